@@ -1,0 +1,21 @@
+"""`python -m runevals` and the `runevals` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Runs the command line; `--version` is answered without loading anything else."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from runevals import __version__
+
+        sys.stdout.write(f"runevals {__version__}\n")
+        return
+    from runevals.commands import main as run  # click and the rest only when needed
+
+    run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

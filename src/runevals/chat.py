@@ -1,0 +1,157 @@
+"""Talking to an OpenAI-compatible chat endpoint through the `openai` SDK: retries, pauses, plain errors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from runevals.throttle import Throttle, TryAgain, TryAgainKind, retry_after_s
+
+if TYPE_CHECKING:
+    import openai
+
+FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"]
+
+
+class ChatFailed(Exception):
+    """A call that stays unanswered. `refused` means that the endpoint rejects us altogether."""
+
+    def __init__(self, kind: FailureKind, message: str, *, refused: bool = False) -> None:
+        self.kind: FailureKind = kind
+        self.refused = refused
+        super().__init__(message)
+
+
+class ParameterRefused(Exception):
+    """The endpoint does not take a parameter of the request."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        self.parameter = parameter
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What came back: text (None where the model refused), usage and who answered."""
+
+    text: str | None
+    finish_reason: str | None
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    latency_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where to reach a chat model. The key stays out of `repr`."""
+
+    model: str
+    api_key: str = field(repr=False)
+    base_url: str | None = None
+    azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
+    timeout_s: float = 120.0
+
+
+class Chat:
+    """One endpoint, shared by all threads. The SDK is imported and the client made at the first call."""
+
+    def __init__(self, endpoint: Endpoint, throttle: Throttle) -> None:
+        self.endpoint = endpoint
+        self._throttle = throttle
+        self._lock = threading.Lock()
+        self._made: openai.OpenAI | None = None
+
+    def warm_up(self) -> None:
+        """Imports the SDK and makes the client, half a second that can pass beside other work."""
+        self._client()
+
+    def ask(self, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, object]) -> ChatReply:
+        """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
+        return self._throttle.call(lambda: self._once(messages, parameters), self._give_up)
+
+    def _once(self, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, object]) -> ChatReply:
+        import openai  # half a second that runs without a model need not pay
+
+        create: Any = self._client().chat.completions.create
+        started = time.monotonic()
+        try:
+            completion = create(model=self.endpoint.model, messages=list(messages), **parameters)
+        except openai.APITimeoutError as error:
+            raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
+        except openai.APIConnectionError as error:
+            raise TryAgain("failed", f"connection failed: {error.__cause__ or error}") from error
+        except openai.APIStatusError as error:
+            raise _translated(error, parameters) from error
+        except (openai.OpenAIError, ValueError) as error:
+            raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
+        return _reply(completion, time.monotonic() - started)
+
+    @staticmethod
+    def _give_up(last: TryAgain) -> ChatFailed:
+        kind: FailureKind = last.kind if last.kind in ("timeout", "rate_limited") else "failed"
+        return ChatFailed(kind, f"{last} ({last.attempts} attempts)")
+
+    def _client(self) -> openai.OpenAI:
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def _make(self) -> openai.OpenAI:
+        import openai
+
+        end = self.endpoint
+        if end.azure_api_version is not None:
+            return openai.AzureOpenAI(
+                azure_endpoint=end.base_url or "",
+                api_key=end.api_key,
+                api_version=end.azure_api_version,
+                timeout=end.timeout_s,
+                max_retries=0,
+            )
+        return openai.OpenAI(base_url=end.base_url, api_key=end.api_key, timeout=end.timeout_s, max_retries=0)
+
+
+def _translated(error: openai.APIStatusError, parameters: Mapping[str, object]) -> Exception:
+    status, message = error.status_code, _message(error)
+    body = error.body if isinstance(error.body, Mapping) else {}
+    if status in (401, 403):
+        return ChatFailed("auth", f"{status}: {message}", refused=True)
+    if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
+        return ChatFailed("rate_limited", f"429: {message}", refused=True)
+    if status in (408, 409, 429) or status >= 500:
+        kind: TryAgainKind = "rate_limited" if status in (429, 503, 529) else "failed"
+        return TryAgain(kind, f"{status}: {message}", retry_after_s(error.response.headers.get("retry-after")))
+    if status in (400, 422):
+        named = str(body.get("param") or "")
+        for parameter in parameters:
+            if named == parameter or named.startswith(f"{parameter}.") or f"'{parameter}'" in message:
+                return ParameterRefused(parameter, message)
+    return ChatFailed("failed", f"{status}: {message}")
+
+
+def _message(error: openai.APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, Mapping) and isinstance(body.get("message"), str):
+        return str(body["message"])[:500]
+    return error.message[:500]
+
+
+def _reply(completion: Any, latency_s: float) -> ChatReply:
+    try:
+        choice = completion.choices[0]
+        usage = completion.usage
+        return ChatReply(
+            text=choice.message.content,
+            finish_reason=choice.finish_reason,
+            model=completion.model,
+            input_tokens=None if usage is None else usage.prompt_tokens,
+            output_tokens=None if usage is None else usage.completion_tokens,
+            latency_s=latency_s,
+        )
+    except (AttributeError, IndexError, TypeError):
+        raise ChatFailed("unparseable", "the answer is not a chat completion") from None

@@ -1,0 +1,114 @@
+"""The command line: which commands there are, and what happens when one fails."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from runevals import __version__
+from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, RunevalsError
+
+REPORT_TO = "the issue tracker of runevals"
+
+# name → its line in `--help`; each is a module of this package with a function `command`
+COMMANDS: Mapping[str, str] = {
+    "run": "Run suites against the target and judge the result.",
+    "compare": "Compare two results documents.",
+    "validate": "Check suites without running anything.",
+    "report": "Write a results document in another format.",
+    "plan": "Show what would run.",
+    "evaluators": "List the evaluators, or explain one.",
+    "upgrade": "Write suites of an older shape in the current one.",
+    "settings": "Show every setting and where it came from.",
+    "action": "The entry of the container action.",
+}
+_TAKE_ALL_WORDS = ("--prompts", "--expected")
+
+
+class _Commands(click.Group):
+    """Loads a command's module when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"runevals.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, line in COMMANDS.items() if name != "action"])
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`runevals` alone is `runevals run`. Exit codes: 0 gates passed, 1 a gate failed, 2 told wrong, "
+    "3 could not measure, 4 our bug, 130 interrupted.",
+)
+@click.version_option(__version__, "-V", "--version", message="runevals %(version)s")
+def commands() -> None:
+    """CI for prompts, agents and skills: did this change make it worse, really?"""
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Runs the command line and exits with its code."""
+    sys.exit(call(arguments))
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Runs one command → exit code; every failure is told on stderr."""
+    try:
+        result = commands.main(rewritten(arguments), prog_name="runevals", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return TOLD_WRONG
+    except RunevalsError as error:
+        click.echo(f"Error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - whatever it is, it is our bug, and the reader must be told where to go
+        traceback.print_exc()
+        told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
+        click.echo(told, err=True)
+        return OUR_BUG
+    return int(result or 0)
+
+
+def rewritten(arguments: Sequence[str]) -> list[str]:
+    """Makes `run` the default command, and gives `--prompts` and `--expected` all words up to the next option."""
+    words = list(arguments)
+    if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "-V", "--version")):
+        words.insert(0, "run")
+    out: list[str] = []
+    taking: str | None = None
+    for word in words:
+        if word in _TAKE_ALL_WORDS:
+            taking = word
+        elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
+            taking = None
+            out.append(word)
+        elif taking is not None:
+            out.append(f"{taking}={word}")
+        else:
+            out.append(word)
+    return out
+
+
+def finish(exit_code: int) -> NoReturn:
+    """Ends a command with this exit code."""
+    raise click.exceptions.Exit(exit_code)

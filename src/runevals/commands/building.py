@@ -1,0 +1,155 @@
+"""Settings → the real world: target, judge, sandbox; and the base's report."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from runevals import document
+from runevals.chat import Chat, Endpoint
+from runevals.endpoints import JudgeSettings, TargetSettings, api_key
+from runevals.errors import InvalidSettings
+from runevals.evaluators.kinds import Judged
+from runevals.judge import Judge, ModelJudge, RecordedJudge
+from runevals.pipeline import Baseline
+from runevals.plan import RunPlan
+from runevals.records import Response, Suite
+from runevals.sandbox import Sandbox
+from runevals.settings import Settings
+from runevals.targets import Target
+from runevals.targets.command import CommandTarget
+from runevals.targets.environment import cleaned
+from runevals.targets.openai import OpenAITarget
+from runevals.targets.python import PythonTarget
+from runevals.targets.recorded import Key, RecordedTarget
+from runevals.throttle import Throttle
+from runevals.world import World
+
+NO_TARGET = """nothing says what to run the suite against. The three shortest ways:
+  runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
+  runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
+  runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
+Or write `target:` into runevals.yaml."""
+
+
+@contextmanager
+def real_world(settings: Settings, suites: Sequence[Suite]) -> Iterator[World]:
+    """Builds what a run may touch, and ends it afterwards. Raises InvalidSettings, InvalidSuite."""
+    throttles: dict[str, Throttle] = {}
+    target = _target(settings, suites, throttles)
+    judge = None if settings.judge is None or settings.no_judge else _judge(settings, throttles)
+    try:
+        with Sandbox() as sandbox:
+            yield World(target=target, judge=judge, sandbox=sandbox)
+    finally:
+        target.close()
+
+
+def require_judge(plan: RunPlan, settings: Settings) -> None:
+    """Raises InvalidSettings where checks need a judge and none is configured, naming the cases."""
+    if settings.judge is not None or settings.no_judge:
+        return
+    needing = {
+        case.key: check.id
+        for case, turns in zip(plan.cases, plan.checks, strict=True)
+        for turn in turns
+        for check in turn.checks
+        if isinstance(check.evaluator, Judged)
+    }
+    if needing:
+        shown = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
+        more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""
+        raise InvalidSettings(
+            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {shown}{more}\n"
+            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml, "
+            "or run without those checks: --no-judge"
+        )
+
+
+def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+    """The base's report, None where there is none, and notices. Raises InvalidSettings, InvalidDocument.
+
+    A file that the settings file names may not be there yet; one that the command line names must be.
+    """
+    if settings.baseline is None:
+        return None, ()
+    path = Path(settings.baseline)
+    if not path.is_file():
+        if settings.baseline_named:
+            raise InvalidSettings(f"the baseline: there is no file {settings.baseline}")
+        return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
+    report = document.read(path).report
+    commit = "" if report.run.commit is None else f" of {report.run.commit[:7]}"
+    when = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
+    return Baseline(report=report, source=f"{path.name}{commit}, run {when}"), ()
+
+
+def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle]) -> Target:
+    if settings.evaluate_only:
+        return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
+    told = settings.target
+    if told is None:
+        raise InvalidSettings(NO_TARGET)
+    match told.type:
+        case "recorded":
+            assert told.path is not None  # noqa: S101 - settled with a path
+            return RecordedTarget.from_file(told.path, told.path.name, reuse=told.reuse)
+        case "openai":
+            chat = _chat(told, settings.environment, throttles, what="target")
+            threading.Thread(target=chat.warm_up, daemon=True).start()
+            return OpenAITarget(chat, system_prompt=told.system_prompt, parameters=told.parameters)
+        case "command":
+            return CommandTarget(
+                told.command,
+                cwd=told.base,
+                env=cleaned(settings.environment),
+                timeout_s=told.timeout_s,
+                deterministic=told.deterministic,
+                request={"model": told.model, "system": told.system_prompt},
+            )
+        case "python":
+            return PythonTarget(
+                told.function or "",
+                cwd=told.base,
+                env=cleaned(settings.environment),
+                timeout_s=told.timeout_s,
+                deterministic=told.deterministic,
+            )
+
+
+def _judge(settings: Settings, throttles: dict[str, Throttle]) -> Judge:
+    told = settings.judge
+    assert told is not None  # noqa: S101 - asked only then
+    if told.type == "recorded":
+        assert told.path is not None  # noqa: S101 - settled with a path
+        return RecordedJudge(told.path, told.path.name)
+    return ModelJudge(_chat(told, settings.environment, throttles, what="judge"), told.parameters, name=told.type)
+
+
+def _chat(
+    told: TargetSettings | JudgeSettings,
+    environment: Mapping[str, str],
+    throttles: dict[str, Throttle],
+    *,
+    what: str,
+) -> Chat:
+    endpoint = Endpoint(
+        model=told.model or "",
+        api_key=api_key(told.api_key_env, environment, base_url=told.base_url, what=what),
+        base_url=told.base_url,
+        azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
+        timeout_s=told.timeout_s,
+    )
+    return Chat(endpoint, throttles.setdefault(told.base_url or "", Throttle()))
+
+
+def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:
+    return {
+        (suite.name, case.key, 1, number): turn.recorded
+        for suite in suites
+        for case in suite.cases
+        for number, turn in enumerate(case.turns, start=1)
+        if turn.recorded is not None
+    }

@@ -1,0 +1,41 @@
+"""`runevals compare`: two results documents → verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.commands import finish
+from runevals.commands.options import settings_options, settled
+from runevals.commands.telling import tell
+
+
+@click.command("compare")
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("head", type=click.Path(path_type=Path))
+@click.option("-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .xml, .csv, .md.")
+@settings_options("config", "min_pass_rate", "fail_on")
+def command(base: Path, head: Path, output: tuple[str, ...], **told: Any) -> None:
+    """Compare the results document HEAD with BASE; the exit code is a run's.
+
+    \b
+    Example:
+      runevals compare main.json branch.json --output comparison.md
+    """
+    from dataclasses import replace
+
+    from runevals import pipeline
+    from runevals.commands.building import read_baseline
+    from runevals.document import read
+    from runevals.publish import check_outputs, publish
+
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    settings = settled(told)
+    baseline, _ = read_baseline(replace(settings, baseline=str(base), baseline_named=True))
+    conclusion = pipeline.decide(read(head).report, baseline, settings)
+    publish(conclusion, outputs)
+    tell(conclusion)
+    finish(conclusion.verdict.exit_code)

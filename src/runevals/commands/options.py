@@ -1,0 +1,77 @@
+"""Command-line options made from the table of settings, so that they cannot differ from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from runevals.settings import SETTINGS, Setting, Settings, Told, resolve
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NO_FLAG = frozenset({"suites", "errors_limit", "baseline_required", "output_dir"})
+_TYPES: Mapping[str, Any] = {
+    "text": click.STRING,
+    "texts": click.STRING,
+    "whole": click.INT,
+    "number": click.FLOAT,
+}
+
+
+def settings_options(*names: str) -> Callable[[F], F]:
+    """Adds the flags of the named settings, of all where none is named."""
+
+    def add(function: F) -> F:
+        for setting in reversed(SETTINGS):
+            if setting.name not in _NO_FLAG and (not names or setting.name in names):
+                function = _option(setting)(function)
+        return function
+
+    return add
+
+
+def environment_option(function: F) -> F:
+    """Adds `--env`, which names a dotenv file."""
+    return click.option(
+        "--env",
+        "env_name",
+        metavar="NAME",
+        help="Also read env/.env.NAME, after .env.local and .env.local.user; never in CI.",
+    )(function)
+
+
+def settled(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Settings:
+    """Flags → settings. `paths` are suites named on the command line."""
+    from runevals.dotenv import environment  # reads files
+
+    given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
+    if paths:
+        given["suites"] = list(paths)
+    cwd = Path.cwd()
+    return resolve(
+        Told(
+            flags=given,
+            cwd=cwd,
+            environment=environment(cwd, flags.get("env_name"), os.environ),
+            evaluate_only=evaluate_only,
+        )
+    )
+
+
+def _option(setting: Setting) -> Callable[[F], F]:
+    flag = "--" + setting.name.replace("_", "-")
+    default = "" if setting.default in (None, (), False) else f" [default: {setting.default}]"
+    if setting.kind == "yes_no":
+        return click.option(flag, setting.name, is_flag=True, default=None, help=setting.help)
+    return click.option(
+        flag,
+        setting.name,
+        type=_TYPES[setting.kind],
+        default=None,
+        metavar={"whole": "N", "number": "SHARE"}.get(setting.kind, "TEXT"),
+        help=setting.help + (" Several: separate by commas." if setting.kind == "texts" else "") + default,
+    )

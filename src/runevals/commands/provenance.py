@@ -1,0 +1,54 @@
+"""Which commit a run is of, and with what settings."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from runevals.records import Provenance
+from runevals.settings import SETTINGS, Settings
+
+
+def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
+    """Of which commit a run here is, and with what it was told."""
+    environment = settings.environment
+    return Provenance(
+        commit=environment.get("GITHUB_SHA") or _git(settings.cwd, "rev-parse", "HEAD"),
+        ref=environment.get("GITHUB_REF") or _git(settings.cwd, "rev-parse", "--abbrev-ref", "HEAD"),
+        settings=told(settings),
+        notices=notices,
+    )
+
+
+def told(settings: Settings) -> dict[str, object]:
+    """The settings that were told, not left at their defaults; paths and secrets are left out."""
+    plain: dict[str, object] = {}
+    for setting in SETTINGS:
+        if settings.origins.get(setting.name, "default") != "default" and hasattr(settings, setting.name):
+            value = getattr(settings, setting.name)
+            if isinstance(value, str | int | float | bool | tuple) and setting.name not in (
+                "suites",
+                "baseline",
+            ):
+                plain[setting.name] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def _git(cwd: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            [
+                "git",
+                "-c",
+                "safe.directory=*",
+                *arguments,
+            ],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None

@@ -1,0 +1,138 @@
+"""`runevals run`: all of it, locally or in CI."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.commands import finish
+from runevals.commands.options import environment_option, settings_options, settled
+from runevals.commands.telling import progress, tell, warn
+from runevals.settings import Settings
+
+
+@click.command("run")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--prompts-file", multiple=True, metavar="PATH", help="A suite file, folder or glob; repeatable.")
+@click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
+@click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
+@click.option("--evaluate-only", metavar="FILE", help="Score the responses that stand in FILE, call no target.")
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    metavar="FILE",
+    help="Write a report: .json, .xml, .csv, .md; repeatable.",
+)
+@settings_options()
+@environment_option
+@click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    is_flag=False,
+    flag_value="info",
+    help="How much to log to stderr.",
+)
+def command(**told: Any) -> None:
+    """Run suites against the target and judge the result.
+
+    Without PATH, the suites of runevals.yaml run, or the first of prompts.json, evals.json and tests.json here
+    or in ./evals/.
+
+    \b
+    Examples:
+      runevals
+      runevals evals/ --target openai:gpt-5-mini --baseline base.json
+      runevals --prompts "What is Teams?" --expected "A collaboration platform"
+    """
+    _set_logging(told.pop("log_level"))
+    paths = (*told.pop("paths"), *told.pop("prompts_file"))
+    finish(execute(told, paths))
+
+
+def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
+    """One run from flags to exit code."""
+    from runevals import pipeline  # `--help` need not load the stages
+    from runevals.commands.building import read_baseline, real_world, require_judge
+    from runevals.commands.provenance import provenance
+    from runevals.publish import check_outputs, publish
+
+    evaluate_only: str | None = told.get("evaluate_only")
+    settings = settled(
+        told,
+        paths=paths if evaluate_only is None else (evaluate_only,),
+        evaluate_only=evaluate_only is not None,
+    )
+    outputs = [Path(name) for name in told["output"]]
+    check_outputs(outputs)
+    loaded = _suites(settings, told)
+    warn(loaded.problems)
+    plan = pipeline.prepare(settings, loaded)
+    if told["dry_run"]:
+        from runevals.commands.plan import describe
+
+        click.echo(describe(plan, settings))
+        return 0
+    require_judge(plan, settings)
+    baseline, told_of_base = read_baseline(settings)
+    notices = (*loaded.notices, *told_of_base)
+    with real_world(settings, loaded.suites) as world:
+        pipeline.rehearse(plan, world.sandbox)
+        conclusion = pipeline.run(
+            plan,
+            settings,
+            world,
+            baseline,
+            watch=progress(len(plan.trials), quiet=told["quiet"]),
+            provenance=provenance(settings, notices),
+        )
+    default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
+    publish(conclusion, outputs or [default])
+    tell(conclusion)
+    click.echo(f"       Written: {', '.join(map(str, outputs or [default]))}")
+    return conclusion.verdict.exit_code
+
+
+def _suites(settings: Settings, told: dict[str, Any]) -> Any:
+    from runevals import pipeline
+    from runevals.dialects import LoadOptions, load_inline
+    from runevals.errors import InvalidSettings, InvalidSuite
+
+    prompts, expected = list(told["prompts"]), list(told["expected"])
+    if not prompts and not expected:
+        loaded = pipeline.load_suites(settings)
+        _upgrade_at_terminal(loaded, settings)
+        return loaded
+    if expected and len(expected) != len(prompts):
+        raise InvalidSettings(
+            f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; they must be equally many"
+        )
+    suite = load_inline(prompts, expected, LoadOptions())
+    if suite.errors:
+        raise InvalidSuite(suite.errors)
+    return pipeline.Loaded(suites=(suite,))
+
+
+def _upgrade_at_terminal(loaded: Any, settings: Settings) -> None:
+    """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
+    if os.environ.get("CI") or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    from runevals.commands.upgrade import upgrade_file
+
+    for suite in loaded.suites:
+        if suite.legacy:
+            click.echo(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+
+
+def _set_logging(level: str | None) -> None:
+    if level is not None:
+        import logging  # only when asked for
+
+        logging.basicConfig(stream=sys.stderr, level=level.upper(), format="%(levelname)s %(name)s: %(message)s")

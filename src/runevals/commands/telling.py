@@ -1,0 +1,89 @@
+"""What a run says while it runs and when it is done."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+import click
+
+from runevals.evaluate import Evaluation
+from runevals.inert import log_text, visible
+from runevals.pipeline import Watch
+from runevals.records import Conclusion, Outcome, SuiteProblem
+from runevals.reporters import console
+from runevals.score import status_of
+from runevals.wording import plural
+
+LINE_EVERY_S = 30.0
+_COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
+MOST_WARNINGS = 20
+
+
+def tell(conclusion: Conclusion) -> None:
+    """Prints the last screen."""
+    first, _, rest = console.render(conclusion).partition("\n")
+    click.secho(_for_log(first), fg=_COLOURS[conclusion.verdict.outcome], bold=True)
+    click.echo(_for_log(rest), nl=False)
+
+
+def warn(problems: Sequence[SuiteProblem]) -> None:
+    """Prints warnings and notices of suites to stderr."""
+    for problem in problems[:MOST_WARNINGS]:
+        click.echo(_for_log(visible(str(problem))), err=True)
+    if len(problems) > MOST_WARNINGS:
+        click.echo(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
+
+
+def progress(total: int, *, quiet: bool) -> Watch:
+    """What to wrap the evaluations in: a bar at a terminal, else a line now and then, nothing if `quiet`."""
+    if quiet:
+        return iter
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        return lambda evaluations: _bar(evaluations, total)
+    return lambda evaluations: _lines(evaluations, total)
+
+
+def _bar(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation]:
+    from rich.console import Console  # 80 ms that only a terminal pays
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    counts = _Counts()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        for evaluation in evaluations:
+            counts.add(evaluation)
+            bar.update(task, advance=1, description=str(counts))
+            yield evaluation
+
+
+def _lines(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation]:
+    counts = _Counts()
+    told = time.monotonic()
+    for evaluation in evaluations:
+        counts.add(evaluation)
+        if time.monotonic() - told >= LINE_EVERY_S:
+            told = time.monotonic()
+            click.echo(f"{counts.done} of {plural(total, 'trial')} done, {counts}", err=True)
+        yield evaluation
+
+
+class _Counts:
+    def __init__(self) -> None:
+        self.done = self.failed = self.errored = 0
+
+    def add(self, evaluation: Evaluation) -> None:
+        self.done += 1
+        status = status_of([result for turn in evaluation.turns for result in turn])
+        self.failed += status is Outcome.FAILED
+        self.errored += status is Outcome.ERRORED
+
+    def __str__(self) -> str:
+        return f"{self.failed} failed, {self.errored} not measured"
+
+
+def _for_log(text: str) -> str:
+    return log_text(text) if os.environ.get("GITHUB_ACTIONS") else text

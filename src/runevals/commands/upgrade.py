@@ -1,0 +1,43 @@
+"""`runevals upgrade`: suites of an older shape → the current one, backup first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+
+@click.command("upgrade")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+def command(paths: tuple[Path, ...]) -> None:
+    """Write suites of an older shape in the current one. The old file stays as FILE.bak.<time>.
+
+    \b
+    Example:
+      runevals upgrade evals/evals.json
+    """
+    for path in paths:
+        click.echo(upgrade_file(path, str(path)))
+
+
+def upgrade_file(path: Path, shown: str) -> str:
+    """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
+    import json
+
+    from runevals.dialects import LoadOptions, eval_document, load
+    from runevals.dialects.reading import read_source
+    from runevals.errors import InvalidSuite
+    from runevals.publish import write_whole
+
+    suite = load(path, shown, LoadOptions())
+    if suite.errors:
+        raise InvalidSuite(suite.errors)
+    if not suite.legacy:
+        return f"{shown}: is current, left as it is"
+    source = read_source(path, shown)
+    backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
+    write_whole(backup, source.text)
+    document = eval_document.upgraded(source.value)
+    write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return f"{shown}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"

@@ -1,0 +1,270 @@
+"""Report + baseline → comparison; which cases may be compared, what changed, how sure we are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Change,
+    CheckReport,
+    Comparison,
+    ComparisonVerdict,
+    Outcome,
+    RunReport,
+    Weakening,
+)
+from runevals.score import totals
+from runevals.significance import ALPHA, BlockedTest, case_blocked_test
+
+WARN_ALPHA = 0.05
+MIN_EFFECT = 0.02
+MIN_SHARED = 0.8
+MIN_ARRIVED = 0.8
+CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One case on both sides, with the same content."""
+
+    base: CaseReport
+    head: CaseReport
+
+
+def compare(head: RunReport, base: RunReport, source: str) -> Comparison:
+    """`head` against `base`; `source` says in words where the base came from."""
+    matched = _match(base.cases, head.cases)
+    pairs = [pair for pair in matched.both if pair.base.fingerprint == pair.head.fingerprint]
+    edited = [pair for pair in matched.both if pair.base.fingerprint != pair.head.fingerprint]
+    deterministic = head.run.target.deterministic and base.run.target.deterministic
+    measured = [pair for pair in pairs if pair.base.values and pair.head.values]
+    test = _test(measured) if measured else None
+    graded = any(attempt.graded for pair in measured for attempt in (*pair.base.attempts, *pair.head.attempts))
+    return Comparison(
+        base=base,
+        source=source,
+        verdict=_verdict(len(base.cases), pairs, measured, test, deterministic=deterministic),
+        shared=len(pairs),
+        base_cases=len(base.cases),
+        base_totals=totals([pair.base for pair in pairs]),
+        head_totals=totals([pair.head for pair in pairs]),
+        deterministic=deterministic,
+        metric="share" if graded else "pass_rate",
+        p_value=None if test is None else test.p_value,
+        gain_p_value=None if test is None else test.gain_p_value,
+        drop=None if test is None else test.drop,
+        base_mean=None if test is None else test.base_mean,
+        head_mean=None if test is None else test.head_mean,
+        interval=None if test is None else test.interval,
+        detectable_drop=None if test is None else test.detectable_drop,
+        changes=(
+            *_case_changes(pairs, deterministic=deterministic),
+            *(_change(pair, "edited") for pair in edited),
+            *(_one_sided(case, "added") for case in matched.added),
+            *(_one_sided(case, "removed") for case in matched.removed),
+        ),
+        weakenings=tuple(_weakenings(edited, matched.removed)),
+        caveats=tuple(_caveats(head, base)),
+    )
+
+
+def regressed_cases(pairs: Sequence[Pair]) -> list[Pair]:
+    """Pairs that passed on base and fail on head."""
+    return [p for p in pairs if p.base.status is Outcome.PASSED and p.head.status is Outcome.FAILED]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matched:
+    both: list[Pair]
+    added: list[CaseReport]
+    removed: list[CaseReport]
+
+
+def _match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> _Matched:
+    """By suite and key; where each side has one suite, by key alone, so that a file may move."""
+    one_suite = len({case.suite for case in base}) == len({case.suite for case in head}) == 1
+    of_base = {_key(case, by_suite=not one_suite): case for case in base}
+    of_head = {_key(case, by_suite=not one_suite): case for case in head}
+    return _Matched(
+        both=[Pair(of_base[key], case) for key, case in of_head.items() if key in of_base],
+        added=[case for key, case in of_head.items() if key not in of_base],
+        removed=[case for key, case in of_base.items() if key not in of_head],
+    )
+
+
+def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
+    return (case.suite if by_suite else "", case.key)
+
+
+def _test(pairs: Sequence[Pair], *, errors_as_passes: bool = False) -> BlockedTest:
+    base = {index: pair.base.values for index, pair in enumerate(pairs)}
+    head = {
+        index: tuple(_value(attempt) for attempt in pair.head.attempts) if errors_as_passes else pair.head.values
+        for index, pair in enumerate(pairs)
+    }
+    return case_blocked_test(base, head)
+
+
+def _value(attempt: AttemptReport) -> float:
+    return 1.0 if attempt.value is None else attempt.value
+
+
+def _verdict(
+    in_base: int,
+    pairs: Sequence[Pair],
+    measured: Sequence[Pair],
+    test: BlockedTest | None,
+    *,
+    deterministic: bool,
+) -> ComparisonVerdict:
+    if len(pairs) < MIN_SHARED * in_base or not pairs:
+        return ComparisonVerdict.INCOMPARABLE
+    if deterministic and regressed_cases(pairs):
+        return ComparisonVerdict.REGRESSION
+    if not deterministic and any(_critical_loss(pair) for pair in pairs):
+        return ComparisonVerdict.REGRESSION
+    planned = sum(len(pair.head.attempts) for pair in pairs)
+    arrived = sum(len(pair.head.values) for pair in pairs)
+    if test is None or arrived < MIN_ARRIVED * planned:
+        return ComparisonVerdict.INCONCLUSIVE
+    if deterministic:
+        fixed = any(p.base.status is Outcome.FAILED and p.head.status is Outcome.PASSED for p in pairs)
+        return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
+    return _by_test(measured, pairs, test, complete=arrived == planned)
+
+
+def _by_test(
+    measured: Sequence[Pair], pairs: Sequence[Pair], test: BlockedTest, *, complete: bool
+) -> ComparisonVerdict:
+    if test.p_value <= ALPHA and test.drop >= MIN_EFFECT:
+        # What errored might have passed: a loss that vanishes then is not known to be one.
+        if complete or _still_a_loss(pairs):
+            return ComparisonVerdict.REGRESSION
+        return ComparisonVerdict.INCONCLUSIVE
+    if test.p_value <= WARN_ALPHA and test.drop > 0:
+        return ComparisonVerdict.WARNING
+    return ComparisonVerdict.IMPROVED if test.gain_p_value <= ALPHA and measured else ComparisonVerdict.NO_CHANGE
+
+
+def _still_a_loss(pairs: Sequence[Pair]) -> bool:
+    test = _test([pair for pair in pairs if pair.base.values], errors_as_passes=True)
+    return test.p_value <= ALPHA and test.drop >= MIN_EFFECT
+
+
+def _critical_loss(pair: Pair) -> bool:
+    """A critical case that never failed on base and fails every attempt on head."""
+    if not (pair.head.critical or pair.head.category in CRITICAL_CATEGORIES):
+        return False
+    base_passes = pair.base.pass_rate == 1.0 and len(pair.base.values) == len(pair.base.attempts)
+    return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)
+
+
+def _case_changes(pairs: Sequence[Pair], *, deterministic: bool) -> Iterator[Change]:
+    for pair in pairs:
+        base, head = pair.base, pair.head
+        if not head.values or not base.values:
+            if base.status is not head.status:
+                yield _change(pair, "unmeasured")
+        elif base.status is Outcome.PASSED and head.status is Outcome.FAILED:
+            yield Change(
+                suite=head.suite,
+                key=head.key,
+                name=head.name,
+                change="regressed",
+                label="confirmed" if deterministic else "suspect",
+                base=base,
+                head=head,
+            )
+        elif base.status is Outcome.FAILED and head.status is Outcome.PASSED:
+            yield _change(pair, "fixed")
+        elif (difference := _mean(head.values) - _mean(base.values)) != 0.0:
+            yield _change(pair, "better" if difference > 0 else "worse")
+
+
+def _change(pair: Pair, kind: str) -> Change:
+    return Change(
+        suite=pair.head.suite,
+        key=pair.head.key,
+        name=pair.head.name,
+        change=kind,  # type: ignore[arg-type]
+        label="flaky" if pair.head.flaky else ("fixed" if kind == "fixed" else None),
+        base=pair.base,
+        head=pair.head,
+    )
+
+
+def _one_sided(case: CaseReport, kind: str) -> Change:
+    added = kind == "added"
+    return Change(
+        suite=case.suite,
+        key=case.key,
+        name=case.name,
+        change="added" if added else "removed",
+        label="new" if added else None,
+        base=None if added else case,
+        head=case if added else None,
+    )
+
+
+def _weakenings(edited: Sequence[Pair], removed: Sequence[CaseReport]) -> Iterator[Weakening]:
+    for case in removed:
+        yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
+    for pair in edited:
+        base, head = _checks(pair.base), _checks(pair.head)
+        for place, before in base.items():
+            after = head.get(place)
+            message = _weaker(before, after)
+            if message is not None:
+                yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
+    for pair in edited:
+        if pair.base.category != pair.head.category and pair.base.category is not None:
+            message = f"moved from category {pair.base.category} to {pair.head.category or 'none'}"
+            yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
+
+
+def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
+    if after is None:
+        return f"the check {before.id} was removed"
+    if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
+        return f"the threshold of {before.id} was lowered from {before.threshold:g} to {after.threshold:g}"
+    if after.weight < before.weight:
+        return f"the weight of {before.id} was cut from {before.weight:g} to {after.weight:g}"
+    return None
+
+
+def _checks(case: CaseReport) -> dict[tuple[int, str], CheckReport]:
+    if not case.attempts:
+        return {}
+    return {
+        (number, result.id): result
+        for number, turn in enumerate(case.attempts[0].turns)
+        for result in turn.results
+    }
+
+
+def _caveats(head: RunReport, base: RunReport) -> Iterator[str]:
+    mine, theirs = head.run.judge, base.run.judge
+    if (
+        mine is not None
+        and theirs is not None
+        and (mine.model, mine.prompt_hash)
+        != (
+            theirs.model,
+            theirs.prompt_hash,
+        )
+    ):
+        yield f"the judge differs: {theirs.model or theirs.type} on base, {mine.model or mine.type} now"
+    same_request = head.run.target.model == base.run.target.model
+    if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
+        now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
+        yield f"the provider answers with another model than for the base: {before} then, {now} now"
+    if not base.complete:
+        yield "the base's run is incomplete"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)

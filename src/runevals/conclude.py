@@ -1,0 +1,97 @@
+"""Report, comparison and gates → the one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runevals.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.records import (
+    Comparison,
+    ComparisonVerdict,
+    Conclusion,
+    FinalVerdict,
+    GateResult,
+    GateState,
+    RunReport,
+)
+from runevals.wording import error_kinds, p_value, plural
+
+
+def conclude(
+    report: RunReport,
+    comparison: Comparison | None,
+    gates: Sequence[GateResult],
+    *,
+    baseline_required: bool = False,
+) -> Conclusion:
+    """A failed gate → failed; else anything unmeasured → unmeasured; else passed."""
+    verdict = _verdict(report, comparison, gates, baseline_required=baseline_required)
+    return Conclusion(report=report, comparison=comparison, gates=tuple(gates), verdict=verdict)
+
+
+def _verdict(
+    report: RunReport,
+    comparison: Comparison | None,
+    gates: Sequence[GateResult],
+    *,
+    baseline_required: bool,
+) -> FinalVerdict:
+    failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
+    if failed:
+        return FinalVerdict(outcome="failed", headline=_red(report, comparison, failed), exit_code=GATE_FAILED)
+    unmeasured = _unmeasured(report, comparison, gates, baseline_required=baseline_required)
+    if unmeasured is not None:
+        headline = f"Not measured – {unmeasured}"
+        return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
+    return FinalVerdict(outcome="passed", headline=_green(report, comparison), exit_code=MEASURED_GREEN)
+
+
+def _red(report: RunReport, comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
+    if comparison is not None and failed[0].name == "no_regression":
+        regressed = len(comparison.of_kind("regressed"))
+        if comparison.deterministic:
+            return f"{regressed} of {plural(comparison.shared, 'case')} regressed"
+        sure = "" if comparison.p_value is None else f", unlikely to be noise ({p_value(comparison.p_value)})"
+        return f"{regressed} of {plural(comparison.shared, 'case')} regressed{sure}"
+    gate = failed[0]
+    limit = "" if gate.limit is None else f" (at least {100 * gate.limit:g} % must)"
+    passed = f"{report.totals.passed} of {plural(report.totals.cases, 'case')} pass"
+    return f"The gate {gate.name} failed: {gate.reason}{limit}" if gate.reason else passed
+
+
+def _unmeasured(
+    report: RunReport,
+    comparison: Comparison | None,
+    gates: Sequence[GateResult],
+    *,
+    baseline_required: bool,
+) -> str | None:
+    for gate in gates:
+        if gate.name == "measured" and gate.state is GateState.FAILED:
+            kinds = error_kinds(report)
+            return gate.reason + (f" ({kinds})" if kinds else "")
+    if comparison is None:
+        return "there is no baseline, and the settings require one" if baseline_required else None
+    if comparison.verdict is ComparisonVerdict.INCOMPARABLE:
+        of = comparison.base_cases
+        return f"only {comparison.shared} of the base's {of} cases are unchanged, too few to compare"
+    if comparison.verdict is ComparisonVerdict.INCONCLUSIVE:
+        return "too few values arrived to compare with the base"
+    return None
+
+
+def _green(report: RunReport, comparison: Comparison | None) -> str:
+    totals = report.totals
+    passing = f"{totals.passed} of {plural(totals.cases, 'case')} pass"
+    if comparison is None:
+        return f"{passing} – nothing to compare with yet"
+    if comparison.verdict is ComparisonVerdict.WARNING:
+        return f"No clear regression in {plural(comparison.shared, 'case')}, but the drop may be real"
+    if comparison.verdict is ComparisonVerdict.REGRESSION:
+        return f"Regressed in {plural(comparison.shared, 'case')}, but no gate that may fail the run says so"
+    fixed = len(comparison.of_kind("fixed"))
+    if comparison.verdict is ComparisonVerdict.IMPROVED and fixed:
+        return f"Improved – {plural(fixed, 'case')} fixed, none regressed"
+    if comparison.verdict is ComparisonVerdict.IMPROVED:
+        return f"Improved – the scores of {plural(comparison.shared, 'case')} rose"
+    return f"No regression in {plural(comparison.shared, 'case')}"

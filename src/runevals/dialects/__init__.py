@@ -1,0 +1,57 @@
+"""Suite formats: which there are, and how a file finds its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from runevals.dialects import eval_document, rows
+from runevals.dialects.options import LoadOptions
+from runevals.dialects.reading import Source, read_json, read_source, read_text
+from runevals.errors import UnrecognisedSuite
+from runevals.records import Location, Suite, SuiteProblem
+
+__all__ = ["DIALECTS", "Dialect", "LoadOptions", "load"]
+
+
+class Dialect(Protocol):
+    """One suite format."""
+
+    NAME: str
+
+    def recognises(self, value: object) -> bool:
+        """Whether a document is meant to be in this format, by its shape."""
+
+    def load(self, source: Source, options: LoadOptions) -> Suite:
+        """Document → suite; everything wrong with it is in the suite's problems."""
+
+
+DIALECTS: tuple[Dialect, ...] = (eval_document, rows)
+_TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
+
+
+def load(path: Path, shown: str, options: LoadOptions) -> Suite:
+    """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
+    if path.suffix in _TABLES:
+        return rows.load(_TABLES[path.suffix](read_text(path, shown), shown), options)
+    source = read_source(path, shown)
+    for dialect in DIALECTS:
+        if dialect.recognises(source.value):
+            return dialect.load(source, options)
+    message = (
+        "is in no format we read: expected an object with 'items' (eval document), a list of "
+        "{prompt, expected_response}, or rows with 'input'"
+    )
+    raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
+
+
+def load_inline(prompts: list[str], expected: list[str], options: LoadOptions) -> Suite:
+    """Prompts from the command line → a suite named `inline`."""
+    import json
+
+    items = [
+        {"prompt": prompt} if index >= len(expected) else {"prompt": prompt, "expected_response": expected[index]}
+        for index, prompt in enumerate(prompts)
+    ]
+    document = {"schemaVersion": "1.2.0", "items": items}
+    return eval_document.load(read_json(json.dumps(document), "inline"), options)

@@ -1,0 +1,228 @@
+"""JSON and YAML text → plain values that still know where they stood in their file."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from json.decoder import JSONDecodeError
+from pathlib import Path
+
+from runevals.errors import InvalidSuite, ToldWrong
+from runevals.records import Location, SuiteProblem
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_YAML_NODES = 1_000_000
+INDEX_DEPTH = 5  # deep enough for items → turns → evaluators; deeper places are looked up when asked for
+
+Step = str | int
+Place = tuple[Step, ...]
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of a document: its place, where its key stands (or itself, in a list), where it stands."""
+
+    place: Place
+    key_offset: int
+    offset: int
+    duplicate: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read: its values, and where each of them stands."""
+
+    path: str
+    text: str
+    value: object
+    has_marks: bool = False
+    marks: Mapping[Place, tuple[int, int]] = field(
+        default_factory=dict
+    )  # (key offset, offset), where known from reading
+
+    def locate(self, place: Place, *, key: bool = False) -> Location:
+        """Where the value at `place` begins, or its key; the nearest enclosing place if there is no such."""
+        found = self._shallow if len(place) <= INDEX_DEPTH or self.has_marks else self._deep
+        while place not in found and place:
+            place = place[:-1]
+        offsets = found.get(place)
+        return self.at(0 if offsets is None else offsets[0 if key else 1])
+
+    def at(self, offset: int) -> Location:
+        """Line and column of a character."""
+        line = bisect_right(self._line_starts, offset)
+        return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
+
+    def problem(self, place: Place, message: str, *, key: bool = False) -> SuiteProblem:
+        """Something wrong at `place`."""
+        return SuiteProblem(location=self.locate(place, key=key), pointer=pointer(place), message=message)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
+
+    @cached_property
+    def _shallow(self) -> Mapping[Place, tuple[int, int]]:
+        return self.marks if self.has_marks else self._index(INDEX_DEPTH)
+
+    @cached_property
+    def _deep(self) -> Mapping[Place, tuple[int, int]]:
+        return self._index(1_000)
+
+    def _index(self, depth: int) -> Mapping[Place, tuple[int, int]]:
+        entries = scan_json(self.text, depth)
+        return {entry.place: (entry.key_offset, entry.offset) for entry in entries if not entry.duplicate}
+
+
+def pointer(place: Place) -> str:
+    """`place` as a JSON pointer (RFC 6901), the empty text for the whole document."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
+
+
+def read_text(path: Path, shown: str) -> str:
+    """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
+    try:
+        if not path.is_file():
+            raise _stop(Location(file=shown), "is not a file")
+        if path.stat().st_size > MAX_BYTES:
+            raise _stop(Location(file=shown), f"is larger than {MAX_BYTES // 1024 // 1024} MiB, the most we read")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def read_json(text: str, shown: str) -> Source:
+    """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
+    if not text.strip():
+        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    try:
+        source = Source(shown, text, json.loads(text, parse_constant=_no_constant))
+    except JSONDecodeError as error:
+        location = Location(file=shown, line=error.lineno, column=error.colno)
+        raise _stop(location, f"is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise _stop(Location(file=shown), "is nested too deeply") from None
+    except ValueError as error:
+        raise _stop(Location(file=shown), f"is not JSON: {error}") from None
+    duplicates = [entry for entry in scan_json(text, 0) if entry.duplicate]
+    if duplicates:
+        raise InvalidSuite(
+            [
+                SuiteProblem(
+                    location=source.at(entry.key_offset),
+                    pointer=pointer(entry.place),
+                    message=f"the key '{entry.place[-1]}' stands here twice; remove one of them",
+                )
+                for entry in duplicates
+            ]
+        )
+    return source
+
+
+def scan_json(text: str, depth: int) -> Iterator[Entry]:
+    """Where every value at most `depth` steps deep stands in valid JSON text; duplicate keys at any depth."""
+    place: list[Step] = []
+    keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
+    key_offset: int | None = None
+    expects_key = False
+    for match in _TOKEN.finditer(text):
+        token, start = match[0], match.start()
+        if token in ":":
+            continue
+        if token == ",":
+            expects_key = bool(keys) and keys[-1] is not None
+            if not expects_key:
+                place[-1] = int(place[-1]) + 1
+        elif token in "}]":
+            keys.pop()
+            place.pop()
+            expects_key = False
+        elif expects_key and (open_keys := keys[-1]) is not None:
+            name = json.loads(token)
+            place[-1], key_offset, expects_key = name, start, False
+            if name in open_keys:
+                yield Entry(tuple(place), start, start, duplicate=True)
+            open_keys.add(name)
+        else:
+            if len(place) <= depth:
+                yield Entry(tuple(place), start if key_offset is None else key_offset, start)
+            key_offset = None
+            if token == "{":
+                keys.append(set())
+                place.append("")
+                expects_key = True
+            elif token == "[":
+                keys.append(None)
+                place.append(0)
+
+
+def read_yaml(text: str, shown: str) -> Source:
+    """YAML text by the core rules of YAML 1.2 → Source. Raises InvalidSuite with the place."""
+    import yaml  # 35 ms that a JSON suite need not pay
+
+    from runevals.dialects.yaml_core import CoreLoader, construct
+
+    if not text.strip():
+        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    try:
+        loader = CoreLoader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+        value, marks, problems = construct(node, text, MAX_YAML_NODES)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        location = Location(
+            file=shown, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
+        )
+        raise _stop(location, f"is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise _stop(Location(file=shown), f"is not YAML: {error}") from None
+    except RecursionError:
+        raise _stop(Location(file=shown), "is nested too deeply") from None
+    source = Source(shown, text, value, has_marks=True, marks=marks)
+    if problems:
+        raise InvalidSuite(
+            [
+                SuiteProblem(location=source.at(offset), pointer=pointer(place), message=message)
+                for place, offset, message in problems
+            ]
+        )
+    return source
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """A `.json`, `.yaml` or `.yml` file → Source."""
+    text = read_text(path, shown)
+    return read_yaml(text, shown) if path.suffix in (".yaml", ".yml") else read_json(text, shown)
+
+
+def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
+    """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
+
+    Raises ToldWrong where it does not exist, is no regular file, or leads out of the repository.
+    """
+    path = (base / named).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
+    if not path.is_file():
+        raise ToldWrong(f"{what}: there is no file {named} (looked in {base})")
+    return path
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _stop(location: Location, message: str) -> InvalidSuite:
+    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message)])

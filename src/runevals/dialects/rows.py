@@ -1,0 +1,177 @@
+"""Plain rows of input and expected text: JSON, JSON Lines, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
+from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected
+from runevals.dialects.options import LoadOptions
+from runevals.dialects.reading import Place, Source, pointer
+from runevals.errors import InvalidSuite
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
+from runevals.schema_check import complaints
+
+NAME = "rows"
+_OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+
+
+def recognises(value: object) -> bool:
+    """A list of rows, or an object with `rows`."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(row, dict) and "input" in row for row in value)
+    return isinstance(value, dict) and "rows" in value
+
+
+def read_lines(text: str, shown: str) -> Source:
+    """JSON Lines → rows; blank lines are passed over. Raises InvalidSuite with every bad line."""
+    rows: list[object] = []
+    marks: dict[Place, tuple[int, int]] = {}
+    problems: list[SuiteProblem] = []
+    offset = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                rows.append(json.loads(line, object_pairs_hook=_unique))
+                marks[(len(rows) - 1,)] = (offset, offset)
+            except (ValueError, RecursionError) as error:
+                column = getattr(error, "colno", 1)
+                location = Location(file=shown, line=number, column=column)
+                message = f"is not JSON: {getattr(error, 'msg', error)}"
+                problems.append(SuiteProblem(location=location, pointer="", message=message))
+        offset += len(line) + 1
+    if problems:
+        raise InvalidSuite(problems)
+    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+
+
+def read_csv(text: str, shown: str) -> Source:
+    """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    rows: list[object] = []
+    marks: dict[Place, tuple[int, int]] = {}
+    problems: list[SuiteProblem] = []
+    line_before = 1
+    try:
+        names = reader.fieldnames or []
+        for name in {name for name in names if names.count(name) > 1}:
+            problems.append(_in_line(shown, 1, f"the column '{name}' stands here twice; remove one of them"))
+        line_before = reader.line_num
+        for row in reader:
+            if None in row:
+                problems.append(_in_line(shown, line_before + 1, "has more cells than the header has columns"))
+            else:
+                marks[(len(rows),)] = (starts[line_before], starts[line_before])
+                rows.append(_typed(row))
+            line_before = reader.line_num
+    except csv.Error as error:
+        problems.append(_in_line(shown, line_before + 1, f"is not CSV: {error}"))
+    if problems:
+        raise InvalidSuite(problems)
+    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+
+
+def load(source: Source, options: LoadOptions) -> Suite:
+    """Rows → suite, with every problem found."""
+    value: Any = source.value
+    root: Place = () if isinstance(value, list) else ("rows",)
+    document = {"rows": value} if isinstance(value, list) else value
+    problems: list[SuiteProblem] = []
+    for complaint in complaints("runevals.dialects", NAME, document):
+        place = complaint.place[1:] if not root and complaint.place else complaint.place
+        problems.append(source.problem(place, complaint.message, key=complaint.key))
+    names = options.evaluators or tuple(document.get("evaluators") or ())
+    cases: list[Case] = []
+    if not problems:
+        problems += _evaluator_problems(source, names, document["rows"], from_file=not options.evaluators)
+        specs = tuple(EvaluatorSpec(name=name) for name in names)
+        cases = [_case(source, (*root, index), row, specs) for index, row in enumerate(document["rows"])]
+        problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
+    return Suite(
+        name=source.path,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        problems=in_order(problems),
+    )
+
+
+def _evaluator_problems(
+    source: Source, names: tuple[str, ...], rows: list[dict[str, Any]], *, from_file: bool
+) -> list[SuiteProblem]:
+    if not names:
+        return [
+            source.problem(
+                (),
+                "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
+                "--evaluators preset-exact-match",
+            )
+        ]
+    problems: list[SuiteProblem] = []
+    for index, name in enumerate(names):
+        place: Place = ("evaluators", index) if from_file else ()
+        problems += evaluator_problems(source, place, name, {})
+        if needs_expected(name) and not any("expected" in row for row in rows):
+            columns = ", ".join(sorted({column for row in rows for column in row}))
+            message = f"{name} compares with 'expected', which no row has (columns: {columns})"
+            problems.append(source.problem((), message))
+    return problems
+
+
+def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
+    location = source.locate(place)
+    turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
+    metadata = {name: value for name, value in row.items() if name not in _OURS}
+    line = " ".join(turn.prompt.split())
+    return Case(
+        suite=source.path,
+        key=row.get("id") or key_of_prompts([turn.prompt]),
+        name=line if len(line) <= 80 else line[:79] + "…",
+        turns=(turn,),
+        location=location,
+        category=row.get("category"),
+        tags=tuple(row.get("tags") or ()),
+        critical=bool(row.get("critical", False)),
+        metadata=metadata,
+        fingerprint=case_fingerprint([turn], metadata),
+    )
+
+
+def _typed(row: Mapping[str, str | None]) -> dict[str, object]:
+    typed: dict[str, object] = {}
+    for name, cell in row.items():
+        if not cell:
+            typed[name] = None
+        elif name == "tags":
+            typed[name] = [tag.strip() for tag in cell.split(",") if tag.strip()]
+        elif name == "critical" and cell.lower() in ("true", "false"):
+            typed[name] = cell.lower() == "true"
+        else:
+            typed[name] = cell
+    # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
+    return {name: value for name, value in typed.items() if value is not None or name not in ("tags", "critical")}
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
+    return row
+
+
+def _empty_place(marks: dict[Place, tuple[int, int]]) -> dict[Place, tuple[int, int]]:
+    return {(): (0, 0), **marks}
+
+
+def _in_line(shown: str, line: int, message: str) -> SuiteProblem:
+    return SuiteProblem(location=Location(file=shown, line=line), pointer="", message=message)

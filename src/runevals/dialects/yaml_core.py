@@ -1,0 +1,113 @@
+"""The core rules of YAML 1.2 on PyYAML's safe C loader: `no`, dates and `12:30` stay text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+try:
+    from yaml import CSafeLoader as _FastLoader
+except ImportError:  # a PyYAML built without libyaml
+    from yaml import SafeLoader as _FastLoader  # type: ignore[assignment]
+
+Place = tuple[str | int, ...]
+
+
+class CoreLoader(_FastLoader):
+    """Types only null, true/false and decimal numbers."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own
+
+
+_RULES = (
+    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", "~nN"),
+    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("tag:yaml.org,2002:int", r"[-+]?[0-9]+", "-+0123456789"),
+    (
+        "tag:yaml.org,2002:float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
+        "-+.0123456789",
+    ),
+)
+for _tag, _pattern, _first in _RULES:
+    CoreLoader.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), list(_first))
+CoreLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("^$"), [""])
+
+
+def construct(
+    root: yaml.Node | None, text: str, max_nodes: int
+) -> tuple[object, dict[Place, tuple[int, int]], list[tuple[Place, int, str]]]:
+    """Node tree → (values, place → (key offset, offset), problems).
+
+    Aliases are expanded, at most to `max_nodes` values; an alias inside what it names is a problem.
+    """
+    builder = _Builder(text, max_nodes)
+    value = None if root is None else builder.build(root, (), root.start_mark.index)
+    return value, builder.marks, builder.problems
+
+
+class _Builder:
+    def __init__(self, text: str, max_nodes: int) -> None:
+        self.text = text
+        self.left = max_nodes
+        self.max_nodes = max_nodes
+        self.marks: dict[Place, tuple[int, int]] = {}
+        self.problems: list[tuple[Place, int, str]] = []
+        self._open: set[int] = set()
+
+    def build(self, node: yaml.Node, place: Place, key_offset: int) -> object:
+        offset = node.start_mark.index
+        self.left -= 1
+        if self.left < 0:
+            raise yaml.YAMLError(f"aliases expand to more than {self.max_nodes} values")
+        self.marks[place] = (key_offset, offset)
+        if id(node) in self._open:
+            self.problems.append((place, offset, "an alias stands inside what it names"))
+            return None
+        self._open.add(id(node))
+        try:
+            return self._value(node, place)
+        finally:
+            self._open.discard(id(node))
+
+    def _value(self, node: yaml.Node, place: Place) -> object:
+        if isinstance(node, yaml.SequenceNode):
+            return [
+                self.build(item, (*place, index), item.start_mark.index) for index, item in enumerate(node.value)
+            ]
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, place)
+        return self._scalar(node, place)
+
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, object]:
+        mapping: dict[str, object] = {}
+        for key_node, value_node in node.value:
+            offset = key_node.start_mark.index
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.problems.append((place, offset, "a key must be plain text"))
+                continue
+            key = str(key_node.value)
+            if key in mapping:
+                message = f"the key '{key}' stands here twice; remove one of them"
+                self.problems.append(((*place, key), offset, message))
+            mapping[key] = self.build(value_node, (*place, key), offset)
+        return mapping
+
+    def _scalar(self, node: yaml.Node, place: Place) -> object:
+        value: Any = node.value
+        match node.tag.rpartition(":")[2]:
+            case "null":
+                return None
+            case "bool":
+                return str(value).lower() == "true"
+            case "int":
+                return int(value)
+            case "float":
+                return float(value)
+            case "str":
+                return str(value)
+            case _:
+                self.problems.append((place, node.start_mark.index, f"the tag {node.tag} is not read here"))
+                return None

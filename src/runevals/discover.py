@@ -1,0 +1,95 @@
+"""Paths and globs → suite files, in a fixed order."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.errors import NoSuiteFound
+
+_NAMES = ("prompts.json", "evals.json", "tests.json")
+_SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
+_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
+_SKIPPED = ("report", "health", "_", "runevals")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """The files to run, and those that were seen but stay out without `--all`.
+
+    Files that a folder was searched for are `optional`: one that is no suite is passed over.
+    """
+
+    files: tuple[Path, ...]
+    passed_over: tuple[Path, ...] = ()
+    optional: frozenset[Path] = frozenset()
+
+
+def discover(root: Path, named: Sequence[str], *, everything: bool = False) -> Discovery:
+    """The suite files for a run in `root`.
+
+    `named` are paths, folders and globs from the command line or the settings; each must match something.
+    Without any, the places of the documentation are searched; the first hit runs, `everything` runs them all.
+    Raises NoSuiteFound.
+    """
+    if named:
+        return _union([_named(root, name) for name in named])
+    places = [
+        folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
+    ]
+    standard = tuple(path for path in places if path.is_file())
+    others = tuple(path for path in _suite_files(root / "evals") if path not in standard)
+    if everything and (standard or others):
+        return Discovery(files=(*standard, *others), optional=frozenset(others))
+    if not standard:
+        raise NoSuiteFound(_nothing_found(root, others))
+    return Discovery(files=standard[:1], passed_over=(*standard[1:], *others))
+
+
+def _nothing_found(root: Path, others: Sequence[Path]) -> str:
+    looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/"
+    lines = [f"no suite found in {root} (looked for {looked})"]
+    if others:
+        shown = ", ".join(str(path.relative_to(root)) for path in others)
+        lines.append(f"Seen in ./evals/: {shown}. Run them all with --all, or name one with --prompts-file")
+    else:
+        lines.append("Name one: runevals --prompts-file PATH")
+    lines.append('Try one prompt: runevals --prompts "…" --expected "…"')
+    lines.append(
+        "The simplest suite, as evals/evals.json: "
+        '{"schemaVersion": "1.2.0", "items": [{"prompt": "…", "expected_response": "…"}]}'
+    )
+    return "\n".join(lines)
+
+
+def _union(parts: Sequence[Discovery]) -> Discovery:
+    files = tuple(dict.fromkeys(path for part in parts for path in part.files))
+    firm = {path for part in parts for path in part.files if path not in part.optional}
+    return Discovery(files=files, optional=frozenset(set(files) - firm))
+
+
+def _named(root: Path, name: str) -> Discovery:
+    path = root / name
+    if path.is_dir():
+        found = tuple(_suite_files(path))
+        if not found:
+            raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
+        return Discovery(files=found, optional=frozenset(found))
+    if path.is_file():
+        return Discovery(files=(path,))
+    files = tuple(Path(match) for match in sorted(glob.glob(str(path), recursive=True)) if Path(match).is_file())
+    if not files:
+        raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern")
+    return Discovery(files=files)
+
+
+def _suite_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix in _SUFFIXES and path.is_file() and not path.name.startswith(_SKIPPED)
+    ]

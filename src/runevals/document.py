@@ -1,0 +1,183 @@
+"""Conclusion ⇄ versioned results document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runevals.dialects.reading import read_text
+from runevals.errors import InvalidDocument
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Change,
+    CheckReport,
+    Comparison,
+    Conclusion,
+    FinalVerdict,
+    GateResult,
+    Outcome,
+    RunInfo,
+    RunReport,
+    Totals,
+)
+from runevals.schema_check import complaints
+
+if TYPE_CHECKING:
+    import cattrs
+
+FORMAT_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def write(conclusion: Conclusion) -> str:
+    """The results document of a run, keys and cases in a fixed order; only times differ between equal runs."""
+    plain = _converter().unstructure
+    comparison = conclusion.comparison
+    document = {
+        **_head(conclusion.report),
+        "cases": plain(conclusion.report.cases),
+        "comparison": None if comparison is None else _comparison(comparison),
+        "gates": plain(conclusion.gates),
+        "verdict": plain(conclusion.verdict),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def read(path: Path) -> Conclusion:
+    """A results document of any version we ever wrote. Raises InvalidDocument, or InvalidSuite for its file."""
+    return parse(read_text(path, str(path)), str(path))
+
+
+def parse(text: str, shown: str) -> Conclusion:
+    """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument(f"{shown} is no results document: not JSON ({error})") from None
+    version = document.get("format_version") if isinstance(document, dict) else None
+    if version != FORMAT_VERSION:
+        told = "it has no format_version" if version is None else f"its format_version is {version}"
+        raise InvalidDocument(f"{shown} is no results document that we read: {told}, we read {FORMAT_VERSION}")
+    for complaint in complaints("runevals", "results-1", document):
+        place = "/" + "/".join(map(str, complaint.place))
+        raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
+    try:
+        return _conclusion(document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidDocument(f"{shown} is no valid results document: {error!r}") from None
+
+
+def _head(report: RunReport) -> Json:
+    """What a document says of a run beside its cases."""
+    plain = _converter().unstructure
+    return {
+        "format_version": FORMAT_VERSION,
+        "tool": {"name": "runevals", "version": report.tool_version},
+        "complete": report.complete,
+        "run": plain(report.run),
+        "totals": {
+            **plain(report.totals),
+            "by_category": {name: plain(group) for name, group in report.by_category.items()},
+            "by_evaluator": {name: plain(group) for name, group in report.by_evaluator.items()},
+        },
+    }
+
+
+def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
+    build = _converter().structure
+    totals = document["totals"]
+    return RunReport(
+        tool_version=document["tool"]["version"],
+        run=build(document["run"], RunInfo),
+        cases=cases,
+        totals=build(totals, Totals),
+        by_category={name: build(group, Totals) for name, group in totals["by_category"].items()},
+        by_evaluator={name: build(group, Totals) for name, group in totals["by_evaluator"].items()},
+        complete=document["complete"],
+    )
+
+
+def _conclusion(document: Json) -> Conclusion:
+    build = _converter().structure
+    report = _report(document, build(document["cases"], tuple[CaseReport, ...]))
+    comparison = document["comparison"]
+    return Conclusion(
+        report=report,
+        comparison=None if comparison is None else _read_comparison(comparison, report),
+        gates=build(document["gates"], tuple[GateResult, ...]),
+        verdict=build(document["verdict"], FinalVerdict),
+    )
+
+
+def _comparison(comparison: Comparison) -> Json:
+    """The base's unchanged cases stand in the base's own document, the head's in this one."""
+    plain = _converter().unstructure
+    fields: Json = plain(comparison)
+    changes = [
+        {
+            **{name: value for name, value in plain(change).items() if name not in ("base", "head")},
+            "before": plain(change.base),
+            "after": None if change.head is None else change.head.status.value,
+        }
+        for change in comparison.changes
+    ]
+    return {**fields, "base": _head(comparison.base), "changes": changes}
+
+
+def _read_comparison(fields: Json, report: RunReport) -> Comparison:
+    build = _converter().structure
+    heads = {(case.suite, case.key): case for case in report.cases}
+    changes = []
+    for change in fields["changes"]:
+        before, after = change["before"], change["after"]
+        changes.append(
+            Change(
+                suite=change["suite"],
+                key=change["key"],
+                name=change["name"],
+                change=change["change"],
+                label=change["label"],
+                base=None if before is None else build(before, CaseReport),
+                head=None if after is None else heads[change["suite"], change["key"]],
+            )
+        )
+    base = _report(fields["base"], tuple(change.base for change in changes if change.base is not None))
+    bare: Comparison = build({**fields, "base": None, "changes": []}, Comparison)
+    return replace(bare, base=base, changes=tuple(changes))
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    import cattrs  # only reading and writing documents needs it
+    from cattrs.gen import make_dict_unstructure_fn
+
+    converter = cattrs.Converter(detailed_validation=False)
+    converter.register_unstructure_hook(datetime, _iso)
+    converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
+    converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
+    # The base of a comparison is written and read apart: only part of it stands in the document.
+    converter.register_unstructure_hook(RunReport, lambda _: None)
+    converter.register_structure_hook(RunReport, lambda value, _: value)
+
+    def with_derived(record: type, **derived: Callable[[Any], object]) -> None:
+        plain: Callable[[Any], Json] = make_dict_unstructure_fn(record, converter)
+        converter.register_unstructure_hook(
+            record, lambda item: {**plain(item), **{name: read(item) for name, read in derived.items()}}
+        )
+
+    with_derived(CheckReport, passed=lambda result: result.outcome is Outcome.PASSED)
+    with_derived(AttemptReport, share=lambda attempt: attempt.share)
+    with_derived(CaseReport, share=lambda case: case.share, flaky=lambda case: case.flaky)
+    with_derived(Totals, share=lambda totals: totals.share)
+    return converter
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,33 @@
+"""The process environment over the project's dotenv files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from runevals.errors import InvalidSettings
+
+
+def environment(cwd: Path, named: str | None, process: Mapping[str, str]) -> dict[str, str]:
+    """`.env.local`, `.env.local.user`, `env/.env.<named>`, each over the one before, the process over all.
+
+    In CI no such file is read: a pull request could bring it. Raises InvalidSettings for a bad or absent name.
+    """
+    if named is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", named):
+        raise InvalidSettings(f"--env {named}: a name has only letters, digits, _ and -")
+    if process.get("CI"):
+        return dict(process)
+    files = [cwd / ".env.local", cwd / ".env.local.user"]
+    if named is not None:
+        files.append(cwd / "env" / f".env.{named}")
+        if not files[-1].is_file():
+            raise InvalidSettings(f"--env {named}: there is no file env/.env.{named}")
+    merged: dict[str, str] = {}
+    present = [file for file in files if file.is_file()]
+    if present:
+        from dotenv import dotenv_values  # most projects have no such file
+
+        for file in present:
+            merged.update({key: value for key, value in dotenv_values(file).items() if value is not None})
+    return {**merged, **process}

@@ -1,0 +1,229 @@
+"""Which target and which judge a run was told of."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from runevals.dialects.reading import path_inside
+from runevals.errors import InvalidSettings
+from runevals.settings_file import SettingsFile
+
+DEFAULT_TIMEOUT_S = 120.0
+TargetType = Literal["openai", "command", "python", "recorded"]
+JudgeType = Literal["openai", "azure", "recorded"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSettings:
+    """A target, settled. `base` is what its command or function starts from."""
+
+    type: TargetType
+    base: Path
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    system_prompt: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    function: str | None = None
+    path: Path | None = None
+    reuse: bool = False
+    deterministic: bool = False
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """A judge, settled."""
+
+    type: JudgeType
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    azure_api_version: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    path: Path | None = None
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+
+def target_settings(
+    values: Mapping[str, Any],
+    origins: Mapping[str, str],
+    file: SettingsFile,
+    cwd: Path,
+    repository: Path,
+    environment: Mapping[str, str],
+) -> TargetSettings | None:
+    """The target, None where nothing names one. Raises InvalidSettings, ToldWrong for its files."""
+    given, from_file = values["target"], file.found and origins["target"] == file.shown
+    base = file.base if from_file else cwd
+    if given is None and values["model"] is None and not _openai_named(environment):
+        return None
+    told: dict[str, Any] = _target_words(given) if isinstance(given, str) else dict(given or {"type": "openai"})
+    if values["model"] is not None:
+        told["model"] = values["model"]
+    if "cwd" in told:
+        folder = (base / told["cwd"]).resolve()
+        if not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
+            raise InvalidSettings(f"target.cwd: {told['cwd']} is no folder inside the repository")
+    system_prompt = told.get("system_prompt")
+    if "system_prompt_file" in told:
+        named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
+        system_prompt = named.read_text(encoding="utf-8")
+    path = None
+    if told["type"] == "recorded":
+        path = _recording(told.get("path"), base, repository if from_file else None, "target")
+    settled = TargetSettings(
+        type=told["type"],
+        base=(base / told["cwd"]).resolve() if "cwd" in told else base,
+        model=told.get("model"),
+        base_url=_base_url(told, environment, from_file=from_file, what="target"),
+        api_key_env=told.get("api_key_env", "OPENAI_API_KEY"),
+        system_prompt=system_prompt,
+        parameters=told.get("parameters", {}),
+        command=_command(told.get("command")),
+        function=told.get("function"),
+        path=path,
+        reuse=told.get("reuse", False),
+        deterministic=told.get("deterministic", told["type"] == "recorded"),
+        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+    )
+    _complete(settled)
+    return settled
+
+
+def judge_settings(
+    values: Mapping[str, Any],
+    origins: Mapping[str, str],
+    file: SettingsFile,
+    cwd: Path,
+    repository: Path,
+    environment: Mapping[str, str],
+) -> JudgeSettings | None:
+    """The judge, None where nothing names one. Raises InvalidSettings, ToldWrong for its file."""
+    given, from_file = values["judge"], file.found and origins["judge"] == file.shown
+    base = file.base if from_file else cwd
+    azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
+    if given is None and values["judge_model"] is None and not azure:
+        return None
+    told: dict[str, Any] = _judge_words(given) if isinstance(given, str) else dict(given or {})
+    if values["judge_model"] is not None:
+        told["model"] = values["judge_model"]
+    kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
+    if kind == "azure":
+        return _azure(told, azure, environment)
+    path = None
+    if kind == "recorded":
+        path = _recording(told.get("path"), base, repository if from_file else None, "judge")
+    elif not told.get("model"):
+        raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
+    return JudgeSettings(
+        type=kind,
+        model=told.get("model"),
+        base_url=_base_url(told, environment, from_file=from_file, what="judge"),
+        api_key_env=told.get("api_key_env", "OPENAI_API_KEY"),
+        parameters=told.get("parameters", {}),
+        path=path,
+        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+    )
+
+
+def api_key(name: str, environment: Mapping[str, str], *, base_url: str | None, what: str) -> str:
+    """The key in the variable `name`. A server of one's own may need none. Raises InvalidSettings."""
+    key = environment.get(name, "")
+    if not key and base_url is None:
+        raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
+    return key or "none"
+
+
+def _openai_named(environment: Mapping[str, str]) -> bool:
+    return bool(environment.get("OPENAI_API_KEY") or environment.get("OPENAI_BASE_URL"))
+
+
+def _target_words(text: str) -> dict[str, Any]:
+    kind, _, rest = text.partition(":")
+    match kind:
+        case "openai":
+            return {"type": "openai", **({"model": rest} if rest else {})}
+        case "recorded":
+            return {"type": "recorded", "path": rest}
+        case "command":
+            return {"type": "command", "command": rest}
+        case "python":
+            return {"type": "python", "function": rest}
+        case _:
+            raise InvalidSettings(
+                f"there is no target '{text}'; it is one of openai[:MODEL], recorded:FILE, "
+                "command:PROGRAM, python:FILE.py:FUNCTION"
+            )
+
+
+def _judge_words(text: str) -> dict[str, Any]:
+    kind, _, rest = text.partition(":")
+    if kind == "recorded":
+        return {"type": "recorded", "path": rest}
+    if text == "azure":
+        return {"type": "azure"}
+    return {"model": rest if kind == "openai" else text}
+
+
+def _base_url(
+    told: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
+) -> str | None:
+    """The endpoint's address. A file of the checkout may not send the job's key elsewhere."""
+    named: str | None = told.get("base_url")
+    if named is None:
+        return environment.get("OPENAI_BASE_URL") or None
+    if from_file and environment.get("CI") and named != environment.get("OPENAI_BASE_URL"):
+        raise InvalidSettings(
+            f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
+            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}"
+        )
+    return named
+
+
+def _azure(told: Mapping[str, Any], endpoint: str | None, environment: Mapping[str, str]) -> JudgeSettings:
+    if not endpoint:
+        raise InvalidSettings("the azure judge needs AZURE_AI_OPENAI_ENDPOINT and AZURE_AI_API_KEY")
+    return JudgeSettings(
+        type="azure",
+        model=told.get("model") or environment.get("AZURE_AI_MODEL_NAME") or "gpt-4o-mini",
+        base_url=endpoint,
+        api_key_env="AZURE_AI_API_KEY",
+        azure_api_version=environment.get("AZURE_AI_API_VERSION") or "2024-12-01-preview",
+        parameters=told.get("parameters", {}),
+        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+    )
+
+
+def _recording(named: str | None, base: Path, repository: Path | None, what: str) -> Path:
+    if not named:
+        raise InvalidSettings(f"the recorded {what} needs a file: recorded:FILE")
+    if repository is not None:
+        return path_inside(repository, named, base=base, what=f"{what}.path")
+    path = base / named
+    if not path.is_file():
+        raise InvalidSettings(f"the recorded {what}: there is no file {named}")
+    return path
+
+
+def _command(value: str | list[str] | None) -> tuple[str, ...]:
+    if isinstance(value, str):
+        try:
+            return tuple(shlex.split(value))
+        except ValueError as error:
+            raise InvalidSettings(f"target.command cannot be read: {error}") from None
+    return tuple(value or ())
+
+
+def _complete(target: TargetSettings) -> None:
+    if target.type == "openai" and not target.model:
+        raise InvalidSettings("the openai target has no model; name one with --model or target.model")
+    if target.type == "command" and not target.command:
+        raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
+    if target.type == "python" and (not target.function or ":" not in target.function):
+        raise InvalidSettings("the python target needs a function: FILE.py:FUNCTION or MODULE:FUNCTION")

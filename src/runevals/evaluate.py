@@ -1,0 +1,217 @@
+"""Traces → results: what evaluators find, with label, threshold and outcome."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import assert_never, cast
+
+from runevals.errors import RunevalsError
+from runevals.evaluators.kinds import (
+    Answer,
+    AnyEvaluator,
+    Check,
+    Composite,
+    Evaluator,
+    Judged,
+    Judgement,
+    Part,
+    Scripted,
+    Subject,
+)
+from runevals.plan import BuiltCheck, PlannedTurn, RunPlan
+from runevals.records import (
+    Case,
+    CheckReport,
+    Outcome,
+    Problem,
+    Trace,
+    TurnTrace,
+    Verdict,
+)
+from runevals.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """A trial's trace and the results of each of its turns."""
+
+    trace: Trace
+    turns: tuple[tuple[CheckReport, ...], ...]
+
+    @property
+    def position(self) -> int:
+        return self.trace.position
+
+
+def evaluate(plan: RunPlan, traces: Iterable[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
+    """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done."""
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
+    pending: set[Future[Evaluation]] = set()
+    try:
+        for trace in traces:
+            pending.add(pool.submit(_evaluate_one, plan, trace, world))
+            done = {future for future in pending if future.done()}
+            if not done and len(pending) >= 4 * workers:
+                done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            pending -= done
+            for future in done:
+                yield future.result()
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
+    trial = plan.trials[trace.position]
+    planned = plan.checks[trace.position // plan.repeat]
+    return Evaluation(
+        trace=trace,
+        turns=tuple(
+            _evaluate_turn(trial.case, index, turn, planned[index], world)
+            for index, turn in enumerate(trace.turns)
+        ),
+    )
+
+
+def _evaluate_turn(
+    case: Case, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
+) -> tuple[CheckReport, ...]:
+    if turn.response.problem is not None:
+        return tuple(_errored(check, turn.response.problem) for check in planned.checks)
+    asked = case.turns[index]
+    subject = Subject(
+        prompt=asked.prompt,
+        response=turn.response,
+        expected=asked.expected,
+        context=asked.context,
+        history=turn.history,
+        metadata=case.metadata,
+    )
+    return tuple(_check(check, subject, case.key, world) for check in planned.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one evaluator came to: a verdict or a problem, and who was asked."""
+
+    result: Verdict | Problem
+    judgement: Judgement | None = None
+
+
+def _check(check: BuiltCheck, subject: Subject, case: str, world: World) -> CheckReport:
+    try:
+        found = _find(check.evaluator, subject, case, world)
+    except RunevalsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
+        found = _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
+    if isinstance(found.result, Problem):
+        return _errored(check, found.result, found.judgement)
+    return _measured(check, found.result, found.judgement)
+
+
+def _find(evaluator: Evaluator, subject: Subject, case: str, world: World) -> _Found:
+    kind = cast("AnyEvaluator", evaluator)
+    match kind:
+        case Check():
+            return _Found(kind.check(subject))
+        case Judged():
+            return _judge(kind, subject, case, world)
+        case Scripted():
+            return _run_script(kind, subject, world.sandbox.call)
+        case Composite():
+            return _combine(kind, subject, case, world)
+        case _:
+            assert_never(kind)
+
+
+def _judge(evaluator: Judged, subject: Subject, case: str, world: World) -> _Found:
+    if world.judge is None:
+        return _Found(Verdict.skipped("no judge (--no-judge)"))
+    if not subject.response.text.strip():
+        return _Found(Verdict(evaluator.scale.minimum, "the response is empty"))
+    question = evaluator.question(subject)
+    if isinstance(question, Verdict | Problem):
+        return _Found(question)
+    judgement = world.judge.ask(question, case=case)
+    if judgement.problem is not None:
+        return _Found(judgement.problem, judgement)
+    return _Found(evaluator.verdict(judgement), judgement)
+
+
+def _run_script(evaluator: Scripted, subject: Subject, call: Callable[..., Answer]) -> _Found:
+    asked = evaluator.call(subject)
+    if isinstance(asked, Verdict):
+        return _Found(asked)
+    answer = call(asked)
+    if answer.error is not None:
+        return _Found(Problem(code=answer.error, message=answer.reason))
+    return _Found(evaluator.verdict(answer))
+
+
+def _combine(evaluator: Composite, subject: Subject, case: str, world: World) -> _Found:
+    parts = []
+    for part in evaluator.parts:
+        result = _find(part, subject, case, world).result
+        if isinstance(result, Problem):
+            parts.append(Part(id=part.name, outcome=Outcome.ERRORED, score=None))
+        else:
+            outcome = _outcome(result, part, part.default_threshold)
+            parts.append(Part(id=part.name, outcome=outcome, score=_share(result, part)))
+    return _Found(evaluator.combine(parts))
+
+
+def _outcome(verdict: Verdict, evaluator: Evaluator, threshold: float | None) -> Outcome:
+    if verdict.passed is not None:
+        return Outcome.PASSED if verdict.passed else Outcome.FAILED
+    if verdict.score is None:
+        return Outcome.SKIPPED
+    bar = evaluator.scale.maximum if threshold is None else threshold
+    return Outcome.PASSED if bar is None or verdict.score >= bar else Outcome.FAILED
+
+
+def _share(verdict: Verdict, evaluator: Evaluator) -> float | None:
+    return None if verdict.score is None else evaluator.scale.share(verdict.score)
+
+
+def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) -> CheckReport:
+    if verdict.score is not None and not math.isfinite(verdict.score):
+        return _errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
+    evaluator = check.evaluator
+    return CheckReport(
+        id=check.id,
+        evaluator=evaluator.name,
+        layer=evaluator.layer,
+        outcome=_outcome(verdict, evaluator, check.threshold),
+        score=_share(verdict, evaluator),
+        value=verdict.score,
+        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        threshold=check.threshold,
+        weight=check.spec.weight,
+        reason=verdict.reason,
+        details=verdict.details,
+        judge_model=None if judgement is None else judgement.model,
+        cost_usd=None if judgement is None else judgement.cost_usd,
+    )
+
+
+def _errored(check: BuiltCheck, problem: Problem, judgement: Judgement | None = None) -> CheckReport:
+    evaluator = check.evaluator
+    return CheckReport(
+        id=check.id,
+        evaluator=evaluator.name,
+        layer=evaluator.layer,
+        outcome=Outcome.SKIPPED if problem.code == "turn_skipped" else Outcome.ERRORED,
+        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        threshold=check.threshold,
+        weight=check.spec.weight,
+        reason=problem.message,
+        error=problem,
+        judge_model=None if judgement is None else judgement.model,
+    )

@@ -1,0 +1,1 @@
+"""Evaluators: what must hold of an answer, one evaluator a file."""

@@ -1,0 +1,156 @@
+"""Every evaluator by the name users write, and how one is built from a suite's words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pkgutil
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+
+from runevals.errors import InvalidOptions, UnknownEvaluator
+from runevals.evaluators.kinds import Evaluator
+from runevals.nearest import did_you_mean
+from runevals.records import EvaluatorSpec
+
+E = typing.TypeVar("E", bound=type[Evaluator])
+
+_FAMILIES = ("text", "structure", "retrieval", "judged", "presets")
+_registered: dict[str, type[Evaluator]] = {}
+_aliases: dict[str, str] = {}
+
+
+def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
+    """Registers a class under the name users write, and under other names it is known by."""
+
+    def register(cls: E) -> E:
+        cls.name = name
+        _registered[name] = cls
+        _aliases.update(dict.fromkeys(aliases, name))
+        return cls
+
+    return register
+
+
+@cache
+def catalogue() -> Mapping[str, type[Evaluator]]:
+    """Canonical name → class, for every evaluator there is."""
+    for family in _FAMILIES:
+        package = import_module(f"runevals.evaluators.{family}")
+        for module in pkgutil.iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")
+    return dict(sorted(_registered.items()))
+
+
+def names() -> tuple[str, ...]:
+    """Every name that a suite may use."""
+    return tuple(sorted((*catalogue(), *_aliases)))
+
+
+def aliases_of(name: str) -> tuple[str, ...]:
+    """The other names of the evaluator with this canonical name."""
+    return tuple(sorted(alias for alias, target in _aliases.items() if target == name))
+
+
+def find(name: str) -> type[Evaluator]:
+    """The class behind a name or alias. Raises UnknownEvaluator with the nearest known name."""
+    known = catalogue()
+    cls = known.get(_aliases.get(name, name))
+    if cls is None:
+        raise UnknownEvaluator(
+            f"there is no evaluator '{name}'{did_you_mean(name, names())} (`runevals evaluators` lists them all)"
+        )
+    return cls
+
+
+def options_of(cls: type[Evaluator]) -> tuple[dataclasses.Field[object], ...]:
+    """The options an evaluator takes, as dataclass fields."""
+    return dataclasses.fields(cls)
+
+
+def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
+    """A suite's words → (evaluator, threshold on its scale or None for pass/fail).
+
+    Raises UnknownEvaluator, or InvalidOptions with every problem: unknown or missing option, wrong type,
+    threshold outside the scale, weight not above 0.
+    """
+    cls = find(spec.name)
+    problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
+    problems += _threshold_problems(cls, spec.threshold)
+    if not spec.weight > 0 or math.isinf(spec.weight):
+        problems.append(("weight", f"weight is {spec.weight:g}; it must be a number above 0"))
+    if problems:
+        raise InvalidOptions(problems)
+    hints = _hints(cls)
+    built = cls(**{name: _tuples(value, hints[name]) for name, value in spec.options.items()})
+    problems = list(built.problems())
+    if problems:
+        raise InvalidOptions(problems)
+    return built, cls.default_threshold if spec.threshold is None else spec.threshold
+
+
+@cache
+def _hints(cls: type[Evaluator]) -> Mapping[str, object]:
+    return typing.get_type_hints(cls)
+
+
+def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Iterable[tuple[str | None, str]]:
+    known = {field.name: field for field in options_of(cls)}
+    hints = _hints(cls)
+    for name, value in options.items():
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            yield name, f"{cls.name} has no option '{name}'{did_you_mean(name, known)} ({takes})"
+        elif (complaint := _mismatch(value, hints[name])) is not None:
+            yield name, f"{name} must be {complaint}"
+    for name, field in known.items():
+        no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if no_default and name not in options:
+            yield None, f"{cls.name} needs the option '{name}'"
+
+
+def _threshold_problems(cls: type[Evaluator], threshold: float | None) -> Iterable[tuple[str | None, str]]:
+    if threshold is None:
+        return
+    low, high = cls.scale.minimum, cls.scale.maximum
+    if cls.default_threshold is None:
+        yield "threshold", f"{cls.name} passes or fails; it takes no threshold"
+    elif not (low <= threshold and (high is None or threshold <= high)):
+        end = "upwards" if high is None else f"to {high:g}"
+        yield "threshold", f"threshold is {threshold:g}, but {cls.name} scores from {low:g} {end}"
+
+
+def _mismatch(value: object, hint: object) -> str | None:
+    """None if `value` fits the annotation, else what it must be, in words."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        complaints = [_mismatch(value, argument) for argument in arguments]
+        if None in complaints:
+            return None
+        return " or ".join(complaint for complaint in complaints if complaint not in (None, "null"))
+    if origin is typing.Literal:
+        if value in arguments:
+            return None
+        return f"one of {', '.join(map(str, arguments))}, not {value!r}"
+    if origin is tuple:
+        if isinstance(value, list) and value and all(_mismatch(item, arguments[0]) is None for item in value):
+            return None
+        return f"a list with at least one entry, each {_mismatch(None, arguments[0])}"
+    if hint is types.NoneType:
+        return None if value is None else "null"
+    if hint is bool:
+        return None if isinstance(value, bool) else "true or false"
+    if hint is int:
+        return None if isinstance(value, int) and not isinstance(value, bool) else "a whole number"
+    if hint is float:
+        return None if isinstance(value, int | float) and not isinstance(value, bool) else "a number"
+    if hint is str:
+        return None if isinstance(value, str) else "text"
+    return None if isinstance(value, dict) else "an object"
+
+
+def _tuples(value: object, hint: object) -> object:
+    return tuple(value) if isinstance(value, list) and typing.get_origin(hint) is tuple else value

@@ -1,0 +1,18 @@
+"""What judges are shown of a turn."""
+
+from __future__ import annotations
+
+from runevals.evaluators.kinds import Question, Subject
+
+
+def conversation(subject: Subject) -> str:
+    """The prompt; for a later turn of a thread, everything said before it too."""
+    if not subject.history:
+        return subject.prompt
+    lines = [f"{message.role}: {message.content}" for message in subject.history]
+    return "\n".join([*lines, f"user: {subject.prompt}"])
+
+
+def question(name: str, instructions: str, *parts: tuple[str, str]) -> Question:
+    """A 1–5 question about labelled data."""
+    return Question(evaluator=name, instructions=instructions, parts=parts)

@@ -1,0 +1,32 @@
+"""A judge scores how well the response addresses the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import conversation, question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Problem, Verdict
+
+RUBRIC = """Score how well the RESPONSE addresses the PROMPT.
+1: it has nothing to do with the prompt.
+2: it is on the topic but does not help.
+3: it addresses the prompt in part.
+4: it addresses the prompt fully.
+5: it addresses the prompt fully and adds what the asker needs to use the answer."""
+
+
+@evaluator("Relevance")
+@dataclass(frozen=True, kw_only=True)
+class Relevance(Judged):
+    """A judge scores 1–5 how well the response addresses the prompt; passes from 3.
+
+    The judge sees the prompt (with what was said before, in a thread) and the response.
+
+    Example:
+        "evaluators": {"Relevance": {"threshold": 4}}
+    """
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        return question(self.name, RUBRIC, ("PROMPT", conversation(subject)), ("RESPONSE", subject.response.text))

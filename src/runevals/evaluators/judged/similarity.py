@@ -1,0 +1,43 @@
+"""A judge scores how close the response comes to the expected one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import conversation, question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Problem, Verdict
+
+RUBRIC = """Score how close in meaning the RESPONSE is to the EXPECTED answer to the PROMPT.
+1: it says something else.
+2: it shares a little of the expected answer.
+3: it matches the expected answer in part.
+4: it matches the expected answer but for small points.
+5: it means the same as the expected answer."""
+
+
+@evaluator("Similarity")
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Judged):
+    """A judge scores 1–5 how close in meaning response and expected answer are; passes from 3.
+
+    The judge sees the prompt, the expected answer and the response.
+
+    Example:
+        "evaluators": {"Similarity": {"threshold": 4}}
+    """
+
+    needs_expected: ClassVar[bool] = True
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        if subject.expected is None:
+            return Verdict.skipped("no expected answer")
+        return question(
+            self.name,
+            RUBRIC,
+            ("PROMPT", conversation(subject)),
+            ("EXPECTED", subject.expected),
+            ("RESPONSE", subject.response.text),
+        )

@@ -1,0 +1,151 @@
+"""The four kinds of evaluator, what they see, and what they may ask for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from runevals.records import Layer, Message, Outcome, Problem, Response, Scale, Verdict
+
+PASS_OR_FAIL = Scale(0.0, 1.0)
+ONE_TO_FIVE = Scale(1.0, 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One turn, as evaluators see it."""
+
+    prompt: str
+    response: Response
+    expected: str | None = None
+    context: str | None = None
+    history: tuple[Message, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a judge is asked. `parts` are data, never instructions: (label, text) in order."""
+
+    evaluator: str
+    instructions: str
+    parts: tuple[tuple[str, str], ...]
+    scale: Scale = ONE_TO_FIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A judge's reply: a score on the question's scale, or a problem."""
+
+    score: float | None
+    reason: str = ""
+    model: str | None = None
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    problem: Problem | None = None
+
+
+CallKind = Literal["regex", "json_schema"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What the sandbox is asked to run."""
+
+    kind: CallKind
+    code: str  # the pattern, or the schema as canonical JSON
+    arguments: Mapping[str, object]
+    timeout_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a worker found: `value` as JSON, or an error code with its reason."""
+
+    value: object = None
+    error: str | None = None
+    reason: str = ""
+    duration_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
+    """What all evaluators have in common. An evaluator never does I/O and never changes."""
+
+    name: ClassVar[str] = ""
+    layer: ClassVar[Layer] = Layer.FACT
+    scale: ClassVar[Scale] = PASS_OR_FAIL
+    default_threshold: ClassVar[float | None] = None  # None: pass or fail, no threshold to set
+    needs_expected: ClassVar[bool] = False
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        """What is wrong with the options beyond their types: (option, sentence)."""
+        return ()
+
+
+class Check(Evaluator):
+    """Looks by itself."""
+
+    @abstractmethod
+    def check(self, subject: Subject) -> Verdict:
+        """What this evaluator finds in `subject`."""
+
+
+class Judged(Evaluator):
+    """Asks a model."""
+
+    layer: ClassVar[Layer] = Layer.JUDGE
+    scale: ClassVar[Scale] = ONE_TO_FIVE
+    default_threshold: ClassVar[float | None] = 3.0
+
+    @abstractmethod
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        """What to ask; a verdict where there is nothing to ask, a problem where evidence is missing."""
+
+    def verdict(self, answer: Judgement) -> Verdict:
+        """What the judge's reply means."""
+        return Verdict(answer.score, answer.reason)
+
+
+class Scripted(Evaluator):
+    """Has something run in the sandbox."""
+
+    @abstractmethod
+    def call(self, subject: Subject) -> Call | Verdict:
+        """What to run, or a verdict where nothing needs to."""
+
+    @abstractmethod
+    def verdict(self, answer: Answer) -> Verdict:
+        """What the worker's answer means; never called with an error."""
+
+    def rehearsal(self) -> Call | None:
+        """A call whose error shows before the run that the options are unusable."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One member of a composite, measured."""
+
+    id: str
+    outcome: Outcome
+    score: float | None
+
+
+class Composite(Evaluator):
+    """Combines others."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[Evaluator]:
+        """The members, in order."""
+
+    @abstractmethod
+    def combine(self, results: Sequence[Part]) -> Verdict:
+        """What the members' results mean together."""
+
+
+AnyEvaluator = Check | Judged | Scripted | Composite

@@ -1,0 +1,1 @@
+"""The preset evaluators of evaluator documents, by their fixed ids."""

@@ -1,0 +1,29 @@
+"""The output includes the expected text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("preset-contains")
+@dataclass(frozen=True, kw_only=True)
+class PresetContains(Check):
+    """Passes when the expected text stands in the output; case counts.
+
+    Example:
+        {"evaluators": ["preset-contains"], "rows": [{"input": "About Beijing?", "expected": "capital"}]}
+    """
+
+    needs_expected: ClassVar[bool] = True
+
+    def check(self, subject: Subject) -> Verdict:
+        if subject.expected is None:
+            return Verdict.skipped("no expected text")
+        if subject.expected in subject.response.text:
+            return Verdict(1.0, f"found: {subject.expected}")
+        return Verdict(0.0, f"not found: {subject.expected}")

@@ -1,0 +1,35 @@
+"""The output is JSON that the configured schema allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.records import Verdict
+
+
+@evaluator("preset-json-schema")
+@dataclass(frozen=True, kw_only=True)
+class PresetJsonSchema(Scripted):
+    """Passes when the output parses as JSON and the schema allows it; without a schema, any JSON passes.
+
+    Options:
+        schema: the JSON Schema; draft-07 unless `$schema` names another.
+
+    Example:
+        "evaluators": {"preset-json-schema": {"schema": {"type": "object", "required": ["name", "age"]}}}
+    """
+
+    schema: Mapping[str, object] | None = None
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return () if self.schema is None else schema_problems(self.schema)
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        return schema_call(self.schema or {}, subject.response.text)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        return schema_verdict(answer)

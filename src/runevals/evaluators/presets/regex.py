@@ -1,0 +1,43 @@
+"""The output matches a regular expression, the expected text if there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.text.regex import regex_call, regex_verdict
+from runevals.records import Verdict
+
+
+@evaluator("preset-regex")
+@dataclass(frozen=True, kw_only=True)
+class PresetRegex(Scripted):
+    """Passes when `new RegExp(pattern, flags)` finds something in the output, as JavaScript would.
+
+    Options:
+        pattern: the regular expression where a case has no expected text; an expected text replaces it.
+        flags: JavaScript's flags.
+
+    Example:
+        {"evaluators": ["preset-regex"], "rows": [{"input": "When?", "expected": "\\\\d{4}-\\\\d{2}-\\\\d{2}"}]}
+    """
+
+    pattern: str | None = None
+    flags: str = ""
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        pattern = self._pattern(subject.expected)
+        if pattern is None:
+            return Verdict.skipped("no pattern and no expected text")
+        return regex_call(pattern, self.flags, subject.response.text)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        shown = self.pattern if self.pattern is not None else "the expected pattern"
+        return regex_verdict(shown, self.flags, answer)
+
+    def rehearsal(self) -> Call | None:
+        return None if self.pattern is None else regex_call(self.pattern, self.flags, "")
+
+    def _pattern(self, expected: str | None) -> str | None:
+        return self.pattern if expected is None else expected

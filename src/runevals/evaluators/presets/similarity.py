@@ -1,0 +1,66 @@
+"""The output is close enough to the expected text."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.tokens import bigram_tokens
+from runevals.records import Verdict
+
+
+@evaluator("preset-similarity", "similarity")
+@dataclass(frozen=True, kw_only=True)
+class PresetSimilarity(Check):
+    """Scores 0–1 how alike output and expected text are; passes from 0.8 unless `threshold` says otherwise.
+
+    Tokens are runs of letters and digits, lower-cased; a run of CJK characters gives its pairs of neighbours.
+    Two empty texts score 1.
+
+    Options:
+        algorithm: `levenshtein`, 1 − edit distance / longer length, in code points; `cosine` of the token
+            counts; `jaccard`, shared tokens / all tokens.
+
+    Example:
+        "evaluators": {"preset-similarity": {"algorithm": "jaccard", "threshold": 0.6}}
+    """
+
+    default_threshold: ClassVar[float | None] = 0.8
+    needs_expected: ClassVar[bool] = True
+
+    algorithm: Literal["levenshtein", "cosine", "jaccard"] = "levenshtein"
+
+    def check(self, subject: Subject) -> Verdict:
+        if subject.expected is None:
+            return Verdict.skipped("no expected text")
+        score = self._score(subject.response.text, subject.expected)
+        return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
+
+    def _score(self, text: str, expected: str) -> float:
+        match self.algorithm:
+            case "levenshtein":
+                from rapidfuzz.distance import Levenshtein  # loaded when first used
+
+                return Levenshtein.normalized_similarity(text, expected)
+            case "cosine":
+                return _cosine(Counter(bigram_tokens(text)), Counter(bigram_tokens(expected)))
+            case "jaccard":
+                return _jaccard(frozenset(bigram_tokens(text)), frozenset(bigram_tokens(expected)))
+
+
+def _cosine(left: Counter[str], right: Counter[str]) -> float:
+    if not left or not right:
+        return float(not left and not right)
+    dot = sum(count * right[token] for token, count in left.items())
+    lengths = sum(count * count for count in left.values()) * sum(count * count for count in right.values())
+    return min(1.0, dot / math.sqrt(lengths))
+
+
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    if not left and not right:
+        return 1.0
+    return len(left & right) / len(left | right)

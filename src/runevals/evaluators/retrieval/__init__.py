@@ -1,0 +1,1 @@
+"""Evaluators about what the answer rests on."""

@@ -1,0 +1,65 @@
+"""The response cites enough sources."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Scale, Verdict
+
+_OAI_MARKER = re.compile("\ue200cite((?:\ue202[^\ue200-\ue202]+)+)\ue201")
+_BRACKET = re.compile(r"\[\^(\d+)\^\]|\[(\d+)\](?!\()")
+_MARKDOWN = re.compile(r"\[(\d+)\]\(([^()\s]+)\)")
+
+
+@evaluator("Citations")
+@dataclass(frozen=True, kw_only=True)
+class Citations(Check):
+    """Counts the sources cited in the response; passes from 1 unless `threshold` says otherwise.
+
+    Where the text has no marker, the citations that the target reports beside its text are counted.
+
+    Options:
+        citation_format: `oai_unicode`, markers of private-use characters; `bracket`, [^1^] or [1];
+            `mixed`, either of these; `markdown`, [1](address).
+        count: `distinct` sources, or all `occurrences`.
+
+    Example:
+        "evaluators": {"Citations": {"citation_format": "mixed", "threshold": 2}}
+    """
+
+    scale: ClassVar[Scale] = Scale(0.0, None)
+    default_threshold: ClassVar[float | None] = 1.0
+
+    citation_format: Literal["oai_unicode", "bracket", "mixed", "markdown"] = "oai_unicode"
+    count: Literal["distinct", "occurrences"] = "distinct"
+
+    def check(self, subject: Subject) -> Verdict:
+        found = self._markers(subject.response.text)
+        if not found and subject.response.citations:
+            found = [citation.source or citation.text for citation in subject.response.citations]
+        number = len(set(found)) if self.count == "distinct" else len(found)
+        noun = "citation" if number == 1 else "citations"
+        return Verdict(float(number), f"{number} {noun}", {"sources": sorted(set(found))})
+
+    def _markers(self, text: str) -> list[str]:
+        match self.citation_format:
+            case "oai_unicode":
+                return _oai(text)
+            case "bracket":
+                return _brackets(text)
+            case "mixed":
+                return _oai(text) + _brackets(text)
+            case "markdown":
+                return [number for number, _ in _MARKDOWN.findall(text)]
+
+
+def _oai(text: str) -> list[str]:
+    return [source for group in _OAI_MARKER.findall(text) for source in group.split("\ue202")[1:]]
+
+
+def _brackets(text: str) -> list[str]:
+    return [caret or plain for caret, plain in _BRACKET.findall(text)]

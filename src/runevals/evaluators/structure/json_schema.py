@@ -1,0 +1,80 @@
+"""The response is JSON that a schema allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.records import Verdict
+
+
+@evaluator("json_schema")
+@dataclass(frozen=True, kw_only=True)
+class JsonSchema(Scripted):
+    """Passes when the whole response is JSON and the schema allows it. White space around it is fine.
+
+    The draft is the one that `$schema` names, else draft-07. `format` is asserted, `pattern` is JavaScript's,
+    `$ref` resolves inside the schema only, NaN and Infinity are not JSON.
+
+    Options:
+        schema: the JSON Schema.
+        strip_fences: also accept JSON inside one fenced code block.
+
+    Example:
+        "evaluators": {"json_schema": {"schema": {"type": "object", "required": ["name"]}}}
+    """
+
+    schema: Mapping[str, object]
+    strip_fences: bool = False
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return schema_problems(self.schema)
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        text = subject.response.text
+        return schema_call(self.schema, _without_fences(text) if self.strip_fences else text)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        return schema_verdict(answer)
+
+
+def schema_problems(schema: Mapping[str, object]) -> Iterable[tuple[str | None, str]]:
+    """What keeps `schema` from being a JSON Schema."""
+    import jsonschema  # 100 ms that only suites with schemas pay
+
+    cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
+    for error in cls(cls.META_SCHEMA).iter_errors(dict(schema)):  # type: ignore[arg-type] # it came from JSON
+        yield "schema", f"is not a JSON Schema: {error.json_path}: {error.message}"
+
+
+def schema_call(schema: Mapping[str, object], text: str) -> Call | Verdict:
+    """The call that validates `text`, or the verdict that it is not JSON."""
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return Verdict(0.0, f"output is not valid JSON: {error}")
+    return Call(kind="json_schema", code=json.dumps(schema, sort_keys=True), arguments={"text": text})
+
+
+def schema_verdict(answer: Answer) -> Verdict:
+    """The validation errors with their JSON paths."""
+    complaints = answer.value if isinstance(answer.value, list) else []
+    if not complaints:
+        return Verdict(1.0, "the output follows the schema")
+    shown = "; ".join(str(complaint) for complaint in complaints[:3])
+    more = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
+    return Verdict(0.0, shown + more, {"errors": complaints})
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _without_fences(text: str) -> str:
+    lines = text.strip().splitlines()
+    if len(lines) >= 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return text

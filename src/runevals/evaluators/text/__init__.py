@@ -1,0 +1,1 @@
+"""Evaluators that read the answer as text."""

@@ -1,0 +1,32 @@
+"""The response contains a given text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("contains")
+@dataclass(frozen=True, kw_only=True)
+class Contains(Check):
+    """Passes when the text stands in the response; capitals and small letters are alike, nothing is trimmed.
+
+    Options:
+        value: what to look for; without it, the case's expected text.
+
+    Example:
+        "evaluators": {"contains": {"value": "30 days"}}
+    """
+
+    value: str | None = None
+
+    def check(self, subject: Subject) -> Verdict:
+        wanted = subject.expected if self.value is None else self.value
+        if wanted is None:
+            return Verdict.skipped("no text to look for")
+        if wanted.lower() in subject.response.text.lower():
+            return Verdict(1.0, f"found: {wanted}")
+        return Verdict(0.0, f"not found: {wanted}")

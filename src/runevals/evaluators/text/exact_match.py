@@ -1,0 +1,44 @@
+"""The response contains the expected text exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("ExactMatch")
+@dataclass(frozen=True, kw_only=True)
+class ExactMatch(Check):
+    """Passes when the expected text stands in the response as it is written.
+
+    Options:
+        case_sensitive: tell capitals from small letters.
+        mode: `contains` looks for the text anywhere; `equals` compares the whole texts, trimmed.
+
+    Example:
+        "evaluators": {"ExactMatch": {"mode": "equals"}}
+    """
+
+    needs_expected: ClassVar[bool] = True
+
+    case_sensitive: bool = False
+    mode: Literal["contains", "equals"] = "contains"
+
+    def check(self, subject: Subject) -> Verdict:
+        if subject.expected is None:
+            return Verdict.skipped("no expected text")
+        text, expected = self._fold(subject.response.text), self._fold(subject.expected)
+        if self.mode == "equals":
+            if text.strip() == expected.strip():
+                return Verdict(1.0, "the response is the expected text")
+            return Verdict(0.0, "the response is not the expected text")
+        if expected in text:
+            return Verdict(1.0, "the expected text was found")
+        return Verdict(0.0, f"not found: {subject.expected}")
+
+    def _fold(self, text: str) -> str:
+        return text if self.case_sensitive else text.casefold()

@@ -1,0 +1,65 @@
+"""How much of the expected text the response has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.tokens import answer_tokens
+from runevals.records import Verdict
+
+
+@evaluator("PartialMatch")
+@dataclass(frozen=True, kw_only=True)
+class PartialMatch(Check):
+    """Scores 0–1 how much response and expected text share; passes from 0.5 unless `threshold` says otherwise.
+
+    `f1` is the token F1 of question answering (SQuAD, Rajpurkar et al. 2016): case folded, punctuation
+    separates and is dropped like a/an/the, each CJK character is a token; the harmonic mean of precision over the
+    response's tokens and recall over the expected ones. Two empty texts score 1, one empty text scores 0.
+
+    Options:
+        case_sensitive: tell capitals from small letters.
+        algorithm: `f1`; `levenshtein`, 1 − edit distance / longer length; `token_set`, where words that only
+            one side has count less.
+
+    Example:
+        "evaluators": {"PartialMatch": {"threshold": 0.7}}
+    """
+
+    default_threshold: ClassVar[float | None] = 0.5
+    needs_expected: ClassVar[bool] = True
+
+    case_sensitive: bool = False
+    algorithm: Literal["f1", "levenshtein", "token_set"] = "f1"
+
+    def check(self, subject: Subject) -> Verdict:
+        if subject.expected is None:
+            return Verdict.skipped("no expected text")
+        score = self._score(subject.response.text, subject.expected)
+        return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
+
+    def _score(self, text: str, expected: str) -> float:
+        if self.algorithm == "f1":
+            return _f1(
+                Counter(answer_tokens(text, case_sensitive=self.case_sensitive)),
+                Counter(answer_tokens(expected, case_sensitive=self.case_sensitive)),
+            )
+        from rapidfuzz import fuzz  # loaded when first used
+        from rapidfuzz.distance import Levenshtein
+
+        if not self.case_sensitive:
+            text, expected = text.casefold(), expected.casefold()
+        if self.algorithm == "levenshtein":
+            return Levenshtein.normalized_similarity(text, expected)
+        return fuzz.token_set_ratio(text, expected) / 100
+
+
+def _f1(response: Counter[str], expected: Counter[str]) -> float:
+    if not response or not expected:
+        return float(not response and not expected)
+    shared = (response & expected).total()
+    return 2 * shared / (response.total() + expected.total())

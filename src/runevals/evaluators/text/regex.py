@@ -1,0 +1,50 @@
+"""The response matches a regular expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.records import Verdict
+
+
+@evaluator("regex")
+@dataclass(frozen=True, kw_only=True)
+class Regex(Scripted):
+    """Passes when the pattern is found in the response. Patterns mean what they mean in JavaScript.
+
+    A pattern that runs longer than a second on an answer is an error of that check, not a hang.
+
+    Options:
+        pattern: the regular expression, without slashes.
+        flags: JavaScript's flags; given ones replace the default, which ignores case.
+
+    Example:
+        "evaluators": {"regex": {"pattern": "\\\\d{4}-\\\\d{2}-\\\\d{2}"}}
+    """
+
+    pattern: str
+    flags: str = "i"
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        return regex_call(self.pattern, self.flags, subject.response.text)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        return regex_verdict(self.pattern, self.flags, answer)
+
+    def rehearsal(self) -> Call | None:
+        return regex_call(self.pattern, self.flags, "")
+
+
+def regex_call(pattern: str, flags: str, text: str) -> Call:
+    """`new RegExp(pattern, flags).test(text)` in the sandbox."""
+    return Call(kind="regex", code=pattern, arguments={"flags": flags, "text": text})
+
+
+def regex_verdict(pattern: str, flags: str, answer: Answer) -> Verdict:
+    """Found or not, in words."""
+    shown = f"/{pattern}/{flags}"
+    if answer.value is True:
+        return Verdict(1.0, f"{shown} matches")
+    return Verdict(0.0, f"{shown} does not match")

@@ -1,0 +1,36 @@
+"""How texts are cut into tokens; CJK characters stand for themselves."""
+
+from __future__ import annotations
+
+import re
+
+_CJK = (
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U000323af"
+)
+_TOKEN = re.compile(f"[{_CJK}]|[^\\W_{_CJK}]+")
+_RUN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
+_CJK_FIRST = re.compile(f"[{_CJK}]")
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-cased runs of letters and digits; each ideograph, kana and hangul syllable is one token."""
+    return _TOKEN.findall(text.lower())
+
+
+def bigram_tokens(text: str) -> list[str]:
+    """As `tokens`, but a run of CJK characters gives its pairs of neighbours (a lone one itself)."""
+    found: list[str] = []
+    for run in _RUN.findall(text.lower()):
+        if _CJK_FIRST.match(run) and len(run) > 1:
+            found += [run[start : start + 2] for start in range(len(run) - 1)]
+        else:
+            found.append(run)
+    return found
+
+
+def answer_tokens(text: str, *, case_sensitive: bool) -> list[str]:
+    """Tokens for PartialMatch: runs of letters and digits without a/an/the, each CJK character by itself."""
+    words = _TOKEN.findall(text if case_sensitive else text.casefold())
+    return [word for word in words if word.casefold() not in _ARTICLES]

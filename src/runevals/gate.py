@@ -1,0 +1,105 @@
+"""Gates: what a report and its comparison must fulfil."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runevals.records import (
+    CaseReport,
+    Comparison,
+    ComparisonVerdict,
+    GateResult,
+    GateState,
+    Outcome,
+    RunReport,
+)
+from runevals.settings import Settings
+
+CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
+_TOLERANCE = 1e-9  # shares are sums of fractions
+
+
+def apply_gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> tuple[GateResult, ...]:
+    """Every preset gate that applies. `fail_on` turns failures of gates it does not name into warnings."""
+    gates = list(_gates(settings, report, comparison))
+    if settings.fail_on is None:
+        return tuple(gates)
+    return tuple(_softened(gate, settings.fail_on) for gate in gates)
+
+
+def measured(report: RunReport, limit: float) -> GateResult:
+    """Enough of the cases could be measured; failing it is no verdict on the answers."""
+    unmeasured = [case for case in report.cases if any(a.status is Outcome.ERRORED for a in case.attempts)]
+    any_measured = any(case.values for case in report.cases)
+    share = len(unmeasured) / len(report.cases) if report.cases else 0.0
+    state = GateState.PASSED if share <= limit + _TOLERANCE and any_measured else GateState.FAILED
+    if not unmeasured:
+        reason = "every case was measured" if any_measured else "no case has anything that could be measured"
+    else:
+        reason = f"{len(unmeasured)} of {len(report.cases)} cases could not be measured"
+    return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)
+
+
+def _gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
+    if comparison is not None:
+        yield _no_regression(comparison)
+    for category, limit in CATEGORY_GATES:
+        cases = [case for case in report.cases if case.category == category]
+        if cases:
+            yield _pass_rate(category, cases, limit)
+    if settings.min_pass_rate is not None:
+        yield _pass_rate("min_pass_rate", report.cases, settings.min_pass_rate)
+    yield measured(report, settings.errors_limit)
+
+
+def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
+    if gate.state is not GateState.FAILED or gate.name in fail_on or gate.name == "measured":
+        return gate
+    return GateResult(
+        name=gate.name,
+        state=GateState.WARNED,
+        reason=gate.reason,
+        observed=gate.observed,
+        limit=gate.limit,
+    )
+
+
+def _no_regression(comparison: Comparison) -> GateResult:
+    regressed = len(comparison.of_kind("regressed"))
+    state = GateState.PASSED
+    reason = f"no regression in {comparison.shared} cases"
+    match comparison.verdict:
+        case ComparisonVerdict.REGRESSION:
+            state = GateState.FAILED
+            noun = "case" if regressed == 1 else "cases"
+            reason = f"{regressed} {noun} regressed" if regressed else "the scores dropped"
+        case ComparisonVerdict.WARNING:
+            state, reason = GateState.WARNED, "a drop that may be noise"
+        case ComparisonVerdict.INCOMPARABLE:
+            state = GateState.NOT_APPLICABLE
+            reason = f"only {comparison.shared} of the base's {comparison.base_cases} cases are unchanged"
+        case ComparisonVerdict.INCONCLUSIVE:
+            state, reason = GateState.NOT_APPLICABLE, "too few values arrived to compare"
+        case ComparisonVerdict.IMPROVED | ComparisonVerdict.NO_CHANGE:
+            pass
+    return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)
+
+
+def _pass_rate(name: str, cases: Sequence[CaseReport], limit: float) -> GateResult:
+    """Passed attempts over all but skipped ones. Where errored ones decide, the gate says nothing."""
+    attempts = [a for case in cases for a in case.attempts if a.status is not Outcome.SKIPPED]
+    passed = sum(a.status is Outcome.PASSED for a in attempts)
+    errored = sum(a.status is Outcome.ERRORED for a in attempts)
+    if not attempts:
+        return GateResult(name=name, state=GateState.NOT_APPLICABLE, reason="nothing to judge", limit=limit)
+    observed, at_best = passed / len(attempts), (passed + errored) / len(attempts)
+    if observed + _TOLERANCE >= limit:
+        state = GateState.PASSED
+    elif at_best + _TOLERANCE < limit:
+        state = GateState.FAILED
+    else:
+        state = GateState.NOT_APPLICABLE
+    reason = f"{passed} of {len(attempts)} passed"
+    if errored:
+        reason += f", {errored} could not be measured"
+    return GateResult(name=name, state=state, reason=reason, observed=observed, limit=limit)

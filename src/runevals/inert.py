@@ -1,0 +1,63 @@
+"""Text from suites and models, made harmless for terminals, Markdown, XML and tables."""
+
+from __future__ import annotations
+
+import re
+
+# C0 and C1 controls but tab and line feed, bidi controls, zero-width characters, line separators, noncharacters,
+# lone surrogates, tag characters.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_FENCES = re.compile(r"`{3,}")
+_WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+
+
+def visible(text: str) -> str:
+    """`text` with characters that hide or move text shown as escapes; lines and tabs stay."""
+    return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """`text` visible, on one line, cut with an ellipsis."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def code_cell(text: str, limit: int = 200) -> str:
+    """`text` as a Markdown table cell in which nothing is live."""
+    return f"<code>{_PUNCTUATION.sub(lambda match: f'&#{ord(match[0])};', one_line(text, limit))}</code>"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` as a fenced block, the fence longer than any inside."""
+    shown = visible(text)
+    longest = max((len(fence) for fence in _FENCES.findall(shown)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def xml_text(text: str) -> str:
+    """`text` with what XML 1.0 does not allow shown as escapes."""
+    return _NOT_XML.sub(_escape, text)
+
+
+def log_text(text: str) -> str:
+    """`text` such that a GitHub runner takes no line of it for a command."""
+    return _WORKFLOW_COMMAND.sub(r"\1: ", text).replace("##[", "## [")
+
+
+def spreadsheet_cell(text: str) -> str:
+    """`text` such that a spreadsheet takes it for text, never for a formula."""
+    shown = xml_text(text)
+    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t", "\r") else shown
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

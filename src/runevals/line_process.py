@@ -1,0 +1,93 @@
+"""A child process that answers one JSON line for each JSON line it is sent, and is killed when it is late."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+START_TIMEOUT_S = 30.0
+
+
+class ProcessDied(Exception):
+    """The child ended, or sent more than it may."""
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process that was started with `start_new_session`, and all its children."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+class LineProcess:
+    """One such child. It says it is ready by a first line; not thread-safe."""
+
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, max_answer_bytes: int
+    ) -> None:
+        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready."""
+        self._max_answer_bytes = max_answer_bytes
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            cwd=cwd,
+            close_fds=True,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None  # noqa: S101 - opened as a pipe just now
+        assert self._process.stdout is not None  # noqa: S101
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        try:
+            self.ready = self._read_line(time.monotonic() + START_TIMEOUT_S)
+        except (TimeoutError, ProcessDied):
+            self.kill()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def exchange(self, request: Mapping[str, object], timeout_s: float) -> bytes:
+        """Sends one line and gives the answering line. Raises TimeoutError or ProcessDied."""
+        deadline = time.monotonic() + timeout_s
+        try:
+            self._stdin.write(json.dumps(request).encode() + b"\n")
+            self._stdin.flush()
+        except OSError:
+            raise ProcessDied from None
+        return self._read_line(deadline)
+
+    def kill(self) -> None:
+        """Ends it and what it started."""
+        kill_group(self._process)
+        self._selector.close()
+        for pipe in (self._stdin, self._stdout):
+            with suppress(OSError):
+                pipe.close()
+
+    def _read_line(self, deadline: float) -> bytes:
+        received = bytearray()
+        while not received.endswith(b"\n"):
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._selector.select(left):
+                raise TimeoutError
+            chunk = os.read(self._stdout.fileno(), 65536)
+            if not chunk or len(received) > self._max_answer_bytes:
+                raise ProcessDied
+            received += chunk
+        return bytes(received)

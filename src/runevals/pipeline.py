@@ -1,0 +1,148 @@
+"""The stages in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.compare import compare
+from runevals.conclude import conclude
+from runevals.converse import converse
+from runevals.dialects import LoadOptions, load
+from runevals.discover import discover
+from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
+from runevals.evaluate import Evaluation, evaluate
+from runevals.evaluators.kinds import Scripted
+from runevals.gate import apply_gates
+from runevals.plan import RunPlan, make_plan
+from runevals.records import Conclusion, Location, Provenance, RunReport, Suite, SuiteProblem
+from runevals.score import run_info, score
+from runevals.settings import Settings, SuiteEntry
+from runevals.world import Runs, World
+
+Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A base's report, and in words where it came from."""
+
+    report: RunReport
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The suites of a run, and what its reader should know of finding them."""
+
+    suites: tuple[Suite, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[SuiteProblem, ...]:
+        return tuple(problem for suite in self.suites for problem in suite.problems)
+
+
+def load_suites(settings: Settings) -> Loaded:
+    """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
+    suites: list[Suite] = []
+    notices: list[str] = []
+    broken: list[SuiteProblem] = []
+    entries = settings.suites or (None,)
+    for entry in entries:
+        found = discover(
+            settings.cwd if entry is None else entry.base,
+            () if entry is None else (entry.path,),
+            everything=settings.everything,
+        )
+        for path in found.files:
+            try:
+                suite = load(path, shown_path(path, settings), _options(entry, settings))
+            except UnrecognisedSuite as error:
+                if path not in found.optional:
+                    broken += error.problems
+            except InvalidSuite as error:
+                broken += error.problems
+            else:
+                suites.append(suite)
+        if found.passed_over:
+            shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
+            notices.append(f"also found, not run: {shown} (--all runs them)")
+    broken += [problem for suite in suites for problem in suite.errors]
+    if broken:
+        raise InvalidSuite(broken)
+    if not suites:
+        raise NoSuiteFound("none of the files there is a suite")
+    return Loaded(suites=tuple(suites), notices=tuple(notices))
+
+
+def shown_path(path: Path, settings: Settings) -> str:
+    """A suite's name: its path relative to the repository's root, with forward slashes."""
+    resolved = path.resolve()
+    root = settings.repository.resolve()
+    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
+
+
+def rehearse(plan: RunPlan, sandbox: Runs) -> None:
+    """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
+    problems: dict[SuiteProblem, None] = {}
+    seen: set[int] = set()
+    for case in plan.checks:
+        for turn in case:
+            for check in turn.checks:
+                if not isinstance(check.evaluator, Scripted) or id(check) in seen:
+                    continue
+                seen.add(id(check))
+                call = check.evaluator.rehearsal()
+                answer = None if call is None else sandbox.call(call)
+                if answer is not None and answer.error is not None:
+                    location = check.spec.location or Location(file=plan.suites[0].path)
+                    message = f"{check.id} cannot be used: {answer.reason}"
+                    problem = SuiteProblem(location=location, pointer=check.spec.pointer, message=message)
+                    problems[problem] = None
+    if problems:
+        raise InvalidSuite(list(problems))
+
+
+def run(
+    plan: RunPlan,
+    settings: Settings,
+    world: World,
+    baseline: Baseline | None,
+    *,
+    provenance: Provenance,
+    watch: Watch = iter,
+) -> Conclusion:
+    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
+    started_at, started = world.now(), time.monotonic()
+    traces = converse(plan, world.target, workers=settings.concurrency)
+    evaluations = evaluate(plan, traces, world, workers=settings.judge_concurrency)
+    done = list(watch(evaluations))
+    info = run_info(
+        plan,
+        started_at=started_at,
+        duration_s=time.monotonic() - started,
+        target=world.target.identity(),
+        judge=None if world.judge is None else world.judge.identity(),
+        provenance=provenance,
+    )
+    return decide(score(plan, done, info), baseline, settings)
+
+
+def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
+    """compare → gate → conclude, without touching anything outside."""
+    comparison = None if baseline is None else compare(report, baseline.report, baseline.source)
+    gates = apply_gates(settings, report, comparison)
+    return conclude(report, comparison, gates, baseline_required=settings.baseline_required)
+
+
+def prepare(settings: Settings, loaded: Loaded) -> RunPlan:
+    """load → plan."""
+    return make_plan(loaded.suites, settings)
+
+
+def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:
+    named = entry.evaluators if entry is not None and entry.evaluators else settings.evaluators
+    return LoadOptions(evaluators=named, evaluate_only=settings.evaluate_only)

@@ -1,0 +1,106 @@
+"""Cases × attempts, evaluators built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from runevals.errors import ToldWrong
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Evaluator
+from runevals.records import Case, EvaluatorSpec, Suite, Turn
+from runevals.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltCheck:
+    """An evaluator ready to look, with what `evaluate` needs to know about it."""
+
+    id: str
+    spec: EvaluatorSpec
+    evaluator: Evaluator
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTurn:
+    """The checks of one turn, in the order of the suite."""
+
+    checks: tuple[BuiltCheck, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One attempt at one case."""
+
+    position: int
+    case: Case
+    attempt: int  # from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """Cases × attempts in order, with the checks of each case built once."""
+
+    suites: tuple[Suite, ...]
+    cases: tuple[Case, ...]
+    checks: tuple[tuple[PlannedTurn, ...], ...]  # one entry a case, one a turn
+    repeat: int
+    trials: tuple[Trial, ...]
+    excluded: int = 0  # cases left out by filters
+
+
+def make_plan(suites: Sequence[Suite], settings: Settings) -> RunPlan:
+    """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""
+    everything = [case for suite in suites for case in suite.cases]
+    cases = tuple(case for case in everything if _wanted(case, settings))
+    if not cases:
+        raise ToldWrong(_nothing_left(everything, settings))
+    repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
+    builder = _Builder()
+    trials = [
+        Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)
+        for index, case in enumerate(cases)
+        for attempt in range(1, repeat + 1)
+    ]
+    return RunPlan(
+        suites=tuple(suites),
+        cases=cases,
+        checks=tuple(tuple(builder.turn(turn) for turn in case.turns) for case in cases),
+        repeat=repeat,
+        trials=tuple(trials),
+        excluded=len(everything) - len(cases),
+    )
+
+
+class _Builder:
+    """Builds equal specs once: a suite of ten thousand cases has a handful of different checks."""
+
+    def __init__(self) -> None:
+        self._built: dict[str, BuiltCheck] = {}
+
+    def turn(self, turn: Turn) -> PlannedTurn:
+        return PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+
+    def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
+        key = repr((spec.name, spec.options, spec.threshold, spec.weight))
+        if key not in self._built:
+            evaluator, threshold = catalogue.build(spec)
+            self._built[key] = BuiltCheck(id=spec.name, spec=spec, evaluator=evaluator, threshold=threshold)
+        return self._built[key]
+
+
+def _wanted(case: Case, settings: Settings) -> bool:
+    return (
+        (not settings.category or case.category in settings.category)
+        and (not settings.tag or any(tag in settings.tag for tag in case.tags))
+        and (not settings.filter or any(fnmatchcase(case.key, pattern) for pattern in settings.filter))
+    )
+
+
+def _nothing_left(cases: Sequence[Case], settings: Settings) -> str:
+    categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
+    asked = {"category": settings.category, "tag": settings.tag, "filter": settings.filter}
+    shown = ", ".join(f"--{name} {' '.join(values)}" for name, values in asked.items() if values)
+    return f"no case of {len(cases)} is left by {shown} (categories: {categories})"

@@ -1,0 +1,75 @@
+"""The difference between a run and its baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from runevals.records.report import CaseReport, RunReport, Totals
+
+
+class ComparisonVerdict(StrEnum):
+    """The answer to "did it get worse?"."""
+
+    REGRESSION = "regression"
+    WARNING = "warning"
+    IMPROVED = "improved"
+    NO_CHANGE = "no_change"
+    INCONCLUSIVE = "inconclusive"
+    INCOMPARABLE = "incomparable"
+
+
+ChangeKind = Literal["regressed", "fixed", "added", "removed", "edited", "worse", "better", "unmeasured"]
+ChangeLabel = Literal["confirmed", "suspect", "flaky", "fixed", "new"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One case that is not what it was."""
+
+    suite: str
+    key: str
+    name: str
+    change: ChangeKind
+    label: ChangeLabel | None = None
+    base: CaseReport | None = None
+    head: CaseReport | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weakening:
+    """Something that makes the suite see less than the base's suite did."""
+
+    suite: str
+    key: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Head against base. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
+
+    base: RunReport
+    source: str  # where the base came from, in words
+    verdict: ComparisonVerdict
+    shared: int  # cases on both sides with the same content
+    base_cases: int
+    base_totals: Totals  # over the shared cases, as head_totals
+    head_totals: Totals
+    deterministic: bool
+    metric: Literal["pass_rate", "share"] = "pass_rate"
+    p_value: float | None = None
+    gain_p_value: float | None = None
+    drop: float | None = None
+    base_mean: float | None = None
+    head_mean: float | None = None
+    interval: tuple[float, float] | None = None
+    detectable_drop: float | None = None
+    changes: tuple[Change, ...] = ()
+    weakenings: tuple[Weakening, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+    def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:
+        """The changes of these kinds, in case order."""
+        return tuple(change for change in self.changes if change.change in kinds)

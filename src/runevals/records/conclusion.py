@@ -1,0 +1,52 @@
+"""The one decision that exit code, text, XML and comment are all made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from runevals.records.comparison import Comparison
+from runevals.records.report import RunReport
+
+
+class GateState(StrEnum):
+    """What a gate says."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    WARNED = "warned"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """One gate, applied. `observed` and `limit` are on the metric's own scale, shares as 0–1."""
+
+    name: str
+    state: GateState
+    reason: str
+    observed: float | None = None
+    limit: float | None = None
+
+
+FinalOutcome = Literal["passed", "failed", "unmeasured", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalVerdict:
+    """The last word on a run."""
+
+    outcome: FinalOutcome
+    headline: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """Report, comparison, gates and verdict: all a reporter ever needs."""
+
+    report: RunReport
+    comparison: Comparison | None
+    gates: tuple[GateResult, ...]
+    verdict: FinalVerdict

@@ -1,0 +1,41 @@
+"""What can be wrong, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why one answer or one check could not be measured; `code` is one of the codes of the documentation."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in a file; line and column count from 1, None where the format has none."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteProblem:
+    """One thing a suite or settings file has wrong; a warning or a notice does not stop the run."""
+
+    location: Location
+    pointer: str
+    message: str
+    level: Literal["error", "warning", "notice"] = "error"
+
+    def __str__(self) -> str:
+        where = f" {self.pointer}" if self.pointer else ""
+        level = "" if self.level == "error" else f"{self.level}: "
+        return f"{self.location}:{where} {level}{self.message}"

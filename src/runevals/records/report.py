@@ -1,0 +1,223 @@
+"""What came out of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from runevals.records.problem import Problem
+from runevals.records.trace import Citation, ToolCall
+from runevals.records.verdict import Layer, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """One evaluator applied to one turn, and what we made of it."""
+
+    id: str
+    evaluator: str
+    layer: Layer
+    outcome: Outcome
+    score: float | None = None  # share 0–1; None where the scale has no end or nothing was judged
+    value: float | None = None  # on the evaluator's own scale
+    scale: tuple[float, float | None] = (0.0, 1.0)
+    threshold: float | None = None
+    weight: float = 1.0
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    error: Problem | None = None
+    judge_model: str | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnReport:
+    """One turn: what was asked, what came back, what the checks found."""
+
+    prompt: str
+    expected: str | None
+    output: str | None
+    results: tuple[CheckReport, ...]
+    context: str | None = None
+    latency_s: float | None = None
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
+    citations: tuple[Citation, ...] | None = None
+    model: str | None = None
+    cached: bool = False
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Layer scores 1–5; None where a layer has nothing that was measured."""
+
+    fact: float | None = None
+    behavior: float | None = None
+    judge: float | None = None
+    incomplete: tuple[Layer, ...] = ()  # layers with errored checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptReport:
+    """One execution of one case."""
+
+    attempt: int
+    status: Outcome
+    composite: float | None  # 1–5, mean of the layers present
+    layers: Layers
+    turns: tuple[TurnReport, ...]
+    graded: bool = False  # a check other than pass or fail took part
+
+    @property
+    def share(self) -> float | None:
+        """The composite as a share 0–1."""
+        return None if self.composite is None else (self.composite - 1.0) / 4.0
+
+    @property
+    def value(self) -> float | None:
+        """What the regression test compares: the share where graded, else 1 or 0; None when not measured."""
+        match self.status:
+            case Outcome.PASSED | Outcome.FAILED:
+                return self.share if self.graded else float(self.status is Outcome.PASSED)
+            case Outcome.ERRORED | Outcome.SKIPPED:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseReport:
+    """One case over all its attempts."""
+
+    suite: str
+    key: str
+    name: str
+    file: str
+    line: int | None
+    fingerprint: str
+    status: Outcome
+    attempts: tuple[AttemptReport, ...]
+    layers: Layers
+    composite: float | None
+    pass_rate: float | None  # share of the measured attempts that passed
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    critical: bool = False
+
+    @property
+    def share(self) -> float | None:
+        """The composite as a share 0–1."""
+        return None if self.composite is None else (self.composite - 1.0) / 4.0
+
+    @property
+    def flaky(self) -> bool:
+        """Some measured attempts passed and some did not."""
+        return self.pass_rate is not None and 0.0 < self.pass_rate < 1.0
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The measured attempts' values, in order."""
+        return tuple(value for attempt in self.attempts if (value := attempt.value) is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelIdentity:
+    """Who answered: a target or a judge, as far as it is known."""
+
+    type: str
+    model: str | None = None
+    reported: tuple[str, ...] = ()  # models as the provider names them in its answers
+    deterministic: bool = False
+    prompt_hash: str | None = None
+    detail: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteInfo:
+    """A suite as the results document remembers it."""
+
+    name: str
+    path: str
+    dialect: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Of which commit a run is, with what it was told, and what its reader should know of it."""
+
+    commit: str | None = None
+    ref: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """When, where and with what a run was made."""
+
+    started_at: datetime
+    duration_s: float
+    target: ModelIdentity
+    judge: ModelIdentity | None
+    suites: tuple[SuiteInfo, ...]
+    repeat: int = 1
+    commit: str | None = None
+    ref: str | None = None
+    python: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts of cases and means over them; None where nothing was measured or reported."""
+
+    cases: int
+    passed: int
+    failed: int
+    errored: int
+    skipped: int
+    pass_rate: float | None
+    composite: float | None
+    cost_usd: float | None = None
+    judge_cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_p95_s: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The mean composite as a share 0–1."""
+        return None if self.composite is None else (self.composite - 1.0) / 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """Everything one run found."""
+
+    tool_version: str
+    run: RunInfo
+    cases: tuple[CaseReport, ...]
+    totals: Totals
+    by_category: Mapping[str, Totals]
+    by_evaluator: Mapping[str, Totals]  # counts of checks instead of cases; composite is None
+    complete: bool = True
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Error code → how many answers and checks have it, most frequent first.
+
+        Checks of an answer that never came are that answer's error, counted once.
+        """
+        counts: dict[str, int] = {}
+        for case in self.cases:
+            for attempt in case.attempts:
+                for turn in attempt.turns:
+                    own = [turn.error] if turn.error else [result.error for result in turn.results]
+                    for problem in own:
+                        if problem is not None:
+                            counts[problem.code] = counts.get(problem.code, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

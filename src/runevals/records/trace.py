@@ -1,0 +1,86 @@
+"""What was asked of the target and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runevals.records.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call the target made; `ok` is None where the target does not say."""
+
+    name: str
+    input: object = None
+    output: str | None = None
+    ok: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A source the target named beside its text."""
+
+    text: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """One answer of the target. None always means that the target did not report it."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] | None = None
+    citations: tuple[Citation, ...] | None = None
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    turns: int | None = None
+    model: str | None = None  # as the provider reports it back
+    cached: bool = False
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation, `role` as in chat completions."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What a target is asked: the prompt of one turn, after the messages before it."""
+
+    suite: str
+    case: str
+    attempt: int
+    turn: int  # from 1
+    prompt: str
+    history: tuple[Message, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    thread: str = ""  # the same for all turns of one trial
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history and the prompt, in order."""
+        return (*self.history, Message(role="user", content=self.prompt))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTrace:
+    """One turn as it went."""
+
+    response: Response
+    history: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """All turns of one trial, as many as the case has."""
+
+    position: int  # of the trial in the plan
+    turns: tuple[TurnTrace, ...]

@@ -1,0 +1,57 @@
+"""What an evaluator finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """The three layers a check can count in."""
+
+    FACT = "fact"
+    BEHAVIOR = "behavior"
+    JUDGE = "judge"
+
+
+class Outcome(StrEnum):
+    """What became of a check, an attempt or a case."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range of an evaluator's own score, higher is better; `maximum` None is open-ended."""
+
+    minimum: float
+    maximum: float | None
+
+    def share(self, score: float) -> float | None:
+        """`score` as a share 0–1 of this scale, None where the scale has no end."""
+        if self.maximum is None:
+            return None
+        return (score - self.minimum) / (self.maximum - self.minimum)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A score on the evaluator's own scale, one sentence of reason, and details.
+
+    `score` None means that there was nothing to judge. `passed` is set by evaluators that decide by
+    themselves; the others are held against their threshold.
+    """
+
+    score: float | None
+    reason: str
+    details: Mapping[str, object] = field(default_factory=dict)
+    passed: bool | None = None
+
+    @classmethod
+    def skipped(cls, reason: str) -> Verdict:
+        """Nothing to judge, and why."""
+        return cls(None, reason)

@@ -1,0 +1,119 @@
+"""The last screen: verdict first, then regressions, failures with the first difference, gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runevals.inert import one_line
+from runevals.records import CaseReport, Conclusion, GateState, Outcome
+from runevals.wording import (
+    answer_pair,
+    error_kinds,
+    first_error,
+    first_failure,
+    headline_numbers,
+    money,
+    percent,
+    plural,
+    runs_passed,
+    score,
+    seconds,
+    what_it_can_see,
+)
+
+NAME = "console"
+FILENAME = "summary.txt"
+MARKS = {"passed": "✓", "failed": "✗", "unmeasured": "!", "skipped": "–"}
+GATE_MARKS = {
+    GateState.PASSED: "✓",
+    GateState.FAILED: "✗",
+    GateState.WARNED: "!",
+    GateState.NOT_APPLICABLE: "–",
+}
+MOST = 20
+
+
+def render(conclusion: Conclusion) -> str:
+    """Plain text; the first line is the verdict."""
+    return "\n".join(_lines(conclusion)) + "\n"
+
+
+def _lines(conclusion: Conclusion) -> Iterator[str]:
+    report, comparison = conclusion.report, conclusion.comparison
+    yield f"{MARKS[conclusion.verdict.outcome]} {conclusion.verdict.headline}"
+    if comparison is None:
+        yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
+    else:
+        yield f"  {headline_numbers(comparison)}"
+        if told := what_it_can_see(comparison):
+            yield f"  {told}"
+    regressed: set[tuple[str, str]] = set()
+    if comparison is not None:
+        changes = comparison.of_kind("regressed")
+        regressed = {(change.suite, change.key) for change in changes}
+        if changes:
+            yield from ("", "Regressed")
+        for change in changes[:MOST]:
+            if change.head is not None and change.base is not None:
+                label = "" if change.label in (None, "confirmed") else f"  {change.label}"
+                runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
+                yield from _case(change.head, f"{runs}{label}", answer_pair(change))
+        yield from _more(changes, MOST)
+        fixed = comparison.of_kind("fixed")
+        if fixed:
+            yield ""
+            yield "Fixed  " + ", ".join(one_line(change.key, 60) for change in fixed[:MOST])
+        for weakening in comparison.weakenings[:MOST]:
+            yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
+        for caveat in comparison.caveats:
+            yield f"  ! {one_line(caveat)}"
+    failing = [
+        case for case in report.cases if case.status is Outcome.FAILED and (case.suite, case.key) not in regressed
+    ]
+    if failing:
+        yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
+        for case in failing[:MOST]:
+            yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "", None)
+        yield from _more(failing, MOST)
+    yield from _errored(conclusion)
+    yield ""
+    gates = "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
+    yield f"Gates  {gates}"
+    yield f"       {_footer(conclusion)}"
+
+
+def _case(case: CaseReport, runs: str, answers: tuple[str, str] | None) -> Iterator[str]:
+    line = "" if case.line is None else f":{case.line}"
+    name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
+    yield f"  {one_line(case.key, 60)}{name}  {runs}".rstrip()
+    found = first_failure(case)
+    if found is not None:
+        yield f"      {found[1].id}: {one_line(found[1].reason, 160)}   ({case.file}{line})"
+    if answers is not None and answers[0] != answers[1]:
+        yield f"      − {one_line(answers[0], 160)}"
+        yield f"      + {one_line(answers[1], 160)}"
+
+
+def _errored(conclusion: Conclusion) -> Iterator[str]:
+    errored = [case for case in conclusion.report.cases if case.status is Outcome.ERRORED]
+    if errored:
+        yield from ("", f"Not measured  {error_kinds(conclusion.report)}")
+        for case in errored[:MOST]:
+            yield f"  {one_line(case.key, 60)}  {one_line(first_error(case) or '', 160)}"
+        yield from _more(errored, MOST)
+
+
+def _more(items: Sequence[object], shown: int) -> Iterator[str]:
+    if len(items) > shown:
+        yield f"  … and {len(items) - shown} more"
+
+
+def _footer(conclusion: Conclusion) -> str:
+    report = conclusion.report
+    parts = [plural(report.totals.cases, "case"), seconds(report.run.duration_s)]
+    if report.totals.cost_usd is not None:
+        parts.append(money(report.totals.cost_usd))
+    if conclusion.comparison is not None:
+        parts.append(f"base: {one_line(conclusion.comparison.source, 120)}")
+    parts += [one_line(notice) for notice in report.run.notices]
+    return " · ".join(parts)

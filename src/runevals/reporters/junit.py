@@ -1,0 +1,142 @@
+"""JUnit XML: one test suite for each suite and category, one test case for each case or turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from runevals.inert import xml_text
+from runevals.records import CaseReport, CheckReport, Conclusion, GateState, Outcome, TurnReport
+from runevals.wording import percent, runs_passed, score
+
+NAME = "junit"
+FILENAME = "junit.xml"
+MAX_OUTPUT = 10_000
+GATES = "runevals.gates"
+
+
+def render(conclusion: Conclusion) -> str:
+    """Failed checks are failures, unmeasured ones errors, gates the last test suite."""
+    from junit_xml import TestSuite, to_xml_report_string  # only a run that writes it loads it
+
+    also_on_base = _failing_on_base(conclusion)
+    suites: list[Any] = []
+    groups: dict[tuple[str, str], list[CaseReport]] = {}
+    for case in conclusion.report.cases:
+        groups.setdefault((case.suite, case.category or ""), []).append(case)
+    for (suite, category), cases in groups.items():
+        name = f"{suite} [{category}]" if category else suite
+        suites.append(
+            TestSuite(
+                xml_text(name),
+                [test for case in cases for test in _tests(case, name, also_on_base)],
+                properties=_properties(cases),
+                package=None,
+            )
+        )
+    suites.append(TestSuite(GATES, list(_gates(conclusion))))
+    return _with_short_times(to_xml_report_string(suites, prettyprint=False))
+
+
+def _with_short_times(xml: str) -> str:
+    """Times in seconds with three decimals, as the readers of the format expect."""
+    root = ElementTree.fromstring(xml)  # noqa: S314 - our own text of a moment ago
+    for element in root.iter():
+        if "time" in element.attrib:
+            element.set("time", f"{float(element.attrib['time']):.3f}")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
+    """Cases that fail now and are no change: they failed on the base too."""
+    comparison = conclusion.comparison
+    if comparison is None:
+        return set()
+    new = {
+        (change.suite, change.key) for change in comparison.of_kind("regressed", "added", "edited", "unmeasured")
+    }
+    return {
+        (case.suite, case.key)
+        for case in conclusion.report.cases
+        if case.status is Outcome.FAILED and (case.suite, case.key) not in new
+    }
+
+
+def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
+    return {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
+
+
+def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
+    turns = max(len(attempt.turns) for attempt in case.attempts)
+    for number in range(turns):
+        name = case.key if turns == 1 else f"{case.key} turn {number + 1}"
+        yield _test(case, number, (suite, name), (case.suite, case.key) in also_on_base)
+
+
+def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: bool) -> Any:  # noqa: FBT001
+    from junit_xml import TestCase
+
+    turns = [attempt.turns[number] for attempt in case.attempts]
+    shown = _telling(turns, case.status)
+    test = TestCase(
+        xml_text(names[1]),
+        classname=xml_text(names[0]),
+        elapsed_sec=round(sum(turn.latency_s or 0.0 for turn in turns), 3),
+        stdout=xml_text((shown.output or "")[:MAX_OUTPUT]),
+        file=xml_text(case.file),
+        line=case.line,
+    )
+    runs = f" ({runs_passed(case)} runs passed)" if len(case.attempts) > 1 else ""
+    failed = [result for result in shown.results if result.outcome is Outcome.FAILED]
+    errored = [result for result in shown.results if result.outcome is Outcome.ERRORED]
+    if case.status is Outcome.FAILED and failed:
+        prefix = "also fails on base: " if also_on_base else ""
+        test.add_failure_info(
+            message=_line(prefix + _sentence(failed[0]) + runs),
+            output=xml_text("\n".join(_sentence(result) for result in failed)),
+            failure_type=xml_text(failed[0].evaluator),
+        )
+    elif case.status is Outcome.ERRORED and (errored or shown.error is not None):
+        problem = shown.error or errored[0].error
+        code = "errored" if problem is None else problem.code
+        message = "" if problem is None else problem.message
+        test.add_error_info(message=_line(f"{code}: {message}"), output=None, error_type=xml_text(code))
+    elif shown.results and all(result.outcome is Outcome.SKIPPED for result in shown.results):
+        test.add_skipped_info(message=_line(shown.results[0].reason))
+    elif not shown.results:
+        test.add_skipped_info(message="nothing to judge")
+    return test
+
+
+def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
+    """The attempt at this turn that shows why the case has its status."""
+    for turn in turns:
+        if any(result.outcome is status for result in turn.results):
+            return turn
+    return turns[0]
+
+
+def _sentence(result: CheckReport) -> str:
+    threshold = "" if result.threshold is None else f", needs {result.threshold:g}"
+    value = "" if result.value is None else f" ({result.value:g}{threshold})"
+    return f"{result.id}{value}: {result.reason}"
+
+
+def _gates(conclusion: Conclusion) -> Iterator[Any]:
+    from junit_xml import TestCase
+
+    for gate in conclusion.gates:
+        test = TestCase(xml_text(gate.name), classname=GATES, elapsed_sec=0)
+        limit = "" if gate.limit is None or gate.name == "measured" else f", needs {percent(gate.limit)}"
+        if gate.state is GateState.FAILED and gate.name == "measured":
+            test.add_error_info(message=_line(gate.reason), output=None, error_type="unmeasured")
+        elif gate.state is GateState.FAILED:
+            test.add_failure_info(message=_line(gate.reason + limit), output=None, failure_type="gate")
+        elif gate.state is GateState.NOT_APPLICABLE:
+            test.add_skipped_info(message=_line(gate.reason))
+        yield test
+
+
+def _line(text: str) -> str:
+    return xml_text(" ".join(text.split()))[:1000]

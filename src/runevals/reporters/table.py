@@ -1,0 +1,77 @@
+"""One row a check, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from runevals.inert import spreadsheet_cell
+from runevals.records import Conclusion
+
+NAME = "table"
+FILENAME = "results.csv"
+
+COLUMNS = (
+    "suite",
+    "case",
+    "name",
+    "category",
+    "attempt",
+    "turn",
+    "case_status",
+    "check",
+    "layer",
+    "outcome",
+    "value",
+    "score",
+    "threshold",
+    "weight",
+    "reason",
+    "error",
+    "prompt",
+    "expected",
+    "output",
+    "latency_s",
+    "cost_usd",
+)
+
+
+def render(conclusion: Conclusion) -> str:
+    """Header and rows, in the order of the results document; unknown values are empty cells."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(_rows(conclusion))
+    return out.getvalue()
+
+
+def _rows(conclusion: Conclusion) -> Iterator[list[object]]:
+    for case in conclusion.report.cases:
+        for attempt in case.attempts:
+            for number, turn in enumerate(attempt.turns, start=1):
+                for result in turn.results:
+                    row = (
+                        case.suite,
+                        case.key,
+                        case.name,
+                        case.category,
+                        attempt.attempt,
+                        number,
+                        case.status.value,
+                        result.id,
+                        result.layer.value,
+                        result.outcome.value,
+                        result.value,
+                        result.score,
+                        result.threshold,
+                        result.weight,
+                        result.reason,
+                        None if result.error is None else result.error.code,
+                        turn.prompt,
+                        turn.expected,
+                        turn.output,
+                        turn.latency_s,
+                        turn.cost_usd,
+                    )
+                    yield [spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row]

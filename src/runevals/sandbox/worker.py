@@ -1,0 +1,129 @@
+"""The worker's side of the sandbox: one JSON request a line in, one JSON answer a line out.
+
+Started with an empty environment and without site-packages; the folders it may import from are its arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+MEMORY_BYTES = 128 * 1024 * 1024
+
+
+def main() -> None:
+    sys.path.extend(sys.argv[1:])
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _limit_memory()
+    answers.write("{}\n")
+    answers.flush()
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        try:
+            answer: dict[str, object] = {"value": _KINDS[request["kind"]](request["code"], request["arguments"])}
+        except _Refused as refusal:
+            answer = {"error": refusal.code, "reason": refusal.reason}
+        except MemoryError:
+            answer = {"error": "evaluator_memory", "reason": "more than 128 MB of memory were needed"}
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this call's and not the worker's
+            answer = {"error": "evaluator_crashed", "reason": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        self.code = code
+        self.reason = reason
+
+
+def _limit_memory() -> None:
+    try:
+        import resource  # absent on Windows
+    except ImportError:
+        return
+    limit = 8 * MEMORY_BYTES  # the interpreter and its libraries included; the engine's own limit is exact
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+@cache
+def _javascript() -> tuple[Any, Callable[[Any], Any]]:
+    import quickjs  # loaded when the first pattern comes
+
+    context = quickjs.Context()
+    context.set_memory_limit(MEMORY_BYTES)
+    test = context.eval("(call) => new RegExp(call.pattern, call.flags).test(call.text)")
+    return context, test
+
+
+def javascript_test(pattern: str, flags: str, text: str) -> bool:
+    """`new RegExp(pattern, flags).test(text)`, by QuickJS."""
+    import quickjs
+
+    context, test = _javascript()
+    try:
+        # As JSON, because the binding does not take lone surrogates as text.
+        call = context.parse_json(json.dumps({"pattern": pattern, "flags": flags, "text": text}))
+        return bool(test(call))
+    except quickjs.JSException as error:
+        message = str(error).splitlines()[0]
+        if message.startswith("SyntaxError"):
+            raise _Refused("evaluator_syntax", f"/{pattern}/{flags}: {message}") from None
+        if message == "null":
+            raise _Refused("evaluator_memory", "more than 128 MB of memory were needed") from None
+        raise _Refused("evaluator_crashed", message) from None
+
+
+def _regex(code: str, arguments: dict[str, str]) -> object:
+    return javascript_test(code, arguments["flags"], arguments["text"])
+
+
+def _json_schema(code: str, arguments: dict[str, str]) -> object:
+    """The validation errors as `path: message`, at most 50, in the order of the document."""
+    errors = []
+    for error in _validator(code).iter_errors(json.loads(arguments["text"])):
+        errors.append(f"{error.json_path}: {error.message[:500]}")
+        if len(errors) == 50:
+            break
+    return sorted(errors)
+
+
+@cache
+def _validator(code: str) -> Any:
+    from jsonschema import Draft7Validator, validators  # loaded when the first schema comes
+    from jsonschema.exceptions import ValidationError
+    from jsonschema_specifications import REGISTRY
+
+    def pattern(_validator: Any, value: str, instance: object, _schema: object) -> Any:
+        if isinstance(instance, str) and not javascript_test(value, "u", instance):
+            yield ValidationError(f"{instance!r} does not match {value!r}")
+
+    schema = json.loads(code)
+    base = validators.validator_for(schema, default=Draft7Validator)
+    extend: Any = validators.extend
+    cls = extend(base, {"pattern": pattern})
+    # The registry holds the published drafts and fetches nothing.
+    return cls(schema, format_checker=base.FORMAT_CHECKER, registry=REGISTRY)
+
+
+def _load(code: str, _arguments: dict[str, str]) -> object:
+    """Imports what calls of one kind need, so that their time limit measures only them."""
+    if code == "json_schema":
+        _validator("{}")
+    _javascript()
+    return None
+
+
+_KINDS: dict[str, Callable[[str, dict[str, str]], object]] = {
+    "load": _load,
+    "regex": _regex,
+    "json_schema": _json_schema,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Results → layers, composites, cases and totals; arithmetic, nothing else."""
+
+from __future__ import annotations
+
+import platform
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from math import ceil, fsum
+
+from runevals import __version__
+from runevals.evaluate import Evaluation
+from runevals.plan import RunPlan
+from runevals.records import (
+    AttemptReport,
+    Case,
+    CaseReport,
+    CheckReport,
+    Layer,
+    Layers,
+    ModelIdentity,
+    Outcome,
+    Provenance,
+    RunInfo,
+    RunReport,
+    SuiteInfo,
+    Totals,
+    TurnReport,
+    TurnTrace,
+)
+
+
+def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> RunReport:
+    """Everything measured → report, back in plan order."""
+    by_position = {evaluation.position: evaluation for evaluation in evaluations}
+    cases = []
+    for index, case in enumerate(plan.cases):
+        attempts = [
+            attempt_report(plan.trials[position].attempt, case, by_position[position])
+            for position in range(index * plan.repeat, (index + 1) * plan.repeat)
+        ]
+        cases.append(case_report(case, attempts))
+    return run_report(run, cases)
+
+
+def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
+    """Cases → report with its totals."""
+    categories: dict[str, list[CaseReport]] = defaultdict(list)
+    for case in cases:
+        categories[case.category or ""].append(case)
+    return RunReport(
+        tool_version=__version__,
+        run=run,
+        cases=tuple(cases),
+        totals=totals(cases),
+        by_category={name: totals(group) for name, group in categories.items() if name},
+        by_evaluator=_by_evaluator(cases),
+        complete=complete,
+    )
+
+
+def run_info(
+    plan: RunPlan,
+    *,
+    started_at: datetime,
+    duration_s: float,
+    target: ModelIdentity,
+    judge: ModelIdentity | None,
+    provenance: Provenance,
+) -> RunInfo:
+    """What a report remembers of its run."""
+    return RunInfo(
+        started_at=started_at,
+        duration_s=duration_s,
+        target=target,
+        judge=judge,
+        repeat=plan.repeat,
+        suites=tuple(
+            SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
+            for suite in plan.suites
+        ),
+        python=platform.python_version(),
+        commit=provenance.commit,
+        ref=provenance.ref,
+        settings=provenance.settings,
+        notices=provenance.notices,
+    )
+
+
+def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptReport:
+    """One trial, scored: layers, composite and status over all its turns' checks."""
+    results = [result for turn in evaluation.turns for result in turn]
+    layers = layer_scores(results)
+    present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
+    target_failed = any(turn.response.problem is not None for turn in evaluation.trace.turns)
+    status = status_of(results)
+    return AttemptReport(
+        attempt=attempt,
+        status=Outcome.ERRORED if target_failed else status,
+        composite=fsum(present) / len(present) if present else None,
+        layers=layers,
+        turns=tuple(
+            _turn_report(case, index, turn, evaluation.turns[index])
+            for index, turn in enumerate(evaluation.trace.turns)
+        ),
+        graded=any(result.layer is Layer.JUDGE and result.value is not None for result in results),
+    )
+
+
+def layer_scores(results: Iterable[CheckReport]) -> Layers:
+    """Layer = 1 + 4 × share of passed weight; the judge layer is the mean score on 1–5. Errors leave both sums."""
+    grouped: dict[Layer, list[CheckReport]] = defaultdict(list)
+    incomplete: dict[Layer, None] = {}
+    for result in results:
+        if result.outcome is Outcome.ERRORED:
+            incomplete[result.layer] = None
+        elif result.outcome is not Outcome.SKIPPED:
+            grouped[result.layer].append(result)
+    return Layers(
+        fact=_by_weight(grouped[Layer.FACT]),
+        behavior=_by_weight(grouped[Layer.BEHAVIOR]),
+        judge=_by_score(grouped[Layer.JUDGE]),
+        incomplete=tuple(sorted(incomplete)),
+    )
+
+
+def status_of(results: Sequence[CheckReport]) -> Outcome:
+    """Any failed → failed; else any errored → errored; else any passed → passed; else skipped."""
+    outcomes = {result.outcome for result in results}
+    for outcome in (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED):
+        if outcome in outcomes:
+            return outcome
+    return Outcome.SKIPPED
+
+
+def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
+    """Attempts → case: means over the measured ones; the status of the greater half, a tie passes."""
+    measured = [a for a in attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
+    pass_rate = sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
+    if pass_rate is not None:
+        status = Outcome.PASSED if pass_rate >= 0.5 else Outcome.FAILED
+    else:
+        errored = any(a.status is Outcome.ERRORED for a in attempts)
+        status = Outcome.ERRORED if errored else Outcome.SKIPPED
+    return CaseReport(
+        suite=case.suite,
+        key=case.key,
+        name=case.name,
+        file=case.location.file,
+        line=case.location.line,
+        fingerprint=case.fingerprint,
+        category=case.category,
+        tags=case.tags,
+        critical=case.critical,
+        status=status,
+        attempts=tuple(attempts),
+        layers=_mean_layers(measured),
+        composite=_mean(a.composite for a in measured),
+        pass_rate=pass_rate,
+    )
+
+
+def totals(cases: Sequence[CaseReport]) -> Totals:
+    """Counts by status; the pass rate is over attempts, errored ones in its denominator, skipped ones not."""
+    attempts = [attempt for case in cases for attempt in case.attempts]
+    turns = [turn for attempt in attempts for turn in attempt.turns]
+    counted = [attempt for attempt in attempts if attempt.status is not Outcome.SKIPPED]
+    passed = sum(attempt.status is Outcome.PASSED for attempt in counted)
+    by_status = _count(case.status for case in cases)
+    latencies = sorted(turn.latency_s for turn in turns if turn.latency_s is not None)
+    return Totals(
+        cases=len(cases),
+        passed=by_status[Outcome.PASSED],
+        failed=by_status[Outcome.FAILED],
+        errored=by_status[Outcome.ERRORED],
+        skipped=by_status[Outcome.SKIPPED],
+        pass_rate=passed / len(counted) if counted else None,
+        composite=_mean(case.composite for case in cases),
+        cost_usd=_sum_if_all_known(turns, lambda turn: turn.cost_usd),
+        judge_cost_usd=None,
+        input_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.input_tokens)),
+        output_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.output_tokens)),
+        latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
+    )
+
+
+def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:
+    asked, response = case.turns[index], turn.response
+    return TurnReport(
+        prompt=asked.prompt,
+        expected=asked.expected,
+        context=asked.context,
+        output=None if response.problem is not None else response.text,
+        results=results,
+        latency_s=response.latency_s,
+        cost_usd=response.cost_usd,
+        input_tokens=response.input_tokens,
+        output_tokens=response.output_tokens,
+        tool_calls=response.tool_calls,
+        citations=response.citations,
+        model=response.model,
+        cached=response.cached,
+        error=response.problem,
+    )
+
+
+def _by_weight(results: Sequence[CheckReport]) -> float | None:
+    if not results:
+        return None
+    passed = fsum(result.weight for result in results if result.outcome is Outcome.PASSED)
+    return 1.0 + 4.0 * passed / fsum(result.weight for result in results)
+
+
+def _by_score(results: Sequence[CheckReport]) -> float | None:
+    return _mean(None if result.score is None else 1.0 + 4.0 * result.score for result in results)
+
+
+def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
+    incomplete = {layer for attempt in attempts for layer in attempt.layers.incomplete}
+    return Layers(
+        fact=_mean(attempt.layers.fact for attempt in attempts),
+        behavior=_mean(attempt.layers.behavior for attempt in attempts),
+        judge=_mean(attempt.layers.judge for attempt in attempts),
+        incomplete=tuple(sorted(incomplete)),
+    )
+
+
+def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Totals]:
+    outcomes: dict[str, list[Outcome]] = defaultdict(list)
+    for case in cases:
+        for attempt in case.attempts:
+            for turn in attempt.turns:
+                for result in turn.results:
+                    outcomes[result.id].append(result.outcome)
+    return {name: _check_totals(found) for name, found in outcomes.items()}
+
+
+def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
+    counts = _count(outcomes)
+    counted = len(outcomes) - counts[Outcome.SKIPPED]
+    return Totals(
+        cases=len(outcomes),
+        passed=counts[Outcome.PASSED],
+        failed=counts[Outcome.FAILED],
+        errored=counts[Outcome.ERRORED],
+        skipped=counts[Outcome.SKIPPED],
+        pass_rate=counts[Outcome.PASSED] / counted if counted else None,
+        composite=None,
+    )
+
+
+def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
+    counts = dict.fromkeys(Outcome, 0)
+    for outcome in outcomes:
+        counts[outcome] += 1
+    return counts
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+def _sum_if_all_known(turns: Sequence[TurnReport], read: Callable[[TurnReport], float | None]) -> float | None:
+    """The sum over answered turns; unknown as soon as one of them did not report it."""
+    values = [read(turn) for turn in turns if turn.error is None]
+    known = [value for value in values if value is not None]
+    return fsum(known) if known and len(known) == len(values) else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

@@ -1,0 +1,23 @@
+"""The systems under test, one kind a module."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from runevals.records import Conversation, ModelIdentity, Response
+
+
+class Target(Protocol):
+    """Answers conversations; called from several threads at once."""
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The answer to the conversation's prompt. A failed call is a Response with a problem.
+
+        Raises TargetRefused when no further call can succeed.
+        """
+
+    def identity(self) -> ModelIdentity:
+        """Who answers, as far as it is known by now."""
+
+    def close(self) -> None:
+        """Ends what the target started."""

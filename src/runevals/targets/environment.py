@@ -1,0 +1,17 @@
+"""The environment that programs under test are started with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
+_TOKENS = frozenset({"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"})
+
+
+def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment` without the tokens and file commands of the job that runs us."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in _TOKENS and not name.startswith(_OURS_OR_THE_RUNNERS)
+    }

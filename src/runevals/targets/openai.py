@@ -1,0 +1,70 @@
+"""Any OpenAI-compatible chat API, by the `openai` SDK."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+
+from runevals.chat import Chat, ChatFailed, ParameterRefused
+from runevals.errors import TargetRefused
+from runevals.records import Conversation, ModelIdentity, Problem, Response
+
+
+class OpenAITarget:
+    """Sends the system prompt, the conversation so far and the prompt."""
+
+    def __init__(
+        self, chat: Chat, *, system_prompt: str | None, parameters: Mapping[str, object], name: str = "openai"
+    ) -> None:
+        self._chat = chat
+        self._system_prompt = system_prompt
+        self._parameters = dict(parameters)
+        self._name = name
+        self._reported: set[str] = set()
+        self._lock = threading.Lock()
+
+    def warm_up(self) -> None:
+        """Loads the SDK beside other work."""
+        self._chat.warm_up()
+
+    def answer(self, conversation: Conversation) -> Response:
+        """One completion, with what the API reports of it."""
+        messages = [{"role": m.role, "content": m.content} for m in conversation.messages]
+        if self._system_prompt is not None:
+            messages.insert(0, {"role": "system", "content": self._system_prompt})
+        try:
+            reply = self._chat.ask(messages, self._parameters)
+        except ParameterRefused as error:
+            message = f"the endpoint refuses the parameter '{error.parameter}': {error}"
+            return Response(problem=Problem(code="target_failed", message=message))
+        except ChatFailed as error:
+            if error.refused:
+                raise TargetRefused(f"the target refuses every call: {error}") from error
+            return Response(problem=Problem(code=f"target_{error.kind}", message=str(error)))
+        if reply.model is not None:
+            with self._lock:
+                self._reported.add(reply.model)
+        return Response(
+            text=reply.text or "",
+            tool_calls=(),
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            latency_s=reply.latency_s,
+            turns=1,
+            model=reply.model,
+        )
+
+    def identity(self) -> ModelIdentity:
+        """The model asked for, and those that answered."""
+        prompt = None if self._system_prompt is None else self._system_prompt.encode()
+        return ModelIdentity(
+            type=self._name,
+            model=self._chat.endpoint.model,
+            reported=tuple(sorted(self._reported)),
+            prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
+            detail={"parameters": self._parameters} if self._parameters else {},
+        )
+
+    def close(self) -> None:
+        """Nothing to end."""

@@ -1,0 +1,99 @@
+"""A Python function, called in worker processes of its own."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from runevals.errors import TargetRefused
+from runevals.line_process import LineProcess, ProcessDied
+from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
+from runevals.targets.reported import is_report, reported
+
+
+class PythonTarget:
+    """Calls `function(prompt, messages, case)` of a module or file; as many workers as calls at once."""
+
+    def __init__(
+        self,
+        function: str,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout_s: float,
+        deterministic: bool,
+    ) -> None:
+        """`function` is `module:function` or `file.py:function`."""
+        self._function = function
+        self._cwd = cwd
+        self._env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
+        self._timeout_s = timeout_s
+        self._deterministic = deterministic
+        self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
+
+    def answer(self, conversation: Conversation) -> Response:
+        """What the function returns: text, or the same fields as a command target prints."""
+        worker = self._worker()
+        started = time.monotonic()
+        try:
+            reply = json.loads(worker.exchange(request_of(conversation), self._timeout_s))
+        except TimeoutError:
+            worker.kill()
+            return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
+        except (ProcessDied, ValueError):
+            worker.kill()
+            return _failed("target_failed", "the worker process ended in the middle of the call")
+        self._idle.put(worker)
+        return _response(reply, time.monotonic() - started)
+
+    def identity(self) -> ModelIdentity:
+        """The function as it was given."""
+        return ModelIdentity(type="python", deterministic=self._deterministic, detail={"function": self._function})
+
+    def close(self) -> None:
+        """Ends the workers."""
+        while not self._idle.empty():
+            self._idle.get().kill()
+
+    def _worker(self) -> LineProcess:
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            pass
+        script = str(Path(__file__).with_name("python_worker.py"))
+        try:
+            worker = LineProcess(
+                [sys.executable, "-u", script, self._function],
+                env=self._env,
+                cwd=self._cwd,
+                max_answer_bytes=MAX_OUTPUT_BYTES,
+            )
+        except (OSError, ProcessDied, TimeoutError) as error:
+            raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error
+        complaint = json.loads(worker.ready).get("error")
+        if complaint:
+            worker.kill()
+            raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
+        return worker
+
+
+def _response(reply: object, latency_s: float) -> Response:
+    if not isinstance(reply, Mapping):
+        return _failed("target_unparseable", "the worker's answer cannot be read")
+    if "raised" in reply:
+        return _failed("target_failed", str(reply["raised"]))
+    value = reply.get("value")
+    if isinstance(value, str):
+        return Response(text=value, latency_s=latency_s)
+    if isinstance(value, Mapping) and is_report(value):
+        return reported(value, latency_s)
+    return _failed("target_unparseable", "the function returned neither text nor an object with 'output'")
+
+
+def _failed(code: str, message: str) -> Response:
+    return Response(problem=Problem(code=code, message=message))

@@ -1,0 +1,81 @@
+"""The worker's side of a python target: loads the function once, answers one JSON line a call."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the function prints is not an answer
+    try:
+        function = _load(sys.argv[1])
+    except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
+        _say(answers, {"error": _last_line(error)})
+        return
+    _say(answers, {})
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        try:
+            value = _call(function, request)
+            json.dumps(value)
+        except BaseException as error:  # noqa: BLE001 - SystemExit of a function is its failure, not ours
+            _say(answers, {"raised": _last_line(error)})
+        else:
+            _say(answers, {"value": value})
+
+
+def _load(named: str) -> Callable[..., Any]:
+    where, _, name = named.rpartition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    if where.endswith(".py"):
+        path = Path(where).resolve()
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"cannot load {where}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(where)
+    function = getattr(module, name)
+    if not callable(function):
+        raise TypeError(f"{named} is not a function")
+    return function  # type: ignore[no-any-return]
+
+
+def _call(function: Callable[..., Any], request: dict[str, Any]) -> Any:
+    """Gives the function as many of (prompt, messages, case) as it takes."""
+    arguments = (request["prompt"], request["messages"], request["case"])
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return function(*arguments)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    takes_all = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return function(*(arguments if takes_all else arguments[: len(positional)]))
+
+
+def _last_line(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def _say(answers: Any, fields: dict[str, object]) -> None:
+    answers.write(json.dumps(fields) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Answers from a file: JSON Lines by case key, or a results document of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runevals.dialects.reading import read_text
+from runevals.errors import InvalidSuite
+from runevals.records import (
+    Conversation,
+    Location,
+    ModelIdentity,
+    Problem,
+    Response,
+    RunReport,
+    SuiteProblem,
+)
+from runevals.targets.reported import citations, count, number, tool_calls
+
+Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
+
+
+class RecordedTarget:
+    """Plays back what was recorded; a case without an answer is `target_failed`."""
+
+    def __init__(
+        self, answers: Mapping[Key, Response], shown: str, *, model: str | None = None, reuse: bool = False
+    ) -> None:
+        """`shown` names the recording; with `reuse`, attempt 1 stands for attempts that have no answer."""
+        self._answers = answers
+        self._shown = shown
+        self._model = model
+        self._reuse = reuse
+
+    @classmethod
+    def from_file(cls, path: Path, shown: str, *, reuse: bool = False) -> RecordedTarget:
+        """Reads the file. Raises InvalidSuite with every line that cannot be read."""
+        answers, model = _read(path, shown)
+        return cls(answers, shown, model=model, reuse=reuse)
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The recorded answer for this case, attempt and turn."""
+        attempts = (conversation.attempt, 1) if self._reuse else (conversation.attempt,)
+        for attempt in attempts:
+            for suite in (conversation.suite, None):
+                found = self._answers.get((suite, conversation.case, attempt, conversation.turn))
+                if found is not None:
+                    return found
+        return Response(
+            problem=Problem(
+                code="target_failed",
+                message=f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
+                f"turn {conversation.turn} in {self._shown}",
+            )
+        )
+
+    def identity(self) -> ModelIdentity:
+        """The file; recorded answers never change."""
+        return ModelIdentity(type="recorded", model=self._model, deterministic=True, detail={"path": self._shown})
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
+    text = read_text(path, shown)
+    if path.suffix == ".json":
+        from runevals import document  # only when a document is played back
+
+        return _from_document(document.parse(text, shown).report)
+    answers: dict[Key, Response] = {}
+    problems: list[SuiteProblem] = []
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            key, response = recorded_answer(json.loads(line))
+        except (ValueError, TypeError, KeyError) as error:
+            location = Location(file=shown, line=line_number)
+            message = f"is no recorded answer: {error}"
+            problems.append(SuiteProblem(location=location, pointer="", message=message))
+        else:
+            answers[key] = response
+    if problems:
+        raise InvalidSuite(problems)
+    return answers, None
+
+
+def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
+    answers: dict[Key, Response] = {}
+    for case in report.cases:
+        for attempt in case.attempts:
+            for index, turn in enumerate(attempt.turns, start=1):
+                answers[case.suite, case.key, attempt.attempt, index] = Response(
+                    text=turn.output or "",
+                    tool_calls=turn.tool_calls,
+                    citations=turn.citations,
+                    cost_usd=turn.cost_usd,
+                    input_tokens=turn.input_tokens,
+                    output_tokens=turn.output_tokens,
+                    latency_s=turn.latency_s,
+                    model=turn.model,
+                    problem=turn.error,
+                )
+    return answers, report.run.target.model
+
+
+def recorded_answer(row: object) -> tuple[Key, Response]:
+    """One line of a recording. Raises ValueError that says which field is wrong."""
+    if not isinstance(row, dict):
+        raise ValueError("a line must be an object")
+    case = row.get("case")
+    if not isinstance(case, str) or not case:
+        raise ValueError("'case' must be the key of a case")
+    suite = row.get("suite")
+    if suite is not None and not isinstance(suite, str):
+        raise ValueError("'suite' must be text")
+    attempt, turn = count(row, "attempt"), count(row, "turn")
+    return (suite, case, 1 if attempt is None else attempt, 1 if turn is None else turn), _response(row)
+
+
+def _response(row: Mapping[str, Any]) -> Response:
+    problem = row.get("error")
+    if problem is not None:
+        if not isinstance(problem, dict):
+            raise ValueError("'error' must be an object with code and message")
+        code, message = str(problem.get("code", "target_failed")), str(problem.get("message", ""))
+        return Response(problem=Problem(code=code, message=message))
+    output = row.get("output")
+    if "value" in row and output is None:
+        output = json.dumps(row["value"], ensure_ascii=False)
+    if not isinstance(output, str):
+        raise ValueError("'output' must be text (or give 'value', or 'error')")
+    latency_ms = number(row, "latency_ms")
+    return Response(
+        text=output,
+        tool_calls=tool_calls(row.get("tool_calls")),
+        citations=citations(row.get("citations")),
+        cost_usd=number(row, "cost_usd"),
+        input_tokens=count(row, "input_tokens"),
+        output_tokens=count(row, "output_tokens"),
+        latency_s=None if latency_ms is None else latency_ms / 1000,
+        turns=count(row, "turns"),
+    )

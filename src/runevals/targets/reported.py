@@ -1,0 +1,117 @@
+"""What a program reports about its answer: the JSON of command and python targets → Response."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+from runevals.records import Citation, Problem, Response, ToolCall
+
+_FIELDS = frozenset({"output", "ok", "error"})
+
+
+def is_report(value: object) -> bool:
+    """Whether `value` is the object form of an answer rather than an answer that happens to be JSON."""
+    return isinstance(value, Mapping) and bool(_FIELDS & value.keys())
+
+
+def reported(report: Mapping[str, object], latency_s: float) -> Response:
+    """`{output, ok, error, costUSD, inputTokens, outputTokens, toolCalls, numTurns, …}` → Response.
+
+    Names may be in camel or snake case; what is absent stays unknown. A malformed field makes the answer
+    `target_unparseable`.
+    """
+    error = report.get("error")
+    if report.get("ok") is False or error:
+        message = error.get("message", error) if isinstance(error, Mapping) else error
+        return _failed("target_failed", str(message or "the target said ok: false"))
+    output = report.get("output")
+    if not isinstance(output, str):
+        return _failed("target_unparseable", "the target's 'output' is not text")
+    try:
+        return Response(
+            text=output,
+            tool_calls=tool_calls(_either(report, "toolCalls", "tool_calls")),
+            citations=citations(report.get("citations")),
+            cost_usd=number(report, "costUSD", "cost_usd"),
+            input_tokens=count(report, "inputTokens", "input_tokens"),
+            output_tokens=count(report, "outputTokens", "output_tokens"),
+            turns=count(report, "numTurns", "turns"),
+            latency_s=latency_s,
+            model=_text(report, "model"),
+        )
+    except ValueError as problem:
+        return _failed("target_unparseable", str(problem))
+
+
+def _failed(code: str, message: str) -> Response:
+    return Response(problem=Problem(code=code, message=message))
+
+
+def tool_calls(value: object) -> tuple[ToolCall, ...] | None:
+    """A reported list of calls, each with `name` (or `tool`), `input`, `output`, `ok`. Raises ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise ValueError("tool calls must be a list")
+    found = []
+    for call in value:
+        name = call.get("name", call.get("tool")) if isinstance(call, dict) else None
+        if not isinstance(name, str):
+            raise ValueError("a tool call needs a name")
+        output, ok = call.get("output"), call.get("ok", call.get("success"))
+        found.append(
+            ToolCall(
+                name=name,
+                input=call.get("input"),
+                output=output if output is None or isinstance(output, str) else json.dumps(output),
+                ok=ok if isinstance(ok, bool) else None,
+            )
+        )
+    return tuple(found)
+
+
+def citations(value: object) -> tuple[Citation, ...] | None:
+    """A reported list of citations: texts, or objects with `text` and `source`. Raises ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise ValueError("citations must be a list")
+    found = []
+    for item in value:
+        if isinstance(item, str):
+            found.append(Citation(text=item))
+        elif isinstance(item, dict):
+            source = item.get("source")
+            found.append(Citation(text=str(item.get("text", "")), source=None if source is None else str(source)))
+        else:
+            raise ValueError("a citation is text or an object")
+    return tuple(found)
+
+
+def _either(report: Mapping[str, object], *names: str) -> object:
+    return next((report[name] for name in names if report.get(name) is not None), None)
+
+
+def number(report: Mapping[str, object], *names: str) -> float | None:
+    """The first of these fields that is there, as a number. Raises ValueError where it is none."""
+    value = _either(report, *names)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"'{names[0]}' must be a number")
+    return float(value)
+
+
+def count(report: Mapping[str, object], *names: str) -> int | None:
+    """The first of these fields that is there, as a whole number. Raises ValueError where it is none."""
+    value = number(report, *names)
+    if value is not None and (value < 0 or value != int(value)):
+        raise ValueError(f"'{names[0]}' must be a whole number")
+    return None if value is None else int(value)
+
+
+def _text(report: Mapping[str, object], name: str) -> str | None:
+    value = report.get(name)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,165 @@
+"""How numbers, money, time and differences are written, once."""
+
+from __future__ import annotations
+
+from runevals.records import (
+    CaseReport,
+    Change,
+    CheckReport,
+    Comparison,
+    ComparisonVerdict,
+    Outcome,
+    RunReport,
+    TurnReport,
+)
+
+UNKNOWN = "–"
+_ERROR_WORDS = {
+    "target_failed": "target failed",
+    "target_timeout": "target timed out",
+    "target_auth": "target refused the credentials",
+    "target_rate_limited": "target rate-limited",
+    "target_unparseable": "target answer unreadable",
+    "turn_skipped": "turn skipped",
+    "empty_response": "empty response",
+    "judge_failed": "judge failed",
+    "judge_timeout": "judge timed out",
+    "judge_auth": "judge refused the credentials",
+    "judge_rate_limited": "judge rate-limited",
+    "judge_unparseable": "judge reply unreadable",
+    "evaluator_timeout": "check timed out",
+    "evaluator_crashed": "check crashed",
+    "evaluator_memory": "check out of memory",
+    "evaluator_syntax": "check has a syntax error",
+    "evidence_missing": "evidence missing",
+}
+VERDICT_WORDS = {
+    ComparisonVerdict.REGRESSION: "Regressed",
+    ComparisonVerdict.WARNING: "Warning",
+    ComparisonVerdict.IMPROVED: "Improved",
+    ComparisonVerdict.NO_CHANGE: "No change",
+    ComparisonVerdict.INCONCLUSIVE: "Inconclusive",
+    ComparisonVerdict.INCOMPARABLE: "Not comparable",
+}
+
+
+def plural(number: int, noun: str) -> str:
+    """ "1 case", "2 cases"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def percent(share: float | None) -> str:
+    """A share 0–1 as a percentage."""
+    return UNKNOWN if share is None else f"{100 * share:.1f} %"
+
+
+def points(difference: float | None) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return UNKNOWN if difference is None else f"{signed(100 * difference, 1)} points"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with + or a real minus sign; no sign for what rounds to zero."""
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return f"−{text}" if value < 0 else f"+{text}"
+
+
+def score(value: float | None) -> str:
+    """A score on its own scale."""
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
+def money(usd: float | None) -> str:
+    """US dollars, as many digits as say something."""
+    if usd is None:
+        return UNKNOWN
+    return f"${usd:.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.4f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration."""
+    if value is None:
+        return UNKNOWN
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+def p_value(p: float) -> str:
+    """ "p = 0.0004"; tiny ones only bounded."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+
+
+def headline_numbers(comparison: Comparison) -> str:
+    """Base → head with the difference, its interval and p; for a deterministic target there is no noise."""
+    name = "Pass rate" if comparison.metric == "pass_rate" else "Score"
+    if comparison.drop is None:
+        return f"{name} not comparable: no case was measured on both sides."
+    base, head = percent(comparison.base_mean), percent(comparison.head_mean)
+    line = f"{name} {base} → {head}, {points(-comparison.drop)}"
+    if comparison.deterministic:
+        return f"{line} (deterministic target: every difference is real)."
+    if comparison.interval is None or comparison.p_value is None:
+        return f"{line}."
+    low, high = -comparison.interval[1], -comparison.interval[0]
+    interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
+    return f"{line} ({interval}; {p_value(comparison.p_value)})."
+
+
+def what_it_can_see(comparison: Comparison) -> str:
+    """The smallest drop this comparison would have noticed, empty where there is no test."""
+    if comparison.deterministic or comparison.detectable_drop is None:
+        return ""
+    seen = 100 * comparison.detectable_drop
+    return f"A drop of {seen:.1f} points or more would have been noticed (9 times in 10)."
+
+
+def error_kinds(report: RunReport) -> str:
+    """ "judge timed out ×31, target failed ×2"; skipped turns are a consequence and left out."""
+    counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}
+    return ", ".join(f"{_ERROR_WORDS.get(code, code)} ×{count}" for code, count in counts.items())
+
+
+def runs_passed(case: CaseReport) -> str:
+    """ "2/3": attempts passed of those measured."""
+    return f"{sum(a.status is Outcome.PASSED for a in case.attempts)}/{len(case.values)}"
+
+
+def first_failure(case: CaseReport) -> tuple[TurnReport, CheckReport] | None:
+    """The first failed check of the first failed attempt, with its turn."""
+    for attempt in case.attempts:
+        if attempt.status is Outcome.FAILED:
+            for turn in attempt.turns:
+                for result in turn.results:
+                    if result.outcome is Outcome.FAILED:
+                        return turn, result
+    return None
+
+
+def first_error(case: CaseReport) -> str | None:
+    """Why a case could not be measured."""
+    for attempt in case.attempts:
+        for turn in attempt.turns:
+            if turn.error is not None:
+                return f"{turn.error.code}: {turn.error.message}"
+            for result in turn.results:
+                if result.error is not None:
+                    return f"{result.id}: {result.error.code}: {result.error.message}"
+    return None
+
+
+def answer_pair(change: Change) -> tuple[str, str] | None:
+    """(base's answer, head's answer) at the turn whose check fails now, None where a side has none."""
+    if change.base is None or change.head is None:
+        return None
+    found = first_failure(change.head)
+    if found is None:
+        return None
+    turn = found[0]
+    for base_attempt in change.base.attempts:
+        for base_turn in base_attempt.turns:
+            if base_turn.prompt == turn.prompt and base_turn.output is not None:
+                return base_turn.output, turn.output or ""
+    return None

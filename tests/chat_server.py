@@ -1,0 +1,90 @@
+"""A real HTTP server on loopback that speaks chat completions, as each test scripts it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Reply:
+    """What to answer: a completion with `text`, or another status."""
+
+    text: str | None = "ok"
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    error: dict[str, object] | None = None
+    finish_reason: str = "stop"
+    raw: str | None = None
+
+
+@dataclass
+class ChatServer:
+    """`requests` are the bodies received, in order."""
+
+    base_url: str
+    requests: list[dict] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+
+
+@contextmanager
+def chat_server(answer: Callable[[dict, int], Reply]):
+    """Starts a server; `answer(body, number of the request from 0)` says what to reply."""
+    lock = threading.Lock()
+    served = ChatServer("")
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                number = len(served.requests)
+                served.requests.append(body)
+                served.keys.append(self.headers.get("Authorization"))
+            reply = answer(body, number)
+            payload = (reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))).encode()
+            self.send_response(reply.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def _body(self, body, reply):
+            if reply.status != 200:
+                return {"error": {"message": f"status {reply.status}", **(reply.error or {})}}
+            return {
+                "id": "c-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": f"{body['model']}-2026-09",
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": reply.finish_reason,
+                        "message": {"role": "assistant", "content": reply.text},
+                    }
+                ],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+            }
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    served.base_url = f"http://127.0.0.1:{server.server_port}/v1"
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,67 @@
+"""What all tests share: the golden option, and tests that need more than Python and pip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+_AVAILABLE = {
+    "node": lambda: shutil.which("node") is not None,
+    "npm": lambda: shutil.which("npm") is not None,
+    "container": lambda: bool(os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists()),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files, then fail")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what cannot run here; `pytest_terminal_summary` names it as NOT RUN."""
+    kept, left_out = [], []
+    for item in items:
+        needs = [mark.args[0] for mark in item.iter_markers("needs")]
+        missing = [name for name in needs if not _AVAILABLE[name]()]
+        (left_out if missing else kept).append(item)
+        if missing:
+            item.user_properties.append(("missing", ", ".join(missing)))
+    items[:] = kept
+    config.stash[_NOT_RUN] = left_out
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    left_out = config.stash.get(_NOT_RUN, [])
+    if left_out:
+        terminalreporter.section("NOT RUN (not passed either)")
+        for item in left_out:
+            terminalreporter.write_line(f"NOT RUN {item.nodeid}: needs {dict(item.user_properties)['missing']}")
+
+
+_NOT_RUN: pytest.StashKey[list[pytest.Item]] = pytest.StashKey()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest):
+    """Compares text with a file under version control; `--update-golden` rewrites it and fails."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8", errors="backslashreplace")
+                pytest.fail(f"{path.name} was rewritten; review the difference")
+            return
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+@pytest.fixture(autouse=True)
+def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests behave the same on a laptop and in CI: what CI sets is set by the test that wants it."""
+    for name in list(os.environ):
+        if name in ("CI", "GITHUB_ACTIONS") or name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_")):
+            monkeypatch.delenv(name)

@@ -1,0 +1,72 @@
+"""Suite files as tests: those in `valid` load as `.cases.json` says, those in `invalid` are refused as told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runevals.dialects import LoadOptions, load
+from runevals.errors import InvalidSuite
+from runevals.records import Suite
+
+HERE = Path(__file__).parent
+ROWS = LoadOptions(evaluators=("preset-exact-match",))
+
+
+def files(kind: str) -> list[object]:
+    found = [
+        path for path in sorted(HERE.glob(f"*/{kind}/*")) if not path.name.endswith((".cases.json", ".error.txt"))
+    ]
+    assert found
+    return [pytest.param(path, id=f"{path.parent.parent.name}/{path.name}") for path in found]
+
+
+def read(path: Path) -> Suite:
+    is_rows = path.parent.parent.name == "rows" and "evaluators" not in path.read_text(encoding="utf-8-sig")
+    return load(path, path.name, ROWS if is_rows else LoadOptions())
+
+
+@pytest.mark.parametrize("path", files("valid"))
+def test_a_valid_file_means_what_its_cases_file_says(path, golden):
+    suite = read(path)
+    assert suite.errors == ()
+    shown = {
+        "dialect": suite.dialect,
+        "problems": [str(problem) for problem in suite.problems],
+        "cases": [
+            {
+                "key": case.key,
+                "name": case.name,
+                "category": case.category,
+                "tags": list(case.tags),
+                "critical": case.critical,
+                "line": case.location.line,
+                "metadata": dict(case.metadata),
+                "turns": [
+                    {
+                        "prompt": turn.prompt,
+                        "expected": turn.expected,
+                        "context": turn.context,
+                        "checks": {
+                            spec.name: {**spec.options, "threshold": spec.threshold} for spec in turn.checks
+                        },
+                    }
+                    for turn in case.turns
+                ],
+            }
+            for case in suite.cases
+        ],
+    }
+    golden(path.with_name(f"{path.name}.cases.json"), json.dumps(shown, ensure_ascii=False, indent=1) + "\n")
+
+
+@pytest.mark.parametrize("path", files("invalid"))
+def test_an_invalid_file_is_refused_with_every_problem(path, golden):
+    try:
+        problems = read(path).errors
+    except InvalidSuite as error:
+        problems = error.problems
+    assert problems
+    golden(path.with_name(f"{path.name}.error.txt"), "".join(f"{problem}\n" for problem in problems))

@@ -1,0 +1,20 @@
+from runevals.evaluators.judged.relevance import Relevance
+from runevals.evaluators.kinds import Judgement
+from runevals.records import Message, Verdict
+from tests.evaluators.subjects import answering
+
+
+def test_the_judge_sees_prompt_and_response():
+    question = Relevance().question(answering("Paris", prompt="Capital?", expected="hidden"))
+    assert question.parts == (("PROMPT", "Capital?"), ("RESPONSE", "Paris"))
+    assert question.evaluator == "Relevance"
+
+
+def test_in_a_thread_the_judge_sees_what_was_said_before():
+    history = (Message(role="user", content="Hi"), Message(role="assistant", content="Hello"))
+    question = Relevance().question(answering("Paris", prompt="Capital?", history=history))
+    assert question.parts[0] == ("PROMPT", "user: Hi\nassistant: Hello\nuser: Capital?")
+
+
+def test_the_verdict_is_the_judges():
+    assert Relevance().verdict(Judgement(score=4.0, reason="to the point")) == Verdict(4.0, "to the point")

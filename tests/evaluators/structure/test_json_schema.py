@@ -1,0 +1,66 @@
+import pytest
+
+from runevals.evaluators.structure.json_schema import JsonSchema
+from tests.evaluators.subjects import answering, run
+
+PERSON = {
+    "type": "object",
+    "required": ["name", "age"],
+    "properties": {"name": {"type": "string"}, "age": {"type": "number"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "score"),
+    [
+        pytest.param(PERSON, '{"name": "张三", "age": 25}', 1.0, id="the seed's example"),
+        pytest.param(PERSON, '  {"name": "A", "age": 25}\n', 1.0, id="white space around"),
+        pytest.param(PERSON, '{"name": "A"}', 0.0, id="a field is missing"),
+        pytest.param(PERSON, '```json\n{"name": "A", "age": 1}\n```', 0.0, id="fences are not JSON"),
+        pytest.param({}, "[1, NaN]", 0.0, id="NaN is not JSON"),
+        pytest.param({"format": "date"}, '"2024-13-01"', 0.0, id="formats are asserted"),
+        pytest.param({"pattern": r"^\d$"}, '"١"', 0.0, id="patterns are JavaScript's"),
+        pytest.param({"exclusiveMinimum": 3}, "3", 0.0, id="draft 7 by default"),
+        pytest.param(
+            {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 3, "exclusiveMinimum": True},
+            "3",
+            0.0,
+            id="the draft that $schema names",
+        ),
+        pytest.param({"$defs": {"a": {"type": "null"}}, "$ref": "#/$defs/a"}, "null", 1.0, id="references inside"),
+    ],
+)
+def test_json_schema(sandbox, schema, text, score):
+    assert run(JsonSchema(schema=schema), answering(text), sandbox).score == score
+
+
+def test_fences_may_be_stripped(sandbox):
+    fenced = answering('```json\n{"name": "A", "age": 1}\n```')
+    assert run(JsonSchema(schema=PERSON, strip_fences=True), fenced, sandbox).score == 1.0
+
+
+def test_the_reason_names_the_place(sandbox):
+    verdict = run(JsonSchema(schema=PERSON), answering('{"name": "A", "age": "old"}'), sandbox)
+    assert verdict.reason == "$.age: 'old' is not of type 'number'"
+
+
+def test_text_that_is_not_json_fails_with_that_reason(sandbox):
+    assert run(JsonSchema(schema=PERSON), answering("Hello"), sandbox).reason.startswith(
+        "output is not valid JSON: "
+    )
+
+
+def test_a_runaway_pattern_in_a_schema_is_an_error(sandbox):
+    answer = run(JsonSchema(schema={"pattern": "(a+)+$"}), answering('"' + "a" * 40_000 + 'b"'), sandbox)
+    assert answer.error == "evaluator_timeout"
+
+
+def test_references_to_the_network_are_not_followed(sandbox):
+    answer = run(JsonSchema(schema={"$ref": "http://127.0.0.1:9/x.json"}), answering("1"), sandbox)
+    assert answer.error == "evaluator_crashed"
+    assert "Unresolvable" in answer.reason
+
+
+def test_an_invalid_schema_is_told_when_it_is_built():
+    assert list(JsonSchema(schema={"type": "objekt"}).problems())
+    assert not list(JsonSchema(schema=PERSON).problems())

@@ -1,0 +1,20 @@
+"""Every reporter renders the same few conclusions into files under version control."""
+
+from pathlib import Path
+
+import pytest
+
+from runevals.reporters import REPORTERS, console
+from tests.reporters.conclusions import ALL, thousand_cases
+
+HERE = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+def test_golden(reporter, make, golden):
+    if make is thousand_cases and reporter.NAME in ("results", "table", "junit"):
+        assert reporter.render(make()).count("case-0990") >= 1  # megabytes are not worth keeping
+        return
+    text = reporter.render(make()).encode("utf-8", errors="backslashreplace").decode()
+    golden(HERE / f"{make.__name__}.{reporter.FILENAME}", text)

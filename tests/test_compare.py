@@ -1,0 +1,141 @@
+"""What a comparison calls a regression, and what it refuses to."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.compare import compare
+from runevals.records import ComparisonVerdict as V
+from tests.reports import case, check, report
+
+
+def compared(head, base, **more):
+    return compare(report(head, **more), report(base, **more), "base.json")
+
+
+def test_deterministic_one_flip_is_a_confirmed_regression():
+    found = compared({"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+    assert found.verdict is V.REGRESSION
+    assert [(c.key, c.change, c.label) for c in found.changes] == [("a", "regressed", "confirmed")]
+
+
+def test_deterministic_an_edited_case_never_regresses():
+    base = report([case("a", "p"), *(case(f"k{n}", "p") for n in range(9))], deterministic=True)
+    head = report([case("a", "f", fingerprint="e"), *(case(f"k{n}", "p") for n in range(9))], deterministic=True)
+    found = compare(head, base, "base.json")
+    assert found.verdict is V.NO_CHANGE
+    assert [(c.key, c.change) for c in found.changes] == [("a", "edited")]
+
+
+def test_stochastic_a_few_flips_are_noise():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    found = compared({**base, "k0": "pff", "k1": "pff"}, base)
+    assert found.p_value > 0.01
+    assert found.verdict in (V.WARNING, V.NO_CHANGE)
+    assert {c.label for c in found.of_kind("regressed")} == {"suspect"}
+
+
+def test_stochastic_a_clear_drop_is_a_regression():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    found = compared({**base, **{f"k{n}": "fff" for n in range(8)}}, base)
+    assert found.verdict is V.REGRESSION
+    assert found.drop == pytest.approx(0.2)
+    assert found.p_value <= 0.01
+    assert found.interval[0] > 0
+
+
+def test_a_drop_under_two_points_is_never_red():
+    base = {f"k{n}": "ppp" for n in range(600)}
+    found = compared({**base, **{f"k{n}": "fff" for n in range(10)}}, base)
+    assert found.p_value <= 0.01
+    assert found.verdict is V.WARNING
+
+
+def test_a_critical_case_that_never_failed_and_now_always_does_is_a_regression():
+    rest = [case(f"k{n}", "ppp") for n in range(30)]
+    for marked in ({"critical": True}, {"category": "redteam"}):
+        base = report([case("a", "ppp", **marked), *rest])
+        assert compare(report([case("a", "fff", **marked), *rest]), base, "b").verdict is V.REGRESSION
+        assert compare(report([case("a", "ffp", **marked), *rest]), base, "b").verdict is V.NO_CHANGE
+        flaky_base = report([case("a", "pfp", **marked), *rest])
+        assert compare(report([case("a", "fff", **marked), *rest]), flaky_base, "b").verdict is not V.REGRESSION
+
+
+def test_a_clear_gain_is_an_improvement():
+    base = {f"k{n}": "fff" if n < 8 else "ppp" for n in range(40)}
+    assert compared(dict.fromkeys(base, "ppp"), base).verdict is V.IMPROVED
+
+
+def test_graded_cases_are_compared_by_their_share():
+    base = {f"k{n}": [0.9, 0.9, 0.9] for n in range(30)}
+    found = compared({key: [0.7, 0.7, 0.7] for key in base}, base)
+    assert (found.metric, found.verdict) == ("share", V.REGRESSION)
+    assert found.drop == pytest.approx(0.2)
+
+
+def test_the_base_against_itself_is_no_change():
+    base = {f"k{n}": "pfp" if n % 3 else "ppp" for n in range(50)}
+    assert compared(base, base).verdict is V.NO_CHANGE
+
+
+def test_too_few_shared_cases_cannot_be_compared():
+    base = {f"k{n}": "p" for n in range(10)}
+    head = {f"k{n}": "p" for n in range(7)}
+    found = compared(head, base)
+    assert (found.verdict, found.shared, found.base_cases) == (V.INCOMPARABLE, 7, 10)
+    assert [w.message for w in found.weakenings] == ["the case was removed"] * 3
+
+
+def test_too_many_errors_are_inconclusive_not_red_and_not_green():
+    base = {f"k{n}": "ppp" for n in range(10)}
+    assert compared({**base, "k0": "eee", "k1": "eee", "k2": "eee"}, base).verdict is V.INCONCLUSIVE
+
+
+def test_a_drop_that_would_vanish_if_the_errored_had_passed_is_not_called_one():
+    base = {f"k{n}": "ppp" for n in range(20)}
+    clear = {**base, **{f"k{n}": "fff" for n in range(6)}}
+    assert compared(clear, base).verdict is V.REGRESSION
+    # Two attempts of each failing case errored: had they passed, the loss would be noise.
+    torn = {**base, **{f"k{n}": "fee" for n in range(4)}}
+    assert compared(torn, base).p_value <= 0.01
+    assert compared(torn, base).verdict is V.INCONCLUSIVE
+
+
+def test_which_half_errors_never_turns_red_into_green():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    head = {**base, **{f"k{n}": "fff" for n in range(10)}}
+    for errored in (range(4), range(36, 40)):
+        found = compared({**head, **{f"k{n}": "eee" for n in errored}}, base)
+        assert found.verdict in (V.REGRESSION, V.INCONCLUSIVE)
+
+
+def test_suites_are_told_apart_unless_there_is_one_on_each_side():
+    base = report([case("a", "p", suite="old/evals.json")], deterministic=True)
+    moved = report([case("a", "f", suite="new/evals.json")], deterministic=True)
+    assert compare(moved, base, "b").verdict is V.REGRESSION
+    two = report([case("a", "f", suite="new/evals.json"), case("b", "p", suite="x.json")], deterministic=True)
+    assert compare(two, base, "b").verdict is V.INCOMPARABLE
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ({"threshold": 4.0}, {"threshold": 3.0}, "the threshold of ExactMatch was lowered from 4 to 3"),
+        ({"weight": 2.0}, {"weight": 1.0}, "the weight of ExactMatch was cut from 2 to 1"),
+        ({"id": "Relevance"}, {}, "the check Relevance was removed"),
+    ],
+)
+def test_weaker_checks_of_edited_cases_are_listed(before, after, message):
+    def one(**result):
+        first = case("a", "p")
+        turn = first.attempts[0].turns[0]
+        from dataclasses import replace
+
+        turn = replace(turn, results=(check(turn.results[0].outcome, **result),))
+        return replace(first, attempts=(replace(first.attempts[0], turns=(turn,)),))
+
+    from dataclasses import replace
+
+    head = report([replace(one(**after), fingerprint="edited"), *(case(f"k{n}", "p") for n in range(9))])
+    base = report([one(**before), *(case(f"k{n}", "p") for n in range(9))])
+    assert message in [w.message for w in compare(head, base, "b").weakenings]

@@ -1,0 +1,61 @@
+"""Results documents: what is written can be read, by us and by the schema, for ever."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from runevals import document
+from runevals.errors import InvalidDocument
+from runevals.reporters import REPORTERS
+from tests.reporters.conclusions import ALL, all_passed, regressions
+
+OLD = Path(__file__).parent / "documents"
+
+
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+def test_a_document_is_valid_by_its_published_schema(make):
+    from runevals.schema_check import schema
+
+    jsonschema.validate(json.loads(document.write(make())), schema("runevals", "results-1"))
+
+
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("reporter", REPORTERS, ids=lambda reporter: reporter.NAME)
+def test_every_report_can_be_made_from_the_document(make, reporter):
+    made = make()
+    again = document.parse(document.write(made), "x.json")
+    assert reporter.render(again) == reporter.render(made)
+
+
+def test_equal_runs_give_equal_bytes():
+    assert document.write(regressions()) == document.write(regressions())
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.json")), ids=lambda path: path.name)
+def test_every_version_we_ever_wrote_is_read(path):
+    found = document.read(path)
+    assert found.report.cases
+    assert found.verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", "it has no format_version"),
+        ('{"format_version": 2}', "its format_version is 2, we read 1"),
+        ('{"format_version": 1}', "'tool' is missing"),
+    ],
+)
+def test_what_is_no_document_is_refused(text, told):
+    with pytest.raises(InvalidDocument, match=told):
+        document.parse(text, "x.json")
+
+
+def test_a_damaged_document_says_where():
+    damaged = json.loads(document.write(all_passed()))
+    damaged["cases"][1]["status"] = "great"
+    with pytest.raises(InvalidDocument, match="/cases/1/status"):
+        document.parse(json.dumps(damaged), "x.json")

@@ -1,0 +1,129 @@
+"""Gates, and the one verdict made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.pipeline import Baseline, decide
+from runevals.records import GateState
+from runevals.settings import Told, resolve
+from tests.reports import case, report
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return resolve(Told(cwd=tmp_path, environment={}))
+
+
+def decided(settings, head, base=None, **more):
+    baseline = None if base is None else Baseline(report=report(base, **more), source="base.json")
+    return decide(report(head, **more), baseline, settings)
+
+
+def states(conclusion):
+    return {gate.name: gate.state.value for gate in conclusion.gates}
+
+
+def test_without_base_and_categories_a_measured_run_informs_and_passes(settings):
+    found = decided(settings, {"a": "p", "b": "f"})
+    assert states(found) == {"measured": "passed"}
+    assert found.verdict.exit_code == 0
+    assert found.verdict.headline == "1 of 2 cases pass – nothing to compare with yet"
+
+
+@pytest.mark.parametrize(
+    ("category", "passing", "exit_code"),
+    [
+        ("replay", 4, 0),
+        ("replay", 3, 1),
+        ("redteam", 3, 1),
+        ("regression", 4, 0),
+        ("regression", 3, 1),
+        ("other", 0, 0),
+    ],
+)
+def test_category_gates(settings, category, passing, exit_code):
+    cases = [case(f"k{n}", "p" if n < passing else "f", category=category) for n in range(4)]
+    assert decided(settings, cases).verdict.exit_code == exit_code
+
+
+def test_the_regression_category_allows_one_in_a_hundred(settings):
+    cases = [case(f"k{n}", "f" if n == 0 else "p", category="regression") for n in range(100)]
+    assert decided(settings, cases).verdict.exit_code == 0
+    assert decided(settings, cases[:99]).verdict.exit_code == 1
+
+
+def test_a_regression_is_red_by_name(settings):
+    found = decided(settings, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+    assert (found.verdict.outcome, found.verdict.exit_code) == ("failed", 1)
+    assert found.verdict.headline == "1 of 2 cases regressed"
+
+
+def test_a_stochastic_regression_says_how_sure_it_is(settings):
+    base = {f"k{n}": "ppp" for n in range(20)}
+    found = decided(settings, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
+    assert found.verdict.headline.startswith("6 of 20 cases regressed, unlikely to be noise (p ")
+
+
+def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
+    found = decided(settings, {"a": "e", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+    assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)
+    assert found.verdict.headline == "Not measured – 1 of 2 cases could not be measured (target failed ×1)"
+
+
+def test_a_regression_stands_beside_errors(settings):
+    head = {"a": "e", "b": "f", "c": "p"}
+    found = decided(settings, head, dict.fromkeys(head, "p"), deterministic=True)
+    assert found.verdict.exit_code == 1
+
+
+def test_some_errors_may_be_allowed(settings):
+    allowed = replace(settings, errors_limit=0.1)
+    head = {f"k{n}": "e" if n == 0 else "p" for n in range(10)}
+    assert decided(allowed, head).verdict.exit_code == 0
+    assert decided(allowed, {**head, "k1": "e"}).verdict.exit_code == 3
+
+
+def test_nothing_measured_is_unmeasured(settings):
+    assert decided(settings, {"a": "s"}).verdict.exit_code == 3
+    assert decided(settings, {"a": "e"}).verdict.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "state"),
+    [
+        ("ppppp", "passed"),
+        ("ppppf", "passed"),
+        ("pppff", "failed"),
+        ("pppfe", "not_applicable"),
+        ("ppffe", "failed"),
+    ],
+)
+def test_an_absolute_gate_speaks_only_where_errors_do_not_decide(settings, outcomes, state):
+    floor = replace(settings, min_pass_rate=0.8)
+    found = decided(floor, {f"k{n}": letter for n, letter in enumerate(outcomes)})
+    assert states(found)["min_pass_rate"] == state
+
+
+def test_skipped_cases_are_in_no_pass_rate(settings):
+    floor = replace(settings, min_pass_rate=1.0)
+    assert states(decided(floor, {"a": "p", "b": "s"}))["min_pass_rate"] == "passed"
+
+
+def test_fail_on_turns_other_gates_into_warnings_but_never_hides_what_was_not_measured(settings):
+    soft = replace(settings, fail_on=("none",), min_pass_rate=0.9)
+    found = decided(soft, {"a": "f", "b": "p"})
+    assert states(found) == {"min_pass_rate": GateState.WARNED.value, "measured": "passed"}
+    assert found.verdict.exit_code == 0
+    assert decided(soft, {"a": "e"}).verdict.exit_code == 3
+
+
+def test_an_incomparable_base_is_never_green(settings):
+    base = {f"k{n}": "p" for n in range(10)}
+    assert decided(settings, {"k0": "p"}, base).verdict.exit_code == 3
+
+
+def test_a_required_base_that_is_missing_is_never_green(settings):
+    assert decided(replace(settings, baseline_required=True), {"a": "p"}).verdict.exit_code == 3

@@ -1,0 +1,97 @@
+"""The import rule: every module may import only from its own layer's allowance. Read from the sources."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[1] / "src" / "runevals"
+
+BOTTOM = {"records", "errors"}
+# Small pieces without a stage of their own; they know nothing above them.
+TOOLS = {"nearest", "inert", "schema_check", "line_process", "throttle", "significance"}
+DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
+STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
+EDGES = BOTTOM | TOOLS | {"dialects", "evaluators", "document", "chat"}
+
+ALLOWED: dict[str, set[str]] = {
+    "records": {"records"},
+    "errors": {"records"},
+    **dict.fromkeys(TOOLS, BOTTOM | TOOLS),
+    "evaluators": BOTTOM | TOOLS | {"evaluators"},
+    "dialects": DIALECTS,
+    "settings_file": DIALECTS,
+    "endpoints": DIALECTS | {"settings_file"},
+    "settings": DIALECTS | {"settings_file", "endpoints"},
+    "dotenv": BOTTOM,
+    "discover": BOTTOM,
+    "plan": STAGES,
+    "converse": BOTTOM | {"plan", "targets"},
+    "evaluate": BOTTOM | {"evaluators", "plan", "world"},
+    "score": BOTTOM | {"evaluate", "plan"},
+    "compare": BOTTOM | TOOLS | {"score"},
+    "gate": BOTTOM | {"settings"},
+    "wording": BOTTOM,
+    "conclude": BOTTOM | {"wording"},
+    "world": {"evaluators", "judge", "targets"},
+    "pipeline": STAGES | {"converse", "evaluate", "conclude", "world"},
+    "document": BOTTOM | TOOLS | {"dialects"},
+    "reporters": BOTTOM | TOOLS | {"wording", "document", "reporters"},
+    "publish": BOTTOM | {"reporters"},
+    "chat": BOTTOM | TOOLS,
+    "targets": EDGES | {"targets"},
+    "judge": EDGES,
+    "sandbox": EDGES | {"sandbox"},
+    "github": BOTTOM | TOOLS | {"github"},
+    "commands": {"*"},
+    "__main__": {"commands"},
+    "__init__": set(),
+}
+ROOT_NAMES = {"__version__"}
+
+
+def modules() -> list[Path]:
+    return sorted(SRC.rglob("*.py"))
+
+
+def unit(path: Path) -> str:
+    relative = path.relative_to(SRC)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "runevals":
+            names = [f"runevals.{alias.name}" for alias in node.names if alias.name not in ROOT_NAMES]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("runevals.")}
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SRC)))
+def test_imports_go_one_way(path):
+    allowed = ALLOWED[unit(path)]
+    assert allowed == {"*"} or imported(path) <= allowed
+
+
+def test_the_middle_never_touches_the_world():
+    """What decides does no I/O: no module of the middle imports one that could."""
+    middle = ("compare", "conclude", "gate", "significance", "score", "plan", "wording")
+    forbidden = {"subprocess", "socket", "requests", "urllib", "openai", "os", "tempfile", "time", "random"}
+    for name in middle:
+        tree = ast.parse((SRC / f"{name}.py").read_text(encoding="utf-8"))
+        roots = {
+            alias.name.split(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        } | {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert not roots & forbidden, name
