@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,10 @@ from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.commands.telling import progress, tell, warn
 from runevals.settings import Settings
+
+if TYPE_CHECKING:
+    from runevals.pipeline import Loaded
+    from runevals.records import Conclusion
 
 
 @click.command("run")
@@ -60,8 +64,6 @@ def command(**told: Any) -> None:
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals import pipeline  # `--help` need not load the stages
-    from runevals.commands.building import read_baseline, real_world, require_judge
-    from runevals.commands.provenance import provenance
     from runevals.publish import check_outputs, publish
 
     evaluate_only: str | None = told.get("evaluate_only")
@@ -74,25 +76,12 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     check_outputs(outputs)
     loaded = _suites(settings, told)
     warn(loaded.problems)
-    plan = pipeline.prepare(settings, loaded)
     if told["dry_run"]:
         from runevals.commands.plan import describe
 
-        click.echo(describe(plan, settings))
+        click.echo(describe(pipeline.prepare(settings, loaded), settings))
         return 0
-    require_judge(plan, settings)
-    baseline, told_of_base = read_baseline(settings)
-    notices = (*loaded.notices, *told_of_base)
-    with real_world(settings, loaded.suites) as world:
-        pipeline.rehearse(plan, world.sandbox)
-        conclusion = pipeline.run(
-            plan,
-            settings,
-            world,
-            baseline,
-            watch=progress(len(plan.trials), quiet=told["quiet"]),
-            provenance=provenance(settings, notices),
-        )
+    conclusion = judged(settings, loaded, quiet=told["quiet"])
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
     publish(conclusion, outputs or [default])
     tell(conclusion)
@@ -100,7 +89,28 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     return conclusion.verdict.exit_code
 
 
-def _suites(settings: Settings, told: dict[str, Any]) -> Any:
+def judged(settings: Settings, loaded: Loaded, *, quiet: bool) -> Conclusion:
+    """Suites → conclusion, with the real world. Raises RunevalsError for what stops a run."""
+    from runevals import pipeline
+    from runevals.commands.building import read_baseline, real_world, require_judge
+    from runevals.commands.provenance import provenance
+
+    plan = pipeline.prepare(settings, loaded)
+    require_judge(plan, settings)
+    baseline, told_of_base = read_baseline(settings)
+    with real_world(settings, loaded.suites) as world:
+        pipeline.rehearse(plan, world.sandbox)
+        return pipeline.run(
+            plan,
+            settings,
+            world,
+            baseline,
+            provenance=provenance(settings, (*loaded.notices, *told_of_base)),
+            watch=progress(len(plan.trials), quiet=quiet),
+        )
+
+
+def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import pipeline
     from runevals.dialects import LoadOptions, load_inline
     from runevals.errors import InvalidSettings, InvalidSuite
@@ -120,7 +130,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Any:
     return pipeline.Loaded(suites=(suite,))
 
 
-def _upgrade_at_terminal(loaded: Any, settings: Settings) -> None:
+def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
     if os.environ.get("CI") or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return

@@ -1,0 +1,16 @@
+ARG BASE_IMAGE=python:3.12-slim-bookworm
+
+FROM ${BASE_IMAGE} AS build
+COPY requirements.lock /build/
+RUN python3 -m venv /opt/runevals \
+ && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements.lock
+COPY pyproject.toml README.md LICENSE /build/
+COPY src /build/src
+RUN /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /build \
+ && /opt/runevals/bin/pip uninstall -q -y pip setuptools \
+ && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
+
+FROM ${BASE_IMAGE}
+COPY --from=build /opt/runevals /opt/runevals
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+ENTRYPOINT ["/opt/runevals/bin/runevals", "action"]

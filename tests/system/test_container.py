@@ -1,0 +1,153 @@
+"""The container, built from this checkout and run as GitHub runs a Docker action."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.needs("container")
+
+ROOT = Path(__file__).parents[2]
+RUNNER_UID = 1001
+BASE = "python:3.12-slim-bookworm"
+
+
+def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    client = "/usr/bin/docker" if Path("/usr/bin/docker").exists() else "docker"
+    return subprocess.run(
+        [client, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DOCKER_BUILDKIT": "1", **env},
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def image():
+    built = docker("build", "--quiet", "--tag", "runevals-under-test", str(ROOT))
+    assert built.returncode == 0, built.stderr
+    return "runevals-under-test"
+
+
+@pytest.fixture
+def step(image, tmp_path):
+    """Runs the action in a workspace that belongs to the runner's user, with the given inputs."""
+    workspace = tmp_path / "workspace"
+    shutil.copytree(ROOT / "examples" / "support-agent", workspace / "examples" / "support-agent")
+    (workspace / ".git").mkdir()
+    for folder in ("temp", "home", "workflow", "file_commands"):
+        (tmp_path / folder).mkdir()
+    for path in [tmp_path, *tmp_path.rglob("*")]:
+        os.chown(path, RUNNER_UID, RUNNER_UID)
+    commands = tmp_path / "file_commands"
+    for name in ("output", "summary"):
+        (commands / name).touch()
+
+    def run(environment: dict[str, str] | None = None, **inputs: str):
+        given = {
+            **{f"INPUT_{name.upper()}": value for name, value in {"target": "", "repeat": "", **inputs}.items()},
+            "GITHUB_OUTPUT": "/github/file_commands/output",
+            "GITHUB_STEP_SUMMARY": "/github/file_commands/summary",
+            "GITHUB_SHA": "d4e5f6a" + "0" * 33,
+            "GITHUB_REF": "refs/pull/7/merge",
+            "GITHUB_ACTIONS": "true",
+            "CI": "true",
+            "HOME": "/github/home",
+            **(environment or {}),
+        }
+        done = docker(
+            *("run", "--rm", "--workdir", "/github/workspace", "--label", "runevals-test"),
+            *(word for name in given for word in ("-e", name)),
+            *("-v", f"{tmp_path / 'temp'}:/github/runner_temp", "-v", f"{tmp_path / 'home'}:/github/home"),
+            *("-v", f"{tmp_path / 'workflow'}:/github/workflow"),
+            *("-v", f"{commands}:/github/file_commands", "-v", f"{workspace}:/github/workspace", image),
+            **given,
+        )
+        return done, workspace, outputs(commands / "output"), (commands / "summary").read_text(encoding="utf-8")
+
+    return run
+
+
+def outputs(path: Path) -> dict[str, str]:
+    """Reads step outputs as the runner does."""
+    found, lines = {}, iter(path.read_text(encoding="utf-8").split("\n"))
+    for line in lines:
+        if line:
+            name, delimiter = line.split("<<")
+            found[name] = "\n".join(iter(lines.__next__, delimiter))
+    return found
+
+
+def test_the_good_agent_is_green(step):
+    done, workspace, told, summary = step(config="examples/support-agent/runevals.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "✓ No regression in 24 cases" in done.stdout
+    assert (told["verdict"], told["exit_code"], told["pass_rate"], told["regressions"]) == (
+        "passed",
+        "0",
+        "1.0000",
+        "0",
+    )
+    assert summary.startswith("### ✅ No regression in 24 cases")
+    document = json.loads((workspace / told["results_path"]).read_text(encoding="utf-8"))
+    assert document["run"]["commit"].startswith("d4e5f6a")
+    assert document["verdict"]["outcome"] == "passed"
+
+
+def test_the_worse_agent_is_red_by_name_and_its_files_belong_to_the_runner(step):
+    done, workspace, told, summary = step(config="examples/support-agent/worse.yaml")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (told["verdict"], told["regressions"]) == ("failed", "3")
+    assert "KB&#45;007" in summary
+    written = [workspace / told[name] for name in ("results_path", "junit_path", "table_path", "summary_path")]
+    assert {path.stat().st_uid for path in written} == {RUNNER_UID}
+    assert {folder.stat().st_uid for folder in (workspace / ".evals").rglob("*")} == {RUNNER_UID}
+
+
+def test_the_same_verdict_as_on_the_host(step, tmp_path):
+    _, workspace, told, _ = step(config="examples/support-agent/worse.yaml")
+    host = tmp_path / "host.json"
+    command = [shutil.which("runevals") or "runevals", "run", "--config", "examples/support-agent/worse.yaml"]
+    on_host = subprocess.run(
+        [*command, "-o", str(host)], cwd=workspace, capture_output=True, text=True, check=False
+    )
+    assert on_host.returncode == 1, on_host.stderr
+    inside = json.loads((workspace / told["results_path"]).read_text(encoding="utf-8"))
+    outside = json.loads(host.read_text(encoding="utf-8"))
+    assert inside["verdict"] == outside["verdict"]
+    assert inside["gates"] == outside["gates"]
+    assert [c["status"] for c in inside["cases"]] == [c["status"] for c in outside["cases"]]
+
+
+def test_without_a_suite_it_ends_at_once_and_creates_nothing(step):
+    done, workspace, told, _ = step()
+    assert done.returncode == 2
+    assert "no suite found" in done.stderr
+    assert told == {}
+    assert not (workspace / ".evals").exists()
+
+
+def test_keys_are_masked_before_anything_is_printed(step):
+    secret = {"MY_API_KEY": "not-a-real-key-1234"}
+    done, *_ = step(secret, config="examples/support-agent/runevals.yaml")
+    assert done.stdout.splitlines()[0] == "::add-mask::not-a-real-key-1234"
+
+
+def test_the_image_tells_its_version_and_is_small(image):
+    from runevals import __version__
+
+    told = docker("run", "--rm", "--entrypoint", "/opt/runevals/bin/runevals", image, "--version")
+    assert told.stdout == f"runevals {__version__}\n"
+    size = int(docker("image", "inspect", "--format", "{{.Size}}", image).stdout)
+    base = docker("image", "inspect", "--format", "{{.Size}}", BASE).stdout
+    if not base.strip():
+        docker("pull", "--quiet", BASE)
+        base = docker("image", "inspect", "--format", "{{.Size}}", BASE).stdout
+    assert size - int(base) < 250 * 1024 * 1024

@@ -1,0 +1,29 @@
+"""`action.yml`, the settings and the documentation say the same."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runevals import __version__
+from runevals.settings import SETTINGS
+
+ROOT = Path(__file__).parents[1]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+INPUTS = {setting.name: setting for setting in SETTINGS if setting.as_input}
+
+
+def test_inputs_are_the_settings():
+    assert list(ACTION["inputs"]) == list(INPUTS)
+    for name, told in ACTION["inputs"].items():
+        assert told == {"description": INPUTS[name].help, "required": False, "default": ""}
+
+
+@pytest.mark.parametrize("name", [*ACTION["inputs"], *ACTION["outputs"]])
+def test_inputs_and_outputs_are_in_the_docs(name):
+    assert f"`{name}`" in (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
+
+
+def test_the_version_is_in_the_changelog_or_still_unreleased():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {__version__}" in changelog or "## Unreleased" in changelog
