@@ -79,7 +79,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     served.base_url = f"http://127.0.0.1:{server.server_port}/v1"
     try:

@@ -30,9 +30,13 @@ class TryAgain(Exception):
 class Throttle:
     """The patience with one host. A pause it asks for holds every thread's next call."""
 
-    def __init__(self, *, max_attempts: int = 5, max_retry_s: float = 120.0) -> None:
+    def __init__(
+        self, *, max_attempts: int = 5, max_retry_s: float = 120.0, first_delay_s: float = FIRST_DELAY_S
+    ) -> None:
+        """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute."""
         self.max_attempts = max_attempts
         self.max_retry_s = max_retry_s
+        self.first_delay_s = first_delay_s
         self.retries = 0
         self._lock = threading.Lock()
         self._resume_at = 0.0
@@ -54,7 +58,7 @@ class Throttle:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _delay(self, attempt: int, after_s: float | None) -> float:
-        ceiling = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (attempt - 1))
+        ceiling = min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1))
         jitter = self._random.uniform(0.0, ceiling)
         return jitter if after_s is None else after_s + 0.1 * jitter
 

@@ -36,8 +36,8 @@ class Sandbox:
 
     def close(self) -> None:
         """Ends every idle worker; calls still running keep theirs until they return."""
-        for _ in range(self._idle.qsize()):
-            worker = self._idle.get()
+        idle = [self._idle.get() for _ in range(self._idle.qsize())]
+        for worker in idle:
             if worker is not None:
                 worker.process.kill()
             self._idle.put(None)
@@ -52,7 +52,10 @@ class Sandbox:
         worker = self._idle.get()
         try:
             for _ in range(2):
-                worker = worker if worker is not None and worker.process.alive else _Worker()
+                if worker is not None and not worker.process.alive:
+                    worker.process.kill()  # it is dead; its pipes are not yet closed
+                    worker = None
+                worker = worker or _Worker()
                 started = time.monotonic()
                 try:
                     reply = worker.ask(call)

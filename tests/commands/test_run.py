@@ -1,0 +1,294 @@
+"""`runevals run` as a user meets it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {"ExactMatch": {}},
+    "items": [
+        {"testId": "a", "prompt": "Capital of France?", "expected_response": "Paris", "category": "eu"},
+        {"testId": "b", "prompt": "Capital of Peru?", "expected_response": "Lima", "tags": ["south"]},
+    ],
+}
+ANSWERS = '{"case": "a", "output": "Paris"}\n{"case": "b", "output": "Quito"}\n'
+AGENT = "def answer(prompt):\n return {'Capital of France?': 'Paris'}.get(prompt, 'Quito')\n"
+
+
+def test_runevals_alone_runs_what_it_finds_and_says_where_it_wrote(project, runevals):
+    project.write("evals/evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    code, out, _ = runevals("--target", "recorded:answers.jsonl")
+    assert code == 0
+    assert out.startswith("✓ 1 of 2 cases pass – nothing to compare with yet")
+    written = re.search(r"Written: (\S+)", out)[1]
+    assert re.fullmatch(r"\.evals/results/\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.json", written)
+    assert (project.path / written).is_file()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["prompts.json", "evals.json", "tests.json", "evals/prompts.json", "evals/evals.json"],
+        ["evals.json", "tests.json", "evals/prompts.json"],
+        ["tests.json", "evals/prompts.json"],
+        ["evals/prompts.json", "evals/tests.json"],
+    ],
+)
+def test_the_first_place_that_has_something_runs_and_the_others_are_named(project, runevals, names):
+    project.write("answers.jsonl", ANSWERS)
+    for name in names:
+        project.write(name, SUITE)
+    code, out, _ = runevals("--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert code == 0
+    assert [suite["path"] for suite in project.document()["run"]["suites"]] == names[:1]
+    assert f"also found, not run: {', '.join(names[1:])} (--all runs them)" in out
+
+
+def test_all_runs_every_suite_and_passes_over_what_is_none(project, runevals):
+    project.write("answers.jsonl", ANSWERS)
+    for name in ("evals.json", "evals/evals.json", "evals/more.json"):
+        project.write(name, SUITE)
+    project.write("evals/package.json", {"name": "no suite"})
+    code, _, _ = runevals("--all", "--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert code == 0
+    assert [s["path"] for s in project.document()["run"]["suites"]] == [
+        "evals.json",
+        "evals/evals.json",
+        "evals/more.json",
+    ]
+
+
+def test_without_a_suite_it_ends_at_once_and_creates_nothing(project, runevals):
+    code, _, err = runevals()
+    assert code == 2
+    assert "no suite found" in err
+    assert project.files() == []
+
+
+def test_a_pattern_that_matches_nothing_is_an_error(project, runevals):
+    code, _, err = runevals("--prompts-file", "evals/*.json")
+    assert (code, "evals/*.json: there is no such file" in err) == (2, True)
+
+
+def test_without_a_target_it_shows_the_shortest_ways(project, runevals):
+    project.write("evals.json", SUITE)
+    code, _, err = runevals()
+    assert code == 2
+    assert err.count("  runevals --target") == 3
+
+
+def test_the_commands_of_the_seed_run_as_printed(project, runevals):
+    project.write("evals/knowledge-base.json", SUITE)
+    project.write("agent.py", "def answer(prompt): return 'Paris, Lima: a collaboration platform'")
+    project.write(
+        "runevals.yaml",
+        "version: 1\ntarget: {type: python, function: 'agent.py:answer'}\njudge: recorded:judge.jsonl\n",
+    )
+    project.write("judge.jsonl", "")
+    runs = [
+        ["--prompts-file", "./evals/knowledge-base.json"],
+        ["--prompts-file", "./evals/knowledge-base.json", "--output", "./evals/results/v1.2.0-results.json"],
+        ["--prompts-file", "./evals/knowledge-base.json", "--output", "x.csv", "--output", "x.json"],
+        [
+            "--no-judge",
+            "--prompts",
+            "What is Microsoft Graph?",
+            "--expected",
+            "Microsoft Graph is the API gateway.",
+        ],
+        ["--no-judge", "--prompts", "What is Teams?", "What is SharePoint?", "--expected", "A", "B"],
+    ]
+    codes = [runevals(*words)[0] for words in runs]
+    assert codes == [0, 0, 0, 3, 3]  # without a judge, inline prompts have nothing that could be measured
+    assert {"evals/results/v1.2.0-results.json", "x.csv", "x.json"} <= set(project.files())
+
+
+def test_inline_prompts_are_judged(project, runevals, monkeypatch):
+    project.write("agent.py", "def answer(prompt): return 'An answer to ' + prompt")
+    ask = ["--target", "python:agent.py:answer", "--judge", "tiny", "-o", "out.json"]
+    with chat_server(lambda body, n: Reply(_verdict(body, 4))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, err = runevals(
+            *ask, "--prompts", "What is Teams?", "What is SharePoint?", "--expected", "A", "B"
+        )
+    assert code == 0, err
+    cases = project.document()["cases"]
+    assert [case["attempts"][0]["turns"][0]["prompt"] for case in cases] == [
+        "What is Teams?",
+        "What is SharePoint?",
+    ]
+    assert {case["composite"] for case in cases} == {4.0}
+    assert out.startswith("✓ 2 of 2 cases pass")
+
+
+def _verdict(body, score):
+    nonce = re.search(r'"nonce": "([0-9a-f]{32})"', body["messages"][0]["content"])[1]
+    return f'{{"reasoning": "fine", "score": {score}, "nonce": "{nonce}"}}'
+
+
+def test_counts_of_prompts_and_expected_must_agree(project, runevals):
+    code, _, err = runevals("--prompts", "a", "b", "--expected", "c")
+    assert (code, "--expected has 1 texts for 2 of --prompts" in err) == (2, True)
+
+
+def test_a_worse_answer_is_red_and_a_better_one_green(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
+    assert runevals("-o", "base.json")[0] == 0
+    project.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
+    code, out, _ = runevals(
+        "--baseline", "base.json", "-o", "out.json", "-o", "out.xml", "-o", "out.md", "-o", "out.csv"
+    )
+    assert code == 1
+    assert out.startswith("✗ 1 of 2 cases regressed")
+    assert "− Paris" in out
+    assert "+ Rome" in out
+    assert project.document()["comparison"]["changes"][0]["key"] == "a"
+    project.write("agent.py", AGENT.replace("'Quito'", "'Lima'"))
+    code, out, _ = runevals("--baseline", "base.json")
+    assert (code, out.splitlines()[0]) == (0, "✓ Improved – 1 case fixed, none regressed")
+
+
+def test_filters_choose_cases(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    for words, keys in (
+        (["--category", "eu"], ["a"]),
+        (["--tag", "south"], ["b"]),
+        (["--filter", "?"], ["a", "b"]),
+    ):
+        runevals("--target", "recorded:answers.jsonl", "-o", "out.json", *words)
+        assert [case["key"] for case in project.document()["cases"]] == keys
+    code, _, err = runevals("--target", "recorded:answers.jsonl", "--category", "asia")
+    assert (code, "no case of 2 is left by --category asia (categories: eu)" in err) == (2, True)
+
+
+def test_a_thread_is_one_conversation_and_breaks_with_its_first_missing_answer(project, runevals):
+    turns = [{"prompt": "One?", "expected_response": "1"}, {"prompt": "Two?", "expected_response": "2"}]
+    project.write("evals.json", {**SUITE, "items": [{"name": "t", "turns": turns}, SUITE["items"][0]]})
+    project.write("answers.jsonl", '{"case": "t", "turn": 2, "output": "2"}\n{"case": "a", "output": "Paris"}')
+    code, out, _ = runevals("--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert code == 3
+    assert "1 of 2 cases could not be measured (target failed ×1)" in out
+    thread = project.document()["cases"][0]
+    assert thread["status"] == "errored"
+    first, second = thread["attempts"][0]["turns"]
+    assert (first["error"]["code"], second["error"]["code"]) == ("target_failed", "turn_skipped")
+    assert second["results"][0]["outcome"] == "skipped"
+
+
+def test_recorded_responses_of_the_suite_are_scored_without_a_target(project, runevals):
+    items = [{**item, "response": "It is Paris."} for item in SUITE["items"]]
+    project.write("scored.json", {**SUITE, "items": items})
+    code, _, _ = runevals("--evaluate-only", "scored.json", "-o", "out.json")
+    assert (code, [case["status"] for case in project.document()["cases"]]) == (0, ["passed", "failed"])
+    project.write("scored.json", {**SUITE, "items": [items[0], SUITE["items"][1]]})
+    code, _, err = runevals("--evaluate-only", "scored.json")
+    assert (code, "has no response to score" in err) == (2, True)
+
+
+def test_a_judge_that_is_asked_for_but_not_configured_is_told_before_the_run(project, runevals):
+    project.write("evals.json", {"schemaVersion": "1.2.0", "items": SUITE["items"]})
+    project.write("answers.jsonl", ANSWERS)
+    code, _, err = runevals("--target", "recorded:answers.jsonl")
+    assert code == 2
+    assert "2 of 2 cases ask for a judge, but none is configured: a (Coherence), b (Coherence)" in err
+    assert project.files() == ["answers.jsonl", "evals.json"]
+
+
+def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runevals):
+    project.write("evals.json", {**SUITE, "default_evaluators": {"regex": {"pattern": "(unclosed"}}})
+    project.write("answers.jsonl", ANSWERS)
+    for words in (["--target", "recorded:answers.jsonl"], ["validate"]):
+        code, _, err = runevals(*reversed(words)) if words == ["validate"] else runevals(*words)
+        assert code == 2
+        assert "/default_evaluators/regex regex cannot be used: /(unclosed/i: SyntaxError" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--output", "report.pdf"], "--output report.pdf: the format is told by the suffix"),
+        (["--repeat", "0"], "--repeat is 0; it must be at least 1"),
+        (["--min-pass-rate", "85"], "--min-pass-rate is 85; it must be from 0 to 1"),
+        (["--target", "opnai:x"], "there is no target 'opnai:x'"),
+        (["--target", "recorded:none.jsonl"], "there is no file none.jsonl"),
+        (["--baseline", "none.json"], "the baseline: there is no file"),
+        (["--config", "none.yaml"], "there is no settings file none.yaml"),
+        (["--env", "../x"], "a name has only letters"),
+        (["--no-such-option"], "No such option"),
+        (["--judge", "recorded:none.jsonl"], "the recorded judge: there is no file none.jsonl"),
+    ],
+)
+def test_bad_words_are_told_without_a_traceback(project, runevals, words, told):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    code, out, err = runevals("--target", "recorded:answers.jsonl", *words)
+    assert code == 2
+    assert told in err
+    assert "Traceback" not in out + err
+
+
+def test_a_bug_of_ours_says_so_with_exit_4(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    monkeypatch.setattr("runevals.pipeline.load_suites", lambda settings: 1 / 0)  # a fault of ours, put in
+    code, _, err = runevals()
+    assert code == 4
+    assert "ZeroDivisionError" in err
+    assert "This is a bug in runevals" in err
+
+
+def test_a_target_that_refuses_stops_the_run_with_exit_3(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply(status=401)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, err = runevals("--model", "tiny")
+    assert code == 3
+    assert "the target refuses every call: 401" in err
+
+
+def test_repeats_are_run_for_stochastic_targets_and_not_for_deterministic_ones(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    for deterministic, attempts in ((False, 3), (True, 1)):
+        settings = (
+            f"target: {{type: python, function: 'agent.py:answer', deterministic: {str(deterministic).lower()}}}\n"
+        )
+        project.write("runevals.yaml", settings)
+        runevals("--repeat", "3", "-o", "out.json")
+        assert [len(case["attempts"]) for case in project.document()["cases"]] == [attempts, attempts]
+
+
+def test_an_unwritable_output_is_told(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    project.write("blocked", "a file, not a folder")
+    code, _, err = runevals("--target", "recorded:answers.jsonl", "-o", "blocked/out.json")
+    assert (code, "cannot write blocked/out.json" in err) == (3, True)
+
+
+def test_dry_run_calls_nothing(project, runevals):
+    project.write("evals.json", SUITE)
+    code, out, _ = runevals("--dry-run", "--target", "command:/no/such/program")
+    assert code == 0
+    assert "cases       2" in out
+    assert project.files() == ["evals.json"]
+
+
+def test_nothing_of_an_answer_can_command_the_runner(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    evil = "::set-output name=verdict::passed\\n##[error]x"
+    project.write("answers.jsonl", f'{{"case": "a", "output": "{evil}"}}\n{{"case": "b", "output": "\\u001b[2J"}}')
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    code, out, err = runevals("--target", "recorded:answers.jsonl")
+    assert code == 0
+    assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
+    assert "##[" not in out + err
+    assert "\x1b" not in out

@@ -1,0 +1,108 @@
+"""Programs as targets, started for real."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runevals.errors import TargetRefused
+from runevals.records import Conversation, Message
+from runevals.targets.command import CommandTarget
+from runevals.targets.environment import cleaned
+
+
+def answer(tmp_path: Path, code: str, *, timeout_s: float = 10.0, env: dict | None = None):
+    script = tmp_path / "agent.py"
+    script.write_text("import json, os, sys, time\n" + code, encoding="utf-8")
+    target = CommandTarget(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env=env or {},
+        timeout_s=timeout_s,
+        deterministic=False,
+        request={"model": "m", "system": "Be kind."},
+    )
+    history = (Message(role="user", content="Hi"), Message(role="assistant", content="Hello"))
+    asked = Conversation(suite="s", case="c", attempt=2, turn=1, prompt="Why?", history=history, metadata={"a": 1})
+    return target.answer(asked)
+
+
+def test_the_program_is_told_everything_on_stdin(tmp_path):
+    told = json.loads(answer(tmp_path, "sys.stdout.write(sys.stdin.read())").text)
+    assert (told["model"], told["system"], told["prompt"]) == ("m", "Be kind.", "Why?")
+    assert [m["content"] for m in told["messages"]] == ["Hi", "Hello", "Why?"]
+    assert (told["case"]["key"], told["case"]["attempt"], told["case"]["metadata"]) == ("c", 2, {"a": 1})
+
+
+def test_plain_text_is_the_answer_without_its_last_line_end(tmp_path):
+    response = answer(tmp_path, "print('Because.\\n')")
+    assert response.text == "Because.\n"
+    assert response.latency_s > 0
+    assert (response.cost_usd, response.tool_calls, response.turns) == (None, None, None)
+
+
+def test_json_reports_cost_tokens_and_tool_calls(tmp_path):
+    response = answer(
+        tmp_path,
+        "print(json.dumps({'output': 'Yes', 'costUSD': 0.01, 'inputTokens': 7, 'outputTokens': 3, 'numTurns': 2,"
+        " 'toolCalls': [{'tool': 'Read', 'input': {'path': 'a'}, 'output': 'x', 'success': True}]}))",
+    )
+    assert (response.text, response.cost_usd, response.input_tokens, response.turns) == ("Yes", 0.01, 7, 2)
+    assert (response.tool_calls[0].name, response.tool_calls[0].ok) == ("Read", True)
+
+
+def test_json_that_is_no_report_is_text(tmp_path):
+    assert answer(tmp_path, 'print(\'{"status": "shipped"}\')').text == '{"status": "shipped"}'
+
+
+@pytest.mark.parametrize(
+    ("code", "problem", "told"),
+    [
+        ("sys.exit('no such model')", "target_failed", "exit code 1: no such model"),
+        ("print(json.dumps({'ok': False, 'error': 'quota'}))", "target_failed", "quota"),
+        ("print(json.dumps({'output': 5}))", "target_unparseable", "'output' is not text"),
+        (
+            "print(json.dumps({'output': 'a', 'costUSD': 'much'}))",
+            "target_unparseable",
+            "'costUSD' must be a number",
+        ),
+    ],
+)
+def test_failures_are_told(tmp_path, code, problem, told):
+    response = answer(tmp_path, code)
+    assert response.problem.code == problem
+    assert told in response.problem.message
+
+
+def test_a_late_program_is_killed_with_its_children(tmp_path):
+    child = tmp_path / "alive"
+    late = f"import time; time.sleep(2); open({str(child)!r}, 'w')"
+    code = f"import subprocess\nsubprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(30)"
+    started = time.monotonic()
+    assert answer(tmp_path, code, timeout_s=0.5).problem.code == "target_timeout"
+    assert time.monotonic() - started < 10
+    time.sleep(2)
+    assert not child.exists()
+
+
+def test_a_missing_program_stops_the_run(tmp_path):
+    target = CommandTarget(
+        ["/no/such/program"], cwd=tmp_path, env={}, timeout_s=1, deterministic=False, request={}
+    )
+    with pytest.raises(TargetRefused, match="/no/such/program"):
+        target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="?"))
+
+
+def test_the_jobs_tokens_and_files_are_not_handed_on():
+    given = {
+        "GITHUB_TOKEN": "t",
+        "ACTIONS_RUNTIME_TOKEN": "t",
+        "INPUT_X": "t",
+        "GITHUB_ENV": "f",
+        "OPENAI_API_KEY": "k",
+    }
+    assert cleaned(given) == {"OPENAI_API_KEY": "k"}

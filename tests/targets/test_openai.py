@@ -1,0 +1,113 @@
+"""The openai target against a real HTTP server."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.chat import Chat, Endpoint
+from runevals.errors import TargetRefused
+from runevals.records import Conversation, Message
+from runevals.targets.openai import OpenAITarget
+from runevals.throttle import Throttle
+from tests.chat_server import Reply, chat_server
+
+
+def target(server, *, system=None, timeout_s=5.0, attempts=5, **parameters):
+    endpoint = Endpoint(model="tiny", api_key="key-1", base_url=server.base_url, timeout_s=timeout_s)
+    chat = Chat(endpoint, Throttle(max_attempts=attempts, first_delay_s=0.01))
+    return OpenAITarget(chat, system_prompt=system, parameters=parameters)
+
+
+def asking(prompt="Hello?", history=()):
+    return Conversation(suite="s", case="c", attempt=1, turn=1, prompt=prompt, history=history)
+
+
+def test_the_answer_comes_with_what_the_api_reports():
+    with chat_server(lambda body, n: Reply("Hi")) as server:
+        tested = target(server, system="Be kind.", temperature=0.5)
+        response = tested.answer(asking())
+    assert (response.text, response.input_tokens, response.output_tokens) == ("Hi", 10, 5)
+    assert response.model == "tiny-2026-09"
+    assert response.latency_s > 0
+    assert response.cost_usd is None
+    assert server.requests[0] == {
+        "model": "tiny",
+        "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello?"}],
+        "temperature": 0.5,
+    }
+    assert tested.identity().reported == ("tiny-2026-09",)
+    assert tested.identity().prompt_hash
+
+
+def test_a_thread_keeps_its_history():
+    history = (Message(role="user", content="One?"), Message(role="assistant", content="1"))
+    with chat_server(lambda body, n: Reply("2")) as server:
+        target(server).answer(asking("Two?", history))
+    assert [m["content"] for m in server.requests[0]["messages"]] == ["One?", "1", "Two?"]
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+def test_what_may_pass_is_tried_again(status):
+    with chat_server(lambda body, n: Reply(status=status) if n == 0 else Reply("Hi")) as server:
+        assert target(server).answer(asking()).text == "Hi"
+    assert len(server.requests) == 2
+
+
+def test_retry_after_is_waited_for():
+    import time
+
+    with chat_server(
+        lambda b, n: Reply(status=429, headers={"Retry-After": "1"}) if n == 0 else Reply()
+    ) as server:
+        started = time.monotonic()
+        assert target(server).answer(asking()).text == "ok"
+        assert time.monotonic() - started >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "calls"),
+    [
+        (Reply(status=500), "target_failed", 3),
+        (Reply(status=429), "target_rate_limited", 3),
+        (Reply(status=400), "target_failed", 1),
+        (Reply(status=404), "target_failed", 1),
+        (Reply(raw="{"), "target_unparseable", 1),
+        (Reply(raw='{"choices": []}'), "target_unparseable", 1),
+    ],
+)
+def test_what_stays_broken_is_the_cases_error(reply, code, calls):
+    with chat_server(lambda body, n: reply) as server:
+        problem = target(server, attempts=3).answer(asking()).problem
+    assert problem.code == code
+    assert len(server.requests) == calls
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(status=401), Reply(status=403), Reply(status=429, error={"code": "insufficient_quota"})],
+)
+def test_a_refusal_stops_the_run_after_one_call(reply):
+    with chat_server(lambda body, n: reply) as server, pytest.raises(TargetRefused, match="refuses every call"):
+        target(server).answer(asking())
+    assert len(server.requests) == 1
+
+
+def test_a_silent_server_is_a_timeout():
+    import time
+
+    def slow(body, n):
+        time.sleep(0.5)
+        return Reply()
+
+    with chat_server(slow) as server:
+        assert target(server, timeout_s=0.1, attempts=2).answer(asking()).problem.code == "target_timeout"
+
+
+def test_nobody_there_is_a_failed_call():
+    with chat_server(lambda body, n: Reply()) as server:
+        pass
+    assert target(server, attempts=2).answer(asking()).problem.code == "target_failed"
+
+
+def test_the_key_is_in_no_repr():
+    assert "key-1" not in repr(Endpoint(model="m", api_key="key-1"))

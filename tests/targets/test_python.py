@@ -1,0 +1,85 @@
+"""Python functions as targets, in workers of their own."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from runevals.errors import TargetRefused
+from runevals.records import Conversation
+from runevals.targets.python import PythonTarget
+
+ASKED = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?")
+
+
+@pytest.fixture
+def function(tmp_path):
+    made = []
+
+    def make(code: str, named: str = "agent.py:answer", timeout_s: float = 10.0) -> PythonTarget:
+        (tmp_path / "agent.py").write_text(code, encoding="utf-8")
+        made.append(PythonTarget(named, cwd=tmp_path, env={}, timeout_s=timeout_s, deterministic=True))
+        return made[-1]
+
+    yield make
+    for target in made:
+        target.close()
+
+
+@pytest.mark.parametrize("named", ["agent.py:answer", "agent:answer"])
+def test_a_file_or_a_module(function, named):
+    code = "def answer(prompt, messages, case): return f\"{prompt} {len(messages)} {case['key']}\""
+    assert function(code, named).answer(ASKED).text == "Why? 1 c"
+
+
+def test_a_function_may_take_only_the_prompt(function):
+    assert function("def answer(prompt): return prompt.upper()").answer(ASKED).text == "WHY?"
+
+
+def test_it_may_report_as_a_command_does(function):
+    response = function("def answer(prompt): return {'output': 'Yes', 'cost_usd': 0.5}").answer(ASKED)
+    assert (response.text, response.cost_usd) == ("Yes", 0.5)
+
+
+def test_what_it_prints_is_no_answer(function):
+    assert function("def answer(prompt):\n print('{}')\n return 'ok'").answer(ASKED).text == "ok"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "told"),
+    [
+        ("raise ValueError('no key')", "target_failed", "ValueError: no key (agent.py:2)"),
+        ("import sys; sys.exit(3)", "target_failed", "SystemExit: 3"),
+        ("import os; os._exit(1)", "target_failed", "ended in the middle"),
+        ("return 5", "target_unparseable", "neither text nor an object"),
+        ("return object()", "target_failed", "not JSON serializable"),
+    ],
+)
+def test_failures_are_told_and_the_next_call_works(function, body, code, told):
+    target = function(f"def answer(prompt):\n if prompt == 'Why?': {body}\n return 'fine'")
+    problem = target.answer(ASKED).problem
+    assert problem.code == code
+    assert told in problem.message
+    assert target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="ok")).text == "fine"
+
+
+def test_a_late_call_is_killed(function):
+    target = function("import time\ndef answer(prompt):\n time.sleep(30)", timeout_s=0.3)
+    started = time.monotonic()
+    assert target.answer(ASKED).problem.code == "target_timeout"
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("def anwser(prompt): ...", "AttributeError"),
+        ("def answer(", "SyntaxError"),
+        ("import nothing_of_this_name", "ModuleNotFoundError"),
+        ("answer = 5", "is not a function"),
+    ],
+)
+def test_a_function_that_cannot_be_loaded_stops_the_run(function, code, told):
+    with pytest.raises(TargetRefused, match=told):
+        function(code).answer(ASKED)

@@ -1,0 +1,85 @@
+"""Recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals import document
+from runevals.errors import InvalidSuite
+from runevals.records import Conversation
+from runevals.targets.recorded import RecordedTarget
+from tests.reporters.conclusions import regressions
+
+
+def asked(case, attempt=1, turn=1, suite="evals/evals.json"):
+    return Conversation(suite=suite, case=case, attempt=attempt, turn=turn, prompt="?")
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    def make(text: str, name: str = "answers.jsonl", **options) -> RecordedTarget:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return RecordedTarget.from_file(path, name, **options)
+
+    return make
+
+
+LINE = (
+    '{"case": "KB-001", "turn": 1, "attempt": 1, "output": "Yes", "tool_calls": [{"name": "Read", "input": '
+    '{"path": "a"}, "output": "x", "ok": true}], "citations": [], "cost_usd": 0.0012, "input_tokens": 80, '
+    '"output_tokens": 40, "latency_ms": 850, "turns": 1, "error": null}\n'
+)
+
+
+def test_all_that_was_recorded_is_played_back(recorded):
+    response = recorded(LINE).answer(asked("KB-001"))
+    assert (response.text, response.cost_usd, response.latency_s, response.input_tokens) == (
+        "Yes",
+        0.0012,
+        0.85,
+        80,
+    )
+    assert response.citations == ()
+    assert response.tool_calls[0].name == "Read"
+
+
+def test_what_is_absent_is_unknown(recorded):
+    response = recorded('{"case": "a", "output": ""}').answer(asked("a"))
+    assert (response.text, response.cost_usd, response.tool_calls, response.latency_s) == ("", None, None, None)
+
+
+def test_values_and_errors_are_played_back_too(recorded):
+    target = recorded(
+        '{"case": "a", "value": [1, "é"]}\n{"case": "b", "error": {"code": "target_timeout", "message": "late"}}'
+    )
+    assert target.answer(asked("a")).text == '[1, "é"]'
+    assert target.answer(asked("b")).problem.code == "target_timeout"
+
+
+def test_a_case_without_an_answer_is_errored(recorded):
+    problem = recorded(LINE).answer(asked("KB-002")).problem
+    assert problem.code == "target_failed"
+    assert "no recorded answer for case KB-002" in problem.message
+
+
+def test_a_missing_attempt_falls_back_only_when_asked_to(recorded):
+    assert recorded(LINE).answer(asked("KB-001", attempt=2)).problem is not None
+    assert recorded(LINE, reuse=True).answer(asked("KB-001", attempt=2)).text == "Yes"
+
+
+def test_a_suite_may_be_named_where_keys_are_shared(recorded):
+    target = recorded('{"case": "a", "suite": "x", "output": "of x"}\n{"case": "a", "output": "of any"}')
+    assert target.answer(asked("a", suite="x")).text == "of x"
+    assert target.answer(asked("a", suite="y")).text == "of any"
+
+
+def test_a_results_document_is_a_recording(recorded):
+    target = recorded(document.write(regressions()), "results.json")
+    assert target.answer(asked("KB-001", attempt=3)).text == "Please ask support."
+
+
+def test_every_bad_line_is_named(recorded):
+    with pytest.raises(InvalidSuite) as refused:
+        recorded('{"case": "a"}\nnot json\n\n{"output": "x"}\n{"case": "a", "output": "x", "cost_usd": "1"}')
+    assert [problem.location.line for problem in refused.value.problems] == [1, 2, 4, 5]

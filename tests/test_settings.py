@@ -1,0 +1,145 @@
+"""Where settings come from, and what a settings file may not do."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.errors import InvalidSettings, InvalidSuite, ToldWrong
+from runevals.settings import SETTINGS, Told, resolve
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / ".git").mkdir()
+
+    def settle(text: str | None = None, *, environment=None, inputs=None, cwd=tmp_path, **flags):
+        if text is not None:
+            (tmp_path / "runevals.yaml").write_text(text, encoding="utf-8")
+        return resolve(Told(flags=flags, inputs=inputs or {}, cwd=cwd, environment=environment or {}))
+
+    settle.path = tmp_path
+    return settle
+
+
+def test_flag_before_input_before_environment_before_file_before_default(project):
+    told = {"text": "repeat: 2", "environment": {"RUNEVALS_REPEAT": "3"}, "inputs": {"repeat": "4"}}
+    assert project().repeat == 1
+    assert project("repeat: 2").repeat == 2
+    assert project("repeat: 2", environment=told["environment"]).repeat == 3
+    assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"]).repeat == 4
+    assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"], repeat=5).repeat == 5
+
+
+def test_an_empty_input_is_not_given(project):
+    assert project("repeat: 2", inputs={"repeat": "", "all": ""}).repeat == 2
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("False", False), ("1", True), ("no", False)])
+def test_yes_and_no_as_text(project, text, value):
+    assert project(inputs={"all": text}).everything is value
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        ({"repeat": "two"}, "input repeat must be a whole number, but is 'two'"),
+        ({"all": "perhaps"}, "input all must be true or false"),
+        ({"min_pass_rate": "nan"}, "input min_pass_rate is nan; it must be from 0 to 1"),
+    ],
+)
+def test_bad_text_is_told_with_its_source(project, inputs, told):
+    with pytest.raises(InvalidSettings, match=told):
+        project(inputs=inputs)
+
+
+def test_every_problem_of_the_file_is_told_with_line_and_nearest_word(project):
+    with pytest.raises(InvalidSuite) as refused:
+        project("version: 1\nconcurency: 4\nrepeat: 0\ntarget:\n  type: opnai\n  modle: x\n")
+    told = [str(problem) for problem in refused.value.problems]
+    assert "runevals.yaml:2:1: /concurency unknown key 'concurency'; did you mean 'concurrency'?" in told
+    assert any(line.startswith("runevals.yaml:5:9: /target/type must be one of") for line in told)
+    assert "runevals.yaml:6:3: /target/modle unknown key 'modle'; did you mean 'model'?" in told
+    assert any(line.startswith("runevals.yaml:3:9: /repeat") for line in told)
+
+
+def test_words_that_yaml_1_1_would_change_stay_text(project):
+    assert project("category: [no, on, 12:30, 2026-11-20]").category == ("no", "on", "12:30", "2026-11-20")
+
+
+@pytest.mark.parametrize("text", ["repeat: 1\nrepeat: 2\n", "repeat: [", "a: &a [*a]", "- x"])
+def test_yaml_that_cannot_be_meant_is_refused(project, text):
+    with pytest.raises(InvalidSuite):
+        project(text)
+
+
+def test_an_alias_bomb_is_refused(project):
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 8)]
+    with pytest.raises(InvalidSuite, match="aliases expand to more than 1000000 values"):
+        project("\n".join(lines))
+
+
+def test_a_literal_key_in_the_file_is_refused(project):
+    with pytest.raises(InvalidSuite, match="looks like a key; name its environment variable"):
+        project("target: {type: openai, model: m, api_key_env: sk-abcdefghijklmnopqrstuvwx}")
+
+
+@pytest.mark.parametrize("named", ["../outside.md", "/etc/passwd", "link.md", "folder"])
+def test_files_that_the_settings_name_lie_inside_the_repository(project, named):
+    (project.path.parent / "outside.md").write_text("x", encoding="utf-8")
+    (project.path / "link.md").symlink_to("/etc/passwd")
+    (project.path / "folder").mkdir()
+    with pytest.raises(ToldWrong, match=r"target.system_prompt_file"):
+        project(f"target: {{type: openai, model: m, system_prompt_file: {named}}}")
+
+
+def test_paths_of_the_file_are_relative_to_it_and_flags_to_here(project):
+    (project.path / "sub").mkdir()
+    (project.path / "prompt.md").write_text("Be kind.", encoding="utf-8")
+    settled = project(
+        "suites: [evals.json]\ntarget: {type: openai, model: m, system_prompt_file: prompt.md}",
+        cwd=project.path / "sub",
+    )
+    assert settled.suites[0].base == project.path
+    assert settled.target.system_prompt == "Be kind."
+    assert project("suites: [a.json]", cwd=project.path / "sub", suites=["b.json"]).suites[0].base.name == "sub"
+
+
+def test_in_ci_the_file_may_not_send_the_key_elsewhere(project):
+    text = "target: {type: openai, model: m, base_url: 'https://evil.example/v1'}"
+    assert project(text).target.base_url == "https://evil.example/v1"
+    with pytest.raises(InvalidSettings, match="would be sent the API key; in CI, name it in the workflow"):
+        project(text, environment={"CI": "true"})
+    trusted = {"CI": "true", "OPENAI_BASE_URL": "https://evil.example/v1"}
+    assert project(text, environment=trusted).target.base_url == "https://evil.example/v1"
+
+
+def test_the_environment_names_target_and_judge(project):
+    settled = project(
+        environment={
+            "OPENAI_API_KEY": "k",
+            "RUNEVALS_MODEL": "m",
+            "AZURE_AI_OPENAI_ENDPOINT": "https://x.example",
+            "AZURE_AI_MODEL_NAME": "gpt",
+        }
+    )
+    assert (settled.target.type, settled.target.model) == ("openai", "m")
+    assert (settled.judge.type, settled.judge.model) == ("azure", "gpt")
+
+
+def test_dotenv_files_are_read_at_home_and_never_in_ci(tmp_path):
+    from runevals.dotenv import environment
+
+    (tmp_path / "env").mkdir()
+    (tmp_path / ".env.local").write_text("A=1\nB=1\nC=1\nD=1\n", encoding="utf-8")
+    (tmp_path / ".env.local.user").write_text("B=2\nC=2\nD=2\n", encoding="utf-8")
+    (tmp_path / "env" / ".env.dev").write_text("C=3\nD=3\n", encoding="utf-8")
+    assert environment(tmp_path, "dev", {"D": "4"}) == {"A": "1", "B": "2", "C": "3", "D": "4"}
+    assert environment(tmp_path, None, {"CI": "true"}) == {"CI": "true"}
+    with pytest.raises(InvalidSettings, match="there is no file"):
+        environment(tmp_path, "prod", {})
+
+
+def test_every_setting_has_its_own_words():
+    assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
+    assert all(setting.help.endswith(".") for setting in SETTINGS)
