@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -54,7 +54,8 @@ def chat_server(answer: Callable[[dict, int], Reply]):
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(payload)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the client may have stopped waiting
+                self.wfile.write(payload)
 
         def _body(self, body, reply):
             if reply.status != 200:

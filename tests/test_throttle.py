@@ -52,7 +52,7 @@ def _raise(error):
 
 def test_one_threads_pause_holds_the_others_next_call():
     throttle = Throttle(first_delay_s=0.001)
-    limited = iter([TryAgain("rate_limited", "429", 0.5)])
+    limited = iter([TryAgain("rate_limited", "429", 0.5, pauses_host=True)])
     hit = threading.Event()
 
     def first():

@@ -124,8 +124,9 @@ def _translated(error: openai.APIStatusError, parameters: Mapping[str, object]) 
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
     if status in (408, 409, 429) or status >= 500:
-        kind: TryAgainKind = "rate_limited" if status in (429, 503, 529) else "failed"
-        return TryAgain(kind, f"{status}: {message}", retry_after_s(error.response.headers.get("retry-after")))
+        kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
+        asked_for = retry_after_s(error.response.headers.get("retry-after"))
+        return TryAgain(kind, f"{status}: {message}", asked_for, pauses_host=status in (429, 503, 529))
     if status in (400, 422):
         named = str(body.get("param") or "")
         for parameter in parameters:

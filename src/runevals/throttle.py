@@ -18,11 +18,15 @@ LONGEST_DELAY_S = 60.0
 
 
 class TryAgain(Exception):
-    """A failure that may pass. `after_s` is what the host asked for, None if it did not."""
+    """A failure that may pass. `after_s` is what the host asked for, None if it did not; with
+    `pauses_host`, no other call is sent meanwhile either."""
 
-    def __init__(self, kind: TryAgainKind, message: str, after_s: float | None = None) -> None:
+    def __init__(
+        self, kind: TryAgainKind, message: str, after_s: float | None = None, *, pauses_host: bool = False
+    ) -> None:
         self.kind = kind
         self.after_s = after_s
+        self.pauses_host = pauses_host
         self.attempts = 1
         super().__init__(message)
 
@@ -54,7 +58,7 @@ class Throttle:
                 delay = self._delay(attempt, failure.after_s)
                 if attempt == self.max_attempts or time.monotonic() + delay > deadline:
                     raise give_up(failure) from failure
-                self._pause(delay, everyone=failure.kind == "rate_limited")
+                self._pause(delay, everyone=failure.pauses_host)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _delay(self, attempt: int, after_s: float | None) -> float:
