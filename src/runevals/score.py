@@ -177,7 +177,6 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         pass_rate=passed / len(counted) if counted else None,
         composite=_mean(case.composite for case in cases),
         cost_usd=_sum_if_all_known(turns, lambda turn: turn.cost_usd),
-        judge_cost_usd=None,
         input_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.input_tokens)),
         output_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.output_tokens)),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,

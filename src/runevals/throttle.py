@@ -41,7 +41,6 @@ class Throttle:
         self.max_attempts = max_attempts
         self.max_retry_s = max_retry_s
         self.first_delay_s = first_delay_s
-        self.retries = 0
         self._lock = threading.Lock()
         self._resume_at = 0.0
         self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
@@ -68,7 +67,6 @@ class Throttle:
 
     def _pause(self, delay: float, *, everyone: bool) -> None:
         with self._lock:
-            self.retries += 1
             if everyone:
                 self._resume_at = max(self._resume_at, time.monotonic() + delay)
         if not everyone:

@@ -7,7 +7,6 @@ from runevals.records import (
     Change,
     CheckReport,
     Comparison,
-    ComparisonVerdict,
     Outcome,
     RunReport,
     TurnReport,
@@ -32,14 +31,6 @@ _ERROR_WORDS = {
     "evaluator_memory": "check out of memory",
     "evaluator_syntax": "check has a syntax error",
     "evidence_missing": "evidence missing",
-}
-VERDICT_WORDS = {
-    ComparisonVerdict.REGRESSION: "Regressed",
-    ComparisonVerdict.WARNING: "Warning",
-    ComparisonVerdict.IMPROVED: "Improved",
-    ComparisonVerdict.NO_CHANGE: "No change",
-    ComparisonVerdict.INCONCLUSIVE: "Inconclusive",
-    ComparisonVerdict.INCOMPARABLE: "Not comparable",
 }
 
 

@@ -183,7 +183,6 @@ class Totals:
     pass_rate: float | None
     composite: float | None
     cost_usd: float | None = None
-    judge_cost_usd: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_p95_s: float | None = None

@@ -48,10 +48,6 @@ class Case:
     metadata: Mapping[str, object] = field(default_factory=dict)
     fingerprint: str = ""  # sha256 of prompts, expectations, context and checks
 
-    @property
-    def is_thread(self) -> bool:
-        return len(self.turns) > 1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:

@@ -14,13 +14,8 @@ _CJK_FIRST = re.compile(f"[{_CJK}]")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def tokens(text: str) -> list[str]:
-    """Lower-cased runs of letters and digits; each ideograph, kana and hangul syllable is one token."""
-    return _TOKEN.findall(text.lower())
-
-
 def bigram_tokens(text: str) -> list[str]:
-    """As `tokens`, but a run of CJK characters gives its pairs of neighbours (a lone one itself)."""
+    """Lower-cased runs of letters and digits; CJK characters in pairs of neighbours, a lone one by itself."""
     found: list[str] = []
     for run in _RUN.findall(text.lower()):
         if _CJK_FIRST.match(run) and len(run) > 1:
