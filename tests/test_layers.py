@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "conclude": BOTTOM | {"wording"},
     "world": {"evaluators", "judge", "targets"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "world"},
+    "baseline": STAGES | {"document", "pipeline"},
     "document": BOTTOM | TOOLS | {"dialects"},
     "reporters": BOTTOM | TOOLS | {"wording", "document", "reporters"},
     "publish": BOTTOM | {"reporters"},

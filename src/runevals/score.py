@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from math import ceil, fsum
 
@@ -134,7 +135,30 @@ def status_of(results: Sequence[CheckReport]) -> Outcome:
 
 
 def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
-    """Attempts → case: means over the measured ones; the status of the greater half, a tie passes."""
+    """Attempts → case."""
+    return over_attempts(
+        CaseReport(
+            suite=case.suite,
+            key=case.key,
+            name=case.name,
+            file=case.location.file,
+            line=case.location.line,
+            fingerprint=case.fingerprint,
+            category=case.category,
+            tags=case.tags,
+            critical=case.critical,
+            status=Outcome.SKIPPED,
+            attempts=(),
+            layers=Layers(),
+            composite=None,
+            pass_rate=None,
+        ),
+        attempts,
+    )
+
+
+def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseReport:
+    """`case` with these attempts: means over the measured ones; the status of the greater half, a tie passes."""
     measured = [a for a in attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
     pass_rate = sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
     if pass_rate is not None:
@@ -142,22 +166,28 @@ def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
     else:
         errored = any(a.status is Outcome.ERRORED for a in attempts)
         status = Outcome.ERRORED if errored else Outcome.SKIPPED
-    return CaseReport(
-        suite=case.suite,
-        key=case.key,
-        name=case.name,
-        file=case.location.file,
-        line=case.location.line,
-        fingerprint=case.fingerprint,
-        category=case.category,
-        tags=case.tags,
-        critical=case.critical,
+    return replace(
+        case,
         status=status,
         attempts=tuple(attempts),
         layers=_mean_layers(measured),
         composite=_mean(a.composite for a in measured),
         pass_rate=pass_rate,
     )
+
+
+def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
+    """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it."""
+    more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
+    for report in older:
+        for case in report.cases:
+            more[case.suite, case.key, case.fingerprint].extend(case.attempts)
+    cases = []
+    for case in newest.cases:
+        attempts = [*case.attempts, *more[case.suite, case.key, case.fingerprint]]
+        numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
+        cases.append(over_attempts(case, numbered))
+    return run_report(newest.run, cases, complete=newest.complete)
 
 
 def totals(cases: Sequence[CaseReport]) -> Totals:

@@ -48,7 +48,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
     Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
     Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
-    Setting(name="baseline", kind="text", help="The base's results document to compare with."),
+    Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
     Setting(
         name="min_pass_rate",
         kind="number",
@@ -261,4 +261,6 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path) -> tuple[Sui
 def _baseline(value: str | None, origin: str, file: SettingsFile, cwd: Path) -> str | None:
     if value is None or value == "none":
         return None
+    if value.startswith(("http://", "https://")):
+        return value
     return str((file.base if file.found and origin == file.shown else cwd) / value)

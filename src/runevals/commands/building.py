@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-from runevals import document
 from runevals.chat import Chat, Endpoint
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
 from runevals.evaluators.kinds import Judged
 from runevals.judge import Judge, ModelJudge, RecordedJudge
-from runevals.pipeline import Baseline
 from runevals.plan import RunPlan
 from runevals.records import Response, Suite
 from runevals.sandbox import Sandbox
@@ -66,24 +63,6 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml, "
             "or run without those checks: --no-judge"
         )
-
-
-def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    """The base's report, None where there is none, and notices. Raises InvalidSettings, InvalidDocument.
-
-    A file that the settings file names may not be there yet; one that the command line names must be.
-    """
-    if settings.baseline is None:
-        return None, ()
-    path = Path(settings.baseline)
-    if not path.is_file():
-        if settings.baseline_named:
-            raise InvalidSettings(f"the baseline: there is no file {settings.baseline}")
-        return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
-    report = document.read(path).report
-    commit = "" if report.run.commit is None else f" of {report.run.commit[:7]}"
-    when = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
-    return Baseline(report=report, source=f"{path.name}{commit}, run {when}"), ()
 
 
 def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle]) -> Target:

@@ -27,7 +27,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], **told: Any) -> Non
     from dataclasses import replace
 
     from runevals import pipeline
-    from runevals.commands.building import read_baseline
+    from runevals.baseline import read_baseline
     from runevals.document import read
     from runevals.publish import check_outputs, publish
 

@@ -92,7 +92,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 def judged(settings: Settings, loaded: Loaded, *, quiet: bool) -> Conclusion:
     """Suites → conclusion, with the real world. Raises RunevalsError for what stops a run."""
     from runevals import pipeline
-    from runevals.commands.building import read_baseline, real_world, require_judge
+    from runevals.baseline import read_baseline
+    from runevals.commands.building import real_world, require_judge
     from runevals.commands.provenance import provenance
 
     plan = pipeline.prepare(settings, loaded)

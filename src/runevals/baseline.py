@@ -1,0 +1,84 @@
+"""Finding the base's report: a file, a folder of runs, an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runevals import document
+from runevals.errors import InvalidDocument, InvalidSettings, WorldRefused
+from runevals.pipeline import Baseline
+from runevals.records import Conclusion, RunReport
+from runevals.score import pooled
+from runevals.settings import Settings
+
+MOST_RUNS = 3
+MAX_BYTES = 64 * 1024 * 1024
+TIMEOUT_S = 30.0
+
+
+def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+    """The base's report, None where there is none, and notices.
+
+    A file that the settings file names may not be there yet; one that the command line names must be. Of a
+    folder, the newest measured runs are pooled, three at most. Raises InvalidSettings, InvalidDocument, or
+    WorldRefused for an address that does not answer.
+    """
+    named = settings.baseline
+    if named is None:
+        return None, ()
+    if named.startswith(("http://", "https://")):
+        found = document.parse(_fetched(named), named)
+        return Baseline(report=found.report, source=_source(named, found.report)), ()
+    path = Path(named)
+    if path.is_dir():
+        return _pooled(path), ()
+    if not path.is_file():
+        if settings.baseline_named:
+            raise InvalidSettings(f"the baseline: there is no file {named}")
+        return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
+    report = document.read(path).report
+    return Baseline(report=report, source=_source(path.name, report)), ()
+
+
+def _pooled(folder: Path) -> Baseline:
+    runs: list[Conclusion] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found = document.read(path)
+        except InvalidDocument:
+            continue  # a folder of results may hold other files too
+        if found.report.complete and any(case.values for case in found.report.cases):
+            runs.append(found)
+    if not runs:
+        raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")
+    newest, *older = sorted((run.report for run in runs), key=lambda report: report.run.started_at, reverse=True)
+    if newest.run.target.deterministic:
+        older = []  # the same answers again would say nothing new
+    report = pooled(newest, older[: MOST_RUNS - 1])
+    source = _source(folder.name, newest)
+    together = 1 + len(older[: MOST_RUNS - 1])
+    return Baseline(report=report, source=source if together == 1 else f"{source} and {together - 1} before it")
+
+
+def _source(name: str, report: RunReport) -> str:
+    commit = "" if report.run.commit is None else f" of {report.run.commit[:7]}"
+    return f"{name}{commit}, run {report.run.started_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _fetched(address: str) -> str:
+    """The text behind an address. Raises WorldRefused where it does not answer or answers too much."""
+    import requests  # only a baseline elsewhere needs it
+
+    try:
+        with requests.get(address, timeout=TIMEOUT_S, stream=True) as answer:
+            answer.raise_for_status()
+            body = bytearray()
+            for chunk in answer.iter_content(65536):
+                body += chunk
+                if len(body) > MAX_BYTES:
+                    raise WorldRefused(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB")
+            return body.decode("utf-8")
+    except requests.RequestException as error:
+        raise WorldRefused(f"the baseline {address} cannot be fetched: {error}") from error
+    except UnicodeDecodeError:
+        raise InvalidDocument(f"the baseline {address} is not UTF-8 text") from None
