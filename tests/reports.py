@@ -105,8 +105,13 @@ def case(key: str, outcomes: str | list[float], **fields: object) -> CaseReport:
     return CaseReport(**{**given, **fields})
 
 
-def report(cases: Mapping[str, str | list[float]] | list[CaseReport], *, deterministic: bool = False) -> RunReport:
-    """A report of these cases."""
+def report(
+    cases: Mapping[str, str | list[float]] | list[CaseReport],
+    *,
+    deterministic: bool = False,
+    repeat: int | None = None,
+) -> RunReport:
+    """A report of these cases; `repeat` rounds were planned, as many as there are attempts if not told."""
     listed = cases if isinstance(cases, list) else [case(key, outcomes) for key, outcomes in cases.items()]
     info = RunInfo(
         started_at=datetime(2026, 11, 20, 12, 0, tzinfo=UTC),
@@ -116,7 +121,7 @@ def report(cases: Mapping[str, str | list[float]] | list[CaseReport], *, determi
         suites=(
             SuiteInfo(name="evals/evals.json", path="evals/evals.json", dialect="eval-document", fingerprint="a"),
         ),
-        repeat=max((len(case.attempts) for case in listed), default=1),
+        repeat=repeat or max((len(case.attempts) for case in listed), default=1),
         commit="a1b2c3d4e5",
         ref="main",
         python="3.12.1",

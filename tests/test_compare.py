@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.compare import compare
+from runevals.compare import compare, settled_early
 from runevals.records import ComparisonVerdict as V
 from tests.reports import case, check, report
 
@@ -139,3 +139,46 @@ def test_weaker_checks_of_edited_cases_are_listed(before, after, message):
     head = report([replace(one(**after), fingerprint="edited"), *(case(f"k{n}", "p") for n in range(9))])
     base = report([one(**before), *(case(f"k{n}", "p") for n in range(9))])
     assert message in [w.message for w in compare(head, base, "b").weakenings]
+
+
+def in_round(head, base, planned=3):
+    return compare(report(head, repeat=planned), report(base), "base.json")
+
+
+def test_an_unchanged_suite_settles_after_its_first_round():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    found = in_round(dict.fromkeys(base, "p"), base)
+    assert (found.rounds_done, found.rounds_planned) == (1, 3)
+    assert settled_early(found)
+
+
+def test_a_doubtful_first_round_asks_for_another_and_a_second_one_is_held_to_more():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    doubtful = {**base, "k0": "f", "k1": "f"}
+    assert not settled_early(in_round({key: letters[0] for key, letters in doubtful.items()}, base))
+    weak = {f"k{n}": "pfp" for n in range(40)}
+    second = {**dict.fromkeys(weak, "pp"), **{f"k{n}": "fp" for n in range(33)}}
+    found = in_round(second, weak)
+    assert 0.10 < found.p_value < 0.30
+    assert settled_early(found)
+
+
+def test_an_early_round_is_red_only_when_it_is_very_clear():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    some = {**dict.fromkeys(base, "p"), **{f"k{n}": "f" for n in range(5)}}
+    found = in_round(some, base)
+    assert found.p_value < 0.01
+    assert found.verdict is not V.REGRESSION
+    assert not settled_early(found)
+    many = {**dict.fromkeys(base, "p"), **{f"k{n}": "f" for n in range(20)}}
+    assert in_round(many, base).verdict is V.REGRESSION
+    assert settled_early(in_round(many, base))
+
+
+def test_one_failure_of_a_critical_case_is_no_proof_and_keeps_the_run_going():
+    rest = [case(f"k{n}", "ppp") for n in range(30)]
+    base = report([case("a", "ppp", critical=True), *rest])
+    first = report([case("a", "f", critical=True), *(case(f"k{n}", "p") for n in range(30))], repeat=3)
+    found = compare(first, base, "b")
+    assert found.verdict is not V.REGRESSION
+    assert not settled_early(found)

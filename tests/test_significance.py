@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runevals import significance
-from runevals.significance import case_blocked_test
+from runevals.significance import case_blocked_test, round_alpha
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
@@ -148,3 +148,10 @@ def test_the_smallest_drop_that_can_be_seen_is_the_references():
 def test_without_a_shared_case_there_is_nothing_to_test():
     with pytest.raises(ValueError, match="no case has values on both sides"):
         case_blocked_test({"a": [1.0]}, {"b": [1.0], "a": []})
+
+
+def test_early_rounds_spend_little_of_alpha_and_the_last_one_has_it_all():
+    limits = [round_alpha(0.01, base_repeats=3, done=done, planned=3) for done in (1, 2, 3)]
+    assert limits == sorted(limits)
+    assert limits[0] < 0.001
+    assert limits[2] == 0.01

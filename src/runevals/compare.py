@@ -18,12 +18,14 @@ from runevals.records import (
     Weakening,
 )
 from runevals.score import totals
-from runevals.significance import ALPHA, BlockedTest, case_blocked_test
+from runevals.significance import ALPHA, BlockedTest, case_blocked_test, round_alpha
 
 WARN_ALPHA = 0.05
 MIN_EFFECT = 0.02
 MIN_SHARED = 0.8
 MIN_ARRIVED = 0.8
+GIVE_UP_FIRST = 0.30  # a first round this far from red ends green; later ones at GIVE_UP_LATER
+GIVE_UP_LATER = 0.10
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
 
 
@@ -44,15 +46,18 @@ def compare(head: RunReport, base: RunReport, source: str) -> Comparison:
     measured = [pair for pair in pairs if pair.base.values and pair.head.values]
     test = _test(measured) if measured else None
     graded = any(attempt.graded for pair in measured for attempt in (*pair.base.attempts, *pair.head.attempts))
+    rounds = _rounds(head, pairs)
     return Comparison(
         base=base,
         source=source,
-        verdict=_verdict(len(base.cases), pairs, measured, test, deterministic=deterministic),
+        verdict=_verdict(len(base.cases), pairs, test, rounds, deterministic=deterministic),
         shared=len(pairs),
         base_cases=len(base.cases),
         base_totals=totals([pair.base for pair in pairs]),
         head_totals=totals([pair.head for pair in pairs]),
         deterministic=deterministic,
+        rounds_done=rounds.done,
+        rounds_planned=rounds.planned,
         metric="share" if graded else "pass_rate",
         p_value=None if test is None else test.p_value,
         gain_p_value=None if test is None else test.gain_p_value,
@@ -113,11 +118,49 @@ def _value(attempt: AttemptReport) -> float:
     return 1.0 if attempt.value is None else attempt.value
 
 
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """How far a run with several repeats has come, and the largest p that is red by now."""
+
+    done: int
+    planned: int
+    red: float
+
+
+def _rounds(head: RunReport, pairs: Sequence[Pair]) -> _Rounds:
+    done = max((len(pair.head.attempts) for pair in pairs), default=1)
+    of_base = [len(pair.base.values) for pair in pairs if pair.base.values]
+    base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
+    red = round_alpha(ALPHA, base_repeats=base_repeats, done=done, planned=head.run.repeat)
+    return _Rounds(done, head.run.repeat, red)
+
+
+def settled_early(comparison: Comparison) -> bool:
+    """Whether a run in rounds may stop here: clearly red, or so far from red that more would not change it.
+
+    A critical case that has failed every attempt so far keeps it going: one attempt is no proof.
+    """
+    if comparison.verdict is ComparisonVerdict.REGRESSION:
+        return True
+    if comparison.p_value is None or comparison.verdict in (
+        ComparisonVerdict.INCONCLUSIVE,
+        ComparisonVerdict.INCOMPARABLE,
+    ):
+        return False
+    regressed = [c for c in comparison.of_kind("regressed") if c.head is not None and is_critical(c.head)]
+    return not regressed and comparison.p_value > (GIVE_UP_FIRST if comparison.rounds_done == 1 else GIVE_UP_LATER)
+
+
+def is_critical(case: CaseReport) -> bool:
+    """Marked as critical, or of a category whose cases all are."""
+    return case.critical or case.category in CRITICAL_CATEGORIES
+
+
 def _verdict(
     in_base: int,
     pairs: Sequence[Pair],
-    measured: Sequence[Pair],
     test: BlockedTest | None,
+    rounds: _Rounds,
     *,
     deterministic: bool,
 ) -> ComparisonVerdict:
@@ -125,7 +168,7 @@ def _verdict(
         return ComparisonVerdict.INCOMPARABLE
     if deterministic and regressed_cases(pairs):
         return ComparisonVerdict.REGRESSION
-    if not deterministic and any(_critical_loss(pair) for pair in pairs):
+    if not deterministic and rounds.done >= rounds.planned and any(_critical_loss(pair) for pair in pairs):
         return ComparisonVerdict.REGRESSION
     planned = sum(len(pair.head.attempts) for pair in pairs)
     arrived = sum(len(pair.head.values) for pair in pairs)
@@ -134,30 +177,28 @@ def _verdict(
     if deterministic:
         fixed = any(p.base.status is Outcome.FAILED and p.head.status is Outcome.PASSED for p in pairs)
         return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
-    return _by_test(measured, pairs, test, complete=arrived == planned)
+    return _by_test(pairs, test, rounds.red, complete=arrived == planned)
 
 
-def _by_test(
-    measured: Sequence[Pair], pairs: Sequence[Pair], test: BlockedTest, *, complete: bool
-) -> ComparisonVerdict:
-    if test.p_value <= ALPHA and test.drop >= MIN_EFFECT:
+def _by_test(pairs: Sequence[Pair], test: BlockedTest, red: float, *, complete: bool) -> ComparisonVerdict:
+    if test.p_value <= red and test.drop >= MIN_EFFECT:
         # What errored might have passed: a loss that vanishes then is not known to be one.
-        if complete or _still_a_loss(pairs):
+        if complete or _still_a_loss(pairs, red):
             return ComparisonVerdict.REGRESSION
         return ComparisonVerdict.INCONCLUSIVE
     if test.p_value <= WARN_ALPHA and test.drop > 0:
         return ComparisonVerdict.WARNING
-    return ComparisonVerdict.IMPROVED if test.gain_p_value <= ALPHA and measured else ComparisonVerdict.NO_CHANGE
+    return ComparisonVerdict.IMPROVED if test.gain_p_value <= red else ComparisonVerdict.NO_CHANGE
 
 
-def _still_a_loss(pairs: Sequence[Pair]) -> bool:
+def _still_a_loss(pairs: Sequence[Pair], red: float) -> bool:
     test = _test([pair for pair in pairs if pair.base.values], errors_as_passes=True)
-    return test.p_value <= ALPHA and test.drop >= MIN_EFFECT
+    return test.p_value <= red and test.drop >= MIN_EFFECT
 
 
 def _critical_loss(pair: Pair) -> bool:
     """A critical case that never failed on base and fails every attempt on head."""
-    if not (pair.head.critical or pair.head.category in CRITICAL_CATEGORIES):
+    if not is_critical(pair.head):
         return False
     base_passes = pair.base.pass_rate == 1.0 and len(pair.base.values) == len(pair.base.attempts)
     return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 
-from runevals.plan import RunPlan, Trial
+from runevals.plan import Trial
 from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
 from runevals.targets import Target
 
 
-def converse(plan: RunPlan, target: Target, *, workers: int) -> Iterator[Trace]:
+def converse(trials: Iterable[Trial], target: Target, *, workers: int) -> Iterator[Trace]:
     """Yields each trial's trace as it is finished; at most `workers` calls are under way.
 
     Raises what the target raises when it refuses altogether; calls not yet begun are dropped then.
     """
-    trials = iter(plan.trials)
+    left = iter(trials)
     pending: set[Future[Trace]] = set()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="target")
     try:
         while True:
-            for trial in islice(trials, 2 * workers - len(pending)):
+            for trial in islice(left, 2 * workers - len(pending)):
                 pending.add(pool.submit(_converse_one, trial, target))
             if not pending:
                 return

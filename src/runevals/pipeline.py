@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.compare import compare
+from runevals.compare import compare, settled_early
 from runevals.conclude import conclude
 from runevals.converse import converse
 from runevals.dialects import LoadOptions, load
@@ -16,7 +16,7 @@ from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluate import Evaluation, evaluate
 from runevals.evaluators.kinds import Scripted
 from runevals.gate import apply_gates
-from runevals.plan import RunPlan, make_plan
+from runevals.plan import RunPlan, Trial, make_plan
 from runevals.records import Conclusion, Location, Provenance, RunReport, Suite, SuiteProblem
 from runevals.score import run_info, score
 from runevals.settings import Settings, SuiteEntry
@@ -115,20 +115,41 @@ def run(
     provenance: Provenance,
     watch: Watch = iter,
 ) -> Conclusion:
-    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
+    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass.
+
+    With a baseline, several repeats are run in rounds of the whole suite, and no more of them than the answer
+    needs. Single cases are never run again: keeping the best of them would hide every loss.
+    """
     started_at, started = world.now(), time.monotonic()
-    traces = converse(plan, world.target, workers=settings.concurrency)
-    evaluations = evaluate(plan, traces, world, workers=settings.judge_concurrency)
-    done = list(watch(evaluations))
-    info = run_info(
-        plan,
-        started_at=started_at,
-        duration_s=time.monotonic() - started,
-        target=world.target.identity(),
-        judge=None if world.judge is None else world.judge.identity(),
-        provenance=provenance,
-    )
-    return decide(score(plan, done, info), baseline, settings)
+    done: list[Evaluation] = []
+
+    def report() -> RunReport:
+        info = run_info(
+            plan,
+            started_at=started_at,
+            duration_s=time.monotonic() - started,
+            target=world.target.identity(),
+            judge=None if world.judge is None else world.judge.identity(),
+            provenance=provenance,
+        )
+        return score(plan, done, info)
+
+    def measure(trials: Iterable[Trial]) -> Iterator[Evaluation]:
+        traces = converse(trials, world.target, workers=settings.concurrency)
+        return evaluate(plan, traces, world, workers=settings.judge_concurrency)
+
+    def rounds() -> Iterator[Evaluation]:
+        if baseline is None or plan.repeat == 1:
+            yield from measure(plan.trials)
+            return
+        for number in range(1, plan.repeat + 1):
+            yield from measure(plan.round(number))
+            if number < plan.repeat and settled_early(compare(report(), baseline.report, baseline.source)):
+                return
+
+    for evaluation in watch(rounds()):
+        done.append(evaluation)
+    return decide(report(), baseline, settings)
 
 
 def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:

@@ -50,6 +50,10 @@ class RunPlan:
     trials: tuple[Trial, ...]
     excluded: int = 0  # cases left out by filters
 
+    def round(self, number: int) -> tuple[Trial, ...]:
+        """One attempt at every case: those with this number, from 1."""
+        return self.trials[number - 1 :: self.repeat]
+
 
 def make_plan(suites: Sequence[Suite], settings: Settings) -> RunPlan:
     """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""

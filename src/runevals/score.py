@@ -32,13 +32,14 @@ from runevals.records import (
 
 
 def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> RunReport:
-    """Everything measured → report, back in plan order."""
+    """Everything measured so far → report, back in plan order."""
     by_position = {evaluation.position: evaluation for evaluation in evaluations}
     cases = []
     for index, case in enumerate(plan.cases):
         attempts = [
             attempt_report(plan.trials[position].attempt, case, by_position[position])
             for position in range(index * plan.repeat, (index + 1) * plan.repeat)
+            if position in by_position
         ]
         cases.append(case_report(case, attempts))
     return run_report(run, cases)

@@ -58,6 +58,8 @@ class Comparison:
     base_totals: Totals  # over the shared cases, as head_totals
     head_totals: Totals
     deterministic: bool
+    rounds_done: int = 1  # head runs a case, of those planned
+    rounds_planned: int = 1
     metric: Literal["pass_rate", "share"] = "pass_rate"
     p_value: float | None = None
     gain_p_value: float | None = None
