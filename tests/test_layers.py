@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "endpoints": DIALECTS | {"settings_file"},
     "settings": DIALECTS | {"settings_file", "endpoints"},
     "dotenv": BOTTOM,
+    "git": BOTTOM,
     "discover": BOTTOM,
     "plan": STAGES,
     "converse": BOTTOM | {"plan", "targets"},

@@ -44,14 +44,16 @@ def environment_option(function: F) -> F:
     )(function)
 
 
-def settled(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Settings:
-    """Flags → settings. `paths` are suites named on the command line."""
+def settled(
+    flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False, cwd: Path | None = None
+) -> Settings:
+    """Flags → settings. `paths` are suites named on the command line; `cwd` is here unless told otherwise."""
     from runevals.dotenv import environment  # reads files
 
     given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
     if paths:
         given["suites"] = list(paths)
-    cwd = Path.cwd()
+    cwd = cwd or Path.cwd()
     return resolve(
         Told(
             flags=given,

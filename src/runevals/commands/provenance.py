@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
+from runevals.git import git
 from runevals.records import Provenance
 from runevals.settings import SETTINGS, Settings
 
@@ -13,8 +11,8 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
     """Of which commit a run here is, and with what it was told."""
     environment = settings.environment
     return Provenance(
-        commit=environment.get("GITHUB_SHA") or _git(settings.cwd, "rev-parse", "HEAD"),
-        ref=environment.get("GITHUB_REF") or _git(settings.cwd, "rev-parse", "--abbrev-ref", "HEAD"),
+        commit=environment.get("GITHUB_SHA") or git(settings.cwd, "rev-parse", "HEAD"),
+        ref=environment.get("GITHUB_REF") or git(settings.cwd, "rev-parse", "--abbrev-ref", "HEAD"),
         settings=told(settings),
         notices=notices,
     )
@@ -32,23 +30,3 @@ def told(settings: Settings) -> dict[str, object]:
             ):
                 plain[setting.name] = list(value) if isinstance(value, tuple) else value
     return plain
-
-
-def _git(cwd: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            [
-                "git",
-                "-c",
-                "safe.directory=*",
-                *arguments,
-            ],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None if done.returncode == 0 else None

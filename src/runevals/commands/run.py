@@ -13,10 +13,11 @@ import click
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.commands.telling import progress, tell, warn
+from runevals.errors import InvalidSettings
 from runevals.settings import Settings
 
 if TYPE_CHECKING:
-    from runevals.pipeline import Loaded
+    from runevals.pipeline import Baseline, Loaded
     from runevals.records import Conclusion
 
 
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 )
 @settings_options()
 @environment_option
+@click.option(
+    "--base",
+    metavar="REF",
+    help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option(
@@ -81,7 +87,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 
         click.echo(describe(pipeline.prepare(settings, loaded), settings))
         return 0
-    conclusion = judged(settings, loaded, quiet=told["quiet"])
+    baseline = _fresh_base(told, paths, settings) if told["base"] else None
+    conclusion = judged(settings, loaded, quiet=told["quiet"], baseline=baseline)
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
     publish(conclusion, outputs or [default])
     tell(conclusion)
@@ -89,8 +96,11 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     return conclusion.verdict.exit_code
 
 
-def judged(settings: Settings, loaded: Loaded, *, quiet: bool) -> Conclusion:
-    """Suites → conclusion, with the real world. Raises RunevalsError for what stops a run."""
+def judged(settings: Settings, loaded: Loaded, *, quiet: bool, baseline: Baseline | None = None) -> Conclusion:
+    """Suites → conclusion, with the real world; the baseline is the settings' unless one is given.
+
+    Raises RunevalsError for what stops a run.
+    """
     from runevals import pipeline
     from runevals.baseline import read_baseline
     from runevals.commands.building import real_world, require_judge
@@ -98,7 +108,9 @@ def judged(settings: Settings, loaded: Loaded, *, quiet: bool) -> Conclusion:
 
     plan = pipeline.prepare(settings, loaded)
     require_judge(plan, settings)
-    baseline, told_of_base = read_baseline(settings)
+    told_of_base: tuple[str, ...] = ()
+    if baseline is None:
+        baseline, told_of_base = read_baseline(settings)
     with real_world(settings, loaded.suites) as world:
         pipeline.rehearse(plan, world.sandbox)
         return pipeline.run(
@@ -111,10 +123,32 @@ def judged(settings: Settings, loaded: Loaded, *, quiet: bool) -> Conclusion:
         )
 
 
+def _fresh_base(told: dict[str, Any], paths: tuple[str, ...], head: Settings) -> Baseline:
+    """Runs the base's commit in a worktree of its own, with the base's suites, settings and code."""
+    from dataclasses import replace
+
+    from runevals import pipeline
+    from runevals.git import merge_base, worktree
+
+    if head.baseline_named:
+        raise InvalidSettings("--base runs the base itself; do not also give --baseline")
+    commit = merge_base(head.cwd, told["base"])
+    click.echo(f"Running the base {commit[:7]} first", err=True)
+    with worktree(head.repository, commit) as checkout:
+        cwd = checkout / head.cwd.relative_to(head.repository)
+        if not cwd.is_dir():
+            raise InvalidSettings(f"--base {told['base']}: the base {commit[:7]} has no folder {cwd.name}")
+        settings = settled(told, paths=paths, cwd=cwd)
+        environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
+        settings = replace(settings, baseline=None, environment=environment)  # the job's commit is not this one
+        conclusion = judged(settings, pipeline.load_suites(settings), quiet=told["quiet"])
+    return pipeline.Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")
+
+
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import pipeline
     from runevals.dialects import LoadOptions, load_inline
-    from runevals.errors import InvalidSettings, InvalidSuite
+    from runevals.errors import InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:

@@ -1,0 +1,55 @@
+"""What we ask git, and the worktree in which an old commit is run."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from runevals.errors import InvalidSettings, WorldRefused
+
+# A repository's own configuration must not start programs of its choice.
+_QUIET = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+TIMEOUT_S = 120.0
+
+
+def git(folder: Path, *arguments: str) -> str | None:
+    """What `git` prints in `folder`, None where it fails or there is none."""
+    try:
+        done = subprocess.run(
+            ["git", *_QUIET, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def merge_base(repository: Path, ref: str) -> str:
+    """The commit that HEAD and `ref` have in common last. Raises InvalidSettings where there is none."""
+    commit = git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if not commit:
+        raise InvalidSettings(f"--base {ref}: git knows no such commit here (is it fetched?)")
+    common = git(repository, "merge-base", "HEAD", commit)
+    if not common:
+        raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD")
+    return common
+
+
+@contextmanager
+def worktree(repository: Path, commit: str) -> Iterator[Path]:
+    """A checkout of `commit` beside the repository, gone afterwards. Raises WorldRefused."""
+    with tempfile.TemporaryDirectory(prefix="runevals-base-") as folder:
+        path = Path(folder, "base")
+        if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
+            raise WorldRefused(f"git cannot check out the base commit {commit[:7]} beside {repository}")
+        try:
+            yield path
+        finally:
+            git(repository, "worktree", "remove", "--force", str(path))
