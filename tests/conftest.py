@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from runevals.commands import call
 
 _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
@@ -65,3 +69,72 @@ def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name in ("CI", "GITHUB_ACTIONS") or name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """An empty project to run commands in; `write` puts files there."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    class Project:
+        path = tmp_path
+
+        @staticmethod
+        def write(name, content):
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = content if isinstance(content, str) else json.dumps(content, indent=1)
+            path.write_text(text, encoding="utf-8")
+            return path
+
+        @staticmethod
+        def document(name="out.json"):
+            return json.loads((tmp_path / name).read_text(encoding="utf-8"))
+
+        @staticmethod
+        def files():
+            return sorted(
+                str(path.relative_to(tmp_path))
+                for path in tmp_path.rglob("*")
+                if path.is_file() and ".git" not in path.parts
+            )
+
+    return Project
+
+
+@pytest.fixture
+def runevals(capfd):
+    """Runs the command line → (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        capfd.readouterr()
+        code = call([str(argument) for argument in arguments])
+        told = capfd.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def repository(project):
+    shutil.rmtree(project.path / ".git")
+
+    def git(*words):
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", *identity, *words], cwd=project.path, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    from tests.system.test_base import AGENT, SETTINGS, SUITE
+
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write("runevals.yaml", SETTINGS)
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "change")
+    project.git = git
+    return project

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 from runevals.records import (
@@ -15,6 +15,7 @@ from runevals.records import (
     ComparisonVerdict,
     Outcome,
     RunReport,
+    Verification,
     Weakening,
 )
 from runevals.score import totals
@@ -75,6 +76,32 @@ def compare(head: RunReport, base: RunReport, source: str) -> Comparison:
         weakenings=tuple(_weakenings(edited, matched.removed)),
         caveats=tuple(_caveats(head, base)),
     )
+
+
+def needs_verification(comparison: Comparison) -> bool:
+    """Whether a red must be seen again against a fresh run of the base: a deterministic one need not."""
+    return comparison.verdict is ComparisonVerdict.REGRESSION and not comparison.deterministic
+
+
+def verified(stored: Comparison, fresh: Comparison) -> Comparison:
+    """A red against the stored base, held to a fresh run of it: red again, or not confirmed."""
+    if fresh.verdict is ComparisonVerdict.REGRESSION:
+        reason = f"confirmed against {fresh.source}"
+        return replace(stored, verification=Verification(state="confirmed", reason=reason))
+    if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
+        return unverified(stored, f"{fresh.source} could not be compared with")
+    moved = (stored.base_mean or 0.0) - (fresh.base_mean or 0.0)
+    reason = f"the stored base no longer holds (it moved by {-100 * moved:+.1f} points)".replace("-", "−")
+    return replace(
+        stored,
+        verdict=ComparisonVerdict.NOT_CONFIRMED,
+        verification=Verification(state="not_confirmed", reason=reason),
+    )
+
+
+def unverified(stored: Comparison, why: str) -> Comparison:
+    """A red that could not be verified stands, and says why."""
+    return replace(stored, verification=Verification(state="impossible", reason=f"not verified: {why}"))
 
 
 def regressed_cases(pairs: Sequence[Pair]) -> list[Pair]:

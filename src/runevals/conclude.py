@@ -89,6 +89,8 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
         return f"No clear regression in {plural(comparison.shared, 'case')}, but the drop may be real"
     if comparison.verdict is ComparisonVerdict.REGRESSION:
         return f"Regressed in {plural(comparison.shared, 'case')}, but no gate that may fail the run says so"
+    if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED and comparison.verification is not None:
+        return f"No regression – not confirmed: {comparison.verification.reason}"
     fixed = len(comparison.of_kind("fixed"))
     if comparison.verdict is ComparisonVerdict.IMPROVED and fixed:
         return f"Improved – {plural(fixed, 'case')} fixed, none regressed"

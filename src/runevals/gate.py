@@ -80,6 +80,8 @@ def _no_regression(comparison: Comparison) -> GateResult:
             reason = f"only {comparison.shared} of the base's {comparison.base_cases} cases are unchanged"
         case ComparisonVerdict.INCONCLUSIVE:
             state, reason = GateState.NOT_APPLICABLE, "too few values arrived to compare"
+        case ComparisonVerdict.NOT_CONFIRMED:
+            reason = "not confirmed" if comparison.verification is None else comparison.verification.reason
         case ComparisonVerdict.IMPROVED | ComparisonVerdict.NO_CHANGE:
             pass
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)

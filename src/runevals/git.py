@@ -31,10 +31,15 @@ def git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def commit_of(folder: Path, ref: str) -> str | None:
+    """The commit that `ref` names, None where git knows none."""
+    return git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
+
+
 def merge_base(repository: Path, ref: str) -> str:
     """The commit that HEAD and `ref` have in common last. Raises InvalidSettings where there is none."""
-    commit = git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if not commit:
+    commit = commit_of(repository, ref)
+    if commit is None:
         raise InvalidSettings(f"--base {ref}: git knows no such commit here (is it fetched?)")
     common = git(repository, "merge-base", "HEAD", commit)
     if not common:

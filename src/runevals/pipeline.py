@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.compare import compare, settled_early
+from runevals.compare import compare, settled_early, unverified, verified
 from runevals.conclude import conclude
 from runevals.converse import converse
 from runevals.dialects import LoadOptions, load
@@ -17,7 +17,7 @@ from runevals.evaluate import Evaluation, evaluate
 from runevals.evaluators.kinds import Scripted
 from runevals.gate import apply_gates
 from runevals.plan import RunPlan, Trial, make_plan
-from runevals.records import Conclusion, Location, Provenance, RunReport, Suite, SuiteProblem
+from runevals.records import Comparison, Conclusion, Location, Provenance, RunReport, Suite, SuiteProblem
 from runevals.score import run_info, score
 from runevals.settings import Settings, SuiteEntry
 from runevals.world import Runs, World
@@ -155,6 +155,21 @@ def run(
 def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
     """compare → gate → conclude, without touching anything outside."""
     comparison = None if baseline is None else compare(report, baseline.report, baseline.source)
+    return _concluded(report, comparison, settings)
+
+
+def verify(conclusion: Conclusion, fresh: Baseline | str, settings: Settings) -> Conclusion:
+    """A red conclusion, held to a fresh run of the base; a text says why there is none."""
+    stored = conclusion.comparison
+    if stored is None:
+        return conclusion
+    if isinstance(fresh, str):
+        return _concluded(conclusion.report, unverified(stored, fresh), settings)
+    against = compare(conclusion.report, fresh.report, fresh.source)
+    return _concluded(conclusion.report, verified(stored, against), settings)
+
+
+def _concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
     gates = apply_gates(settings, report, comparison)
     return conclude(report, comparison, gates, baseline_required=settings.baseline_required)
 

@@ -25,6 +25,7 @@ class Setting:
     default: object = None
     minimum: float | None = None
     maximum: float | None = None
+    choices: tuple[str, ...] = ()
     as_input: bool = True  # also an input of the action
 
 
@@ -49,6 +50,21 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
     Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
     Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
+    Setting(
+        name="verify",
+        kind="text",
+        help="Run the base again before a red blocks: auto or off.",
+        default="auto",
+        choices=("auto", "off"),
+    ),
+    Setting(
+        name="verify_repeats",
+        kind="whole",
+        help="Attempts per case of that fresh run.",
+        default=6,
+        minimum=1,
+        as_input=False,
+    ),
     Setting(
         name="min_pass_rate",
         kind="number",
@@ -108,6 +124,8 @@ class Settings:
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
     baseline_required: bool
+    verify: str
+    verify_repeats: int
     min_pass_rate: float | None
     fail_on: tuple[str, ...] | None
     errors_limit: float
@@ -164,6 +182,8 @@ def resolve(told: Told) -> Settings:
         baseline=_baseline(values["baseline"], origins["baseline"], file, told.cwd),
         baseline_named=origins["baseline"] not in ("default", file.shown),
         baseline_required=values["baseline_required"],
+        verify=values["verify"],
+        verify_repeats=values["verify_repeats"],
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
         errors_limit=values["errors_limit"],
@@ -206,6 +226,8 @@ def _checked(setting: Setting, value: object, shown: str) -> object:
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
             raise InvalidSettings(f"{shown} is {value:g}; it must be {bounds}")
+    if setting.choices and value not in setting.choices:
+        raise InvalidSettings(f"{shown} is '{value}'; it must be one of {', '.join(setting.choices)}")
     return value
 
 

@@ -96,7 +96,8 @@ def headline_numbers(comparison: Comparison) -> str:
         return f"{line}."
     low, high = -comparison.interval[1], -comparison.interval[0]
     interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
-    return f"{line} ({interval}; {p_value(comparison.p_value)})."
+    checked = "" if comparison.verification is None else f" {comparison.verification.reason.capitalize()}."
+    return f"{line} ({interval}; {p_value(comparison.p_value)}).{checked}"
 
 
 def what_it_can_see(comparison: Comparison) -> str:

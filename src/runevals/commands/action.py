@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def command() -> None:
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """One run from inputs to exit code; every file is written before the code is decided."""
     from runevals import pipeline
-    from runevals.commands.run import judged
+    from runevals.commands.judging import Base, judged
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
     from runevals.publish import publish
@@ -36,10 +37,12 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.settings import Told, resolve
 
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
-    settings = resolve(Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment)))
+    told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
+    settings = resolve(told)
     loaded = pipeline.load_suites(settings)
     warn(loaded.problems)
-    conclusion = judged(settings, loaded, quiet=False)
+    base = Base(None, lambda cwd: resolve(replace(told, cwd=cwd)))
+    conclusion = judged(settings, loaded, base, quiet=False)
     folder = workspace / settings.output_dir
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     publish(conclusion, list(paths.values()))

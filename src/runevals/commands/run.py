@@ -12,13 +12,11 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.commands.telling import progress, tell, warn
-from runevals.errors import InvalidSettings
+from runevals.commands.telling import tell, warn
 from runevals.settings import Settings
 
 if TYPE_CHECKING:
-    from runevals.pipeline import Baseline, Loaded
-    from runevals.records import Conclusion
+    from runevals.pipeline import Loaded
 
 
 @click.command("run")
@@ -70,6 +68,7 @@ def command(**told: Any) -> None:
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals import pipeline  # `--help` need not load the stages
+    from runevals.commands.judging import Base, judged
     from runevals.publish import check_outputs, publish
 
     evaluate_only: str | None = told.get("evaluate_only")
@@ -87,8 +86,11 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 
         click.echo(describe(pipeline.prepare(settings, loaded), settings))
         return 0
-    baseline = _fresh_base(told, paths, settings) if told["base"] else None
-    conclusion = judged(settings, loaded, quiet=told["quiet"], baseline=baseline)
+
+    def resettled(cwd: Path) -> Settings:
+        return settled(told, paths=paths, cwd=cwd)
+
+    conclusion = judged(settings, loaded, Base(told["base"], resettled), quiet=told["quiet"])
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
     publish(conclusion, outputs or [default])
     tell(conclusion)
@@ -96,59 +98,10 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     return conclusion.verdict.exit_code
 
 
-def judged(settings: Settings, loaded: Loaded, *, quiet: bool, baseline: Baseline | None = None) -> Conclusion:
-    """Suites → conclusion, with the real world; the baseline is the settings' unless one is given.
-
-    Raises RunevalsError for what stops a run.
-    """
-    from runevals import pipeline
-    from runevals.baseline import read_baseline
-    from runevals.commands.building import real_world, require_judge
-    from runevals.commands.provenance import provenance
-
-    plan = pipeline.prepare(settings, loaded)
-    require_judge(plan, settings)
-    told_of_base: tuple[str, ...] = ()
-    if baseline is None:
-        baseline, told_of_base = read_baseline(settings)
-    with real_world(settings, loaded.suites) as world:
-        pipeline.rehearse(plan, world.sandbox)
-        return pipeline.run(
-            plan,
-            settings,
-            world,
-            baseline,
-            provenance=provenance(settings, (*loaded.notices, *told_of_base)),
-            watch=progress(len(plan.trials), quiet=quiet),
-        )
-
-
-def _fresh_base(told: dict[str, Any], paths: tuple[str, ...], head: Settings) -> Baseline:
-    """Runs the base's commit in a worktree of its own, with the base's suites, settings and code."""
-    from dataclasses import replace
-
-    from runevals import pipeline
-    from runevals.git import merge_base, worktree
-
-    if head.baseline_named:
-        raise InvalidSettings("--base runs the base itself; do not also give --baseline")
-    commit = merge_base(head.cwd, told["base"])
-    click.echo(f"Running the base {commit[:7]} first", err=True)
-    with worktree(head.repository, commit) as checkout:
-        cwd = checkout / head.cwd.relative_to(head.repository)
-        if not cwd.is_dir():
-            raise InvalidSettings(f"--base {told['base']}: the base {commit[:7]} has no folder {cwd.name}")
-        settings = settled(told, paths=paths, cwd=cwd)
-        environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
-        settings = replace(settings, baseline=None, environment=environment)  # the job's commit is not this one
-        conclusion = judged(settings, pipeline.load_suites(settings), quiet=told["quiet"])
-    return pipeline.Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")
-
-
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import pipeline
     from runevals.dialects import LoadOptions, load_inline
-    from runevals.errors import InvalidSuite
+    from runevals.errors import InvalidSettings, InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:

@@ -1,6 +1,6 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
-from runevals.records.comparison import Change, Comparison, ComparisonVerdict, Weakening
+from runevals.records.comparison import Change, Comparison, ComparisonVerdict, Verification, Weakening
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.report import (
@@ -57,5 +57,6 @@ __all__ = [
     "TurnReport",
     "TurnTrace",
     "Verdict",
+    "Verification",
     "Weakening",
 ]

@@ -16,6 +16,7 @@ class ComparisonVerdict(StrEnum):
     WARNING = "warning"
     IMPROVED = "improved"
     NO_CHANGE = "no_change"
+    NOT_CONFIRMED = "not_confirmed"
     INCONCLUSIVE = "inconclusive"
     INCOMPARABLE = "incomparable"
 
@@ -47,6 +48,14 @@ class Weakening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a fresh run of the base said of a would-be red."""
+
+    state: Literal["confirmed", "not_confirmed", "impossible"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Head against base. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
 
@@ -71,6 +80,7 @@ class Comparison:
     changes: tuple[Change, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
+    verification: Verification | None = None
 
     def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:
         """The changes of these kinds, in case order."""

@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import pytest
 
 from tests.commands.test_run import AGENT, SUITE
 
 SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
-
-
-@pytest.fixture
-def repository(project):
-    shutil.rmtree(project.path / ".git")
-
-    def git(*words):
-        identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-        done = subprocess.run(
-            ["git", *identity, *words], cwd=project.path, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
-
-    git("init", "-q", "-b", "main")
-    project.write("evals.json", SUITE)
-    project.write("agent.py", AGENT)
-    project.write("runevals.yaml", SETTINGS)
-    git("add", "-A")
-    git("commit", "-qm", "base")
-    git("checkout", "-qb", "change")
-    project.git = git
-    return project
 
 
 def test_an_unchanged_branch_is_green_and_leaves_nothing_behind(repository, runevals):

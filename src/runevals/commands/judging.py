@@ -1,0 +1,96 @@
+"""Suites → conclusion, with the real world; and the base, run again where that is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from runevals import pipeline
+from runevals.baseline import read_baseline
+from runevals.commands.building import real_world, require_judge
+from runevals.commands.provenance import provenance
+from runevals.commands.telling import progress
+from runevals.compare import needs_verification
+from runevals.errors import InvalidSettings, RunevalsError
+from runevals.git import commit_of, merge_base, worktree
+from runevals.pipeline import Baseline, Loaded
+from runevals.records import Conclusion
+from runevals.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The base that was asked for, and how settings are settled in a checkout of it."""
+
+    ref: str | None
+    resettled: Callable[[Path], Settings]
+
+
+def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Conclusion:
+    """One whole run. A red that noise in the stored base may have made is verified against a fresh run of it.
+
+    Raises RunevalsError for what stops a run.
+    """
+    if base.ref is not None:
+        return _run(settings, loaded, _asked_for(settings, base.ref, base, quiet=quiet), (), quiet=quiet)
+    baseline, notices = read_baseline(settings)
+    conclusion = _run(settings, loaded, baseline, notices, quiet=quiet)
+    comparison = conclusion.comparison
+    if baseline is None or comparison is None or settings.verify == "off" or not needs_verification(comparison):
+        return conclusion
+    return pipeline.verify(conclusion, _verifying(settings, baseline, base, quiet=quiet), settings)
+
+
+def _run(
+    settings: Settings, loaded: Loaded, baseline: Baseline | None, notices: tuple[str, ...], *, quiet: bool
+) -> Conclusion:
+    plan = pipeline.prepare(settings, loaded)
+    require_judge(plan, settings)
+    with real_world(settings, loaded.suites) as world:
+        pipeline.rehearse(plan, world.sandbox)
+        return pipeline.run(
+            plan,
+            settings,
+            world,
+            baseline,
+            provenance=provenance(settings, (*loaded.notices, *notices)),
+            watch=progress(len(plan.trials), quiet=quiet),
+        )
+
+
+def _asked_for(settings: Settings, ref: str, base: Base, *, quiet: bool) -> Baseline:
+    if settings.baseline_named:
+        raise InvalidSettings("--base runs the base itself; do not also give --baseline")
+    commit = merge_base(settings.cwd, ref)
+    click.echo(f"Running the base {commit[:7]} first", err=True)
+    return _fresh(settings, commit, base, settings.repeat, quiet=quiet)
+
+
+def _verifying(settings: Settings, baseline: Baseline, base: Base, *, quiet: bool) -> Baseline | str:
+    """A fresh run of the stored base's commit, or why there can be none."""
+    if settings.target is None or settings.target.type == "recorded" or settings.evaluate_only:
+        return "recorded answers cannot be asked again"
+    stored = baseline.report.run.commit
+    commit = None if stored is None else commit_of(settings.cwd, stored)
+    if commit is None:
+        return "the base's commit is not here" if stored else "the base's result does not say its commit"
+    click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
+    try:
+        return _fresh(settings, commit, base, settings.verify_repeats, quiet=quiet)
+    except RunevalsError as error:
+        return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
+
+
+def _fresh(head: Settings, commit: str, base: Base, repeat: int, *, quiet: bool) -> Baseline:
+    """Runs a commit in a worktree of its own, with its own suites, settings and code."""
+    with worktree(head.repository, commit) as checkout:
+        cwd = checkout / head.cwd.relative_to(head.repository)
+        if not cwd.is_dir():
+            raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
+        environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
+        settings = replace(base.resettled(cwd), baseline=None, repeat=repeat, environment=environment)
+        conclusion = _run(settings, pipeline.load_suites(settings), None, (), quiet=quiet)
+    return Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")

@@ -1,0 +1,108 @@
+"""Rounds: as many runs of the suite as the answer needs, with a target whose answers vary."""
+
+from __future__ import annotations
+
+import pytest
+
+AGENT = """
+import random
+
+def answer(prompt, messages, case):
+    chance = random.Random(f"{SEED}/{case['key']}/{case['attempt']}").random()
+    return "right" if chance < RATE else "wrong"
+"""
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {"ExactMatch": {}},
+    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "right"} for n in range(60)],
+}
+RUN = ["--target", "python:agent.py:answer", "--repeat", "3", "-q", "-o", "out.json"]
+
+
+def attempts(project):
+    return {len(case["attempts"]) for case in project.document()["cases"]}
+
+
+def test_an_unchanged_agent_is_green_after_one_round_and_a_worse_one_red(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT.replace("SEED", "1").replace("RATE", "0.9"))
+    assert runevals(*RUN)[0] == 0
+    assert attempts(project) == {3}  # without a base there is no answer to wait for: all repeats are made
+    (project.path / "out.json").rename(project.path / "base.json")
+
+    project.write("agent.py", AGENT.replace("SEED", "2").replace("RATE", "0.9"))
+    code, out, _ = runevals(*RUN, "--baseline", "base.json")
+    assert code == 0, out
+    assert attempts(project) == {1}
+
+    project.write("agent.py", AGENT.replace("SEED", "3").replace("RATE", "0.65"))
+    code, out, _ = runevals(*RUN, "--baseline", "base.json")
+    assert code == 1, out
+    assert "unlikely to be noise" in out
+    assert attempts(project) in ({1}, {2}, {3})
+
+
+DRIFTING = """
+import pathlib, random
+
+def answer(prompt, messages, case):
+    rate = float(pathlib.Path("{rate_file}").read_text()) * {factor}
+    chance = random.Random(f"{{random.random()}}").random()
+    return "right" if chance < rate else "wrong"
+"""
+
+
+@pytest.fixture
+def drifting(repository, tmp_path_factory):
+    """A repository whose agent's luck is in a file outside: a model that drifts under everybody."""
+    rate = tmp_path_factory.mktemp("world") / "rate"
+    rate.write_text("0.95")
+    repository.write("evals.json", SUITE)
+    repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+
+    def agent(factor):
+        repository.write("agent.py", DRIFTING.format(rate_file=rate, factor=factor))
+
+    agent(1.0)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent by chance")
+    repository.rate, repository.agent = rate, agent
+    return repository
+
+
+STORED = ["--repeat", "3", "-q", "--baseline", "base.json", "-o", "out.json"]
+
+
+def test_a_red_that_a_fresh_base_shares_is_not_confirmed_and_green(drifting, runevals):
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    drifting.rate.write_text("0.55")
+    code, out, err = runevals(*STORED)
+    assert code == 0, out
+    assert out.startswith("✓ No regression – not confirmed: the stored base no longer holds (it moved by −")
+    assert "running the base" in err
+    assert drifting.document()["comparison"]["verdict"] == "not_confirmed"
+
+
+def test_a_red_that_a_fresh_base_does_not_share_is_confirmed(drifting, runevals):
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    drifting.agent(0.6)
+    code, out, _ = runevals(*STORED)
+    assert code == 1, out
+    assert "Confirmed against a fresh run of" in out
+    assert drifting.document()["comparison"]["verification"]["state"] == "confirmed"
+    assert drifting.git("worktree", "list").count("\n") == 0
+
+
+def test_a_red_that_cannot_be_verified_stands_and_says_why(drifting, runevals):
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    base = drifting.document("base.json")
+    base["run"]["commit"] = "0" * 40
+    drifting.write("base.json", base)
+    drifting.agent(0.6)
+    code, out, _ = runevals(*STORED)
+    assert code == 1
+    assert "Not verified: the base's commit is not here" in out
+    code, out, err = runevals(*STORED, "--verify", "off")
+    assert (code, "running the base" in err) == (1, False)
