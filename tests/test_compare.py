@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.compare import compare, settled_early
+from runevals.compare import Strictness, compare, settled_early
 from runevals.records import ComparisonVerdict as V
 from tests.reports import case, check, report
 
@@ -182,3 +182,10 @@ def test_one_failure_of_a_critical_case_is_no_proof_and_keeps_the_run_going():
     found = compare(first, base, "b")
     assert found.verdict is not V.REGRESSION
     assert not settled_early(found)
+
+
+def test_a_verifying_comparison_of_an_early_round_has_the_whole_of_alpha():
+    base = {f"k{n}": "pppppp" for n in range(40)}
+    early = report({**dict.fromkeys(base, "p"), **{f"k{n}": "f" for n in range(3)}}, repeat=3)
+    assert compare(early, report(base), "stored").verdict is not V.REGRESSION
+    assert compare(early, report(base), "fresh", Strictness.VERIFYING).verdict is V.REGRESSION

@@ -39,6 +39,7 @@ def test_the_exact_p_value_is_the_share_of_deals(data, cases, of_base, of_head):
     assert found.exact
     assert found.p_value == pytest.approx(loss, abs=1e-12)
     assert found.gain_p_value == pytest.approx(gain, abs=1e-12)
+    assert found.mid_p_value == pytest.approx((loss + 1 - gain) / 2, abs=1e-12)
 
 
 def test_one_repeat_a_side_is_exact_mcnemar():

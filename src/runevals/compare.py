@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from math import fsum
 
 from runevals.records import (
@@ -38,7 +39,17 @@ class Pair:
     head: CaseReport
 
 
-def compare(head: RunReport, base: RunReport, source: str) -> Comparison:
+class Strictness(Enum):
+    """How sure a red must be, by what will become of it."""
+
+    FINAL = "exact p at alpha"
+    SCREENING = "mid-p at twice alpha: a red will be verified before it blocks"
+    VERIFYING = "mid-p at alpha, against a fresh base: what looking early costs is spent already"
+
+
+def compare(
+    head: RunReport, base: RunReport, source: str, strictness: Strictness = Strictness.FINAL
+) -> Comparison:
     """`head` against `base`; `source` says in words where the base came from."""
     matched = _match(base.cases, head.cases)
     pairs = [pair for pair in matched.both if pair.base.fingerprint == pair.head.fingerprint]
@@ -47,7 +58,7 @@ def compare(head: RunReport, base: RunReport, source: str) -> Comparison:
     measured = [pair for pair in pairs if pair.base.values and pair.head.values]
     test = _test(measured) if measured else None
     graded = any(attempt.graded for pair in measured for attempt in (*pair.base.attempts, *pair.head.attempts))
-    rounds = _rounds(head, pairs)
+    rounds = _rounds(head, pairs, strictness)
     return Comparison(
         base=base,
         source=source,
@@ -86,8 +97,11 @@ def needs_verification(comparison: Comparison) -> bool:
 def verified(stored: Comparison, fresh: Comparison) -> Comparison:
     """A red against the stored base, held to a fresh run of it: red again, or not confirmed."""
     if fresh.verdict is ComparisonVerdict.REGRESSION:
-        reason = f"confirmed against {fresh.source}"
-        return replace(stored, verification=Verification(state="confirmed", reason=reason))
+        return replace(
+            stored,
+            verdict=ComparisonVerdict.REGRESSION,
+            verification=Verification(state="confirmed", reason=f"confirmed against {fresh.source}"),
+        )
     if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
         return unverified(stored, f"{fresh.source} could not be compared with")
     moved = (stored.base_mean or 0.0) - (fresh.base_mean or 0.0)
@@ -100,7 +114,9 @@ def verified(stored: Comparison, fresh: Comparison) -> Comparison:
 
 
 def unverified(stored: Comparison, why: str) -> Comparison:
-    """A red that could not be verified stands, and says why."""
+    """A red that could not be verified stands if it is one by the exact p, and says why."""
+    if stored.verdict is not ComparisonVerdict.REGRESSION:
+        return stored
     return replace(stored, verification=Verification(state="impossible", reason=f"not verified: {why}"))
 
 
@@ -152,14 +168,23 @@ class _Rounds:
     done: int
     planned: int
     red: float
+    mid: bool = False  # the mid-p value decides
+
+    def is_loss(self, test: BlockedTest) -> bool:
+        p = test.mid_p_value if self.mid else test.p_value
+        return p <= self.red and test.drop >= MIN_EFFECT
 
 
-def _rounds(head: RunReport, pairs: Sequence[Pair]) -> _Rounds:
+def _rounds(head: RunReport, pairs: Sequence[Pair], strictness: Strictness) -> _Rounds:
     done = max((len(pair.head.attempts) for pair in pairs), default=1)
+    if strictness is Strictness.VERIFYING:
+        return _Rounds(done, done, ALPHA, mid=True)
     of_base = [len(pair.base.values) for pair in pairs if pair.base.values]
     base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
-    red = round_alpha(ALPHA, base_repeats=base_repeats, done=done, planned=head.run.repeat)
-    return _Rounds(done, head.run.repeat, red)
+    screening = strictness is Strictness.SCREENING
+    alpha = 2 * ALPHA if screening else ALPHA
+    red = round_alpha(alpha, base_repeats=base_repeats, done=done, planned=head.run.repeat)
+    return _Rounds(done, head.run.repeat, red, mid=screening)
 
 
 def settled_early(comparison: Comparison) -> bool:
@@ -204,23 +229,19 @@ def _verdict(
     if deterministic:
         fixed = any(p.base.status is Outcome.FAILED and p.head.status is Outcome.PASSED for p in pairs)
         return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
-    return _by_test(pairs, test, rounds.red, complete=arrived == planned)
+    return _by_test(pairs, test, rounds, complete=arrived == planned)
 
 
-def _by_test(pairs: Sequence[Pair], test: BlockedTest, red: float, *, complete: bool) -> ComparisonVerdict:
-    if test.p_value <= red and test.drop >= MIN_EFFECT:
+def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: _Rounds, *, complete: bool) -> ComparisonVerdict:
+    if rounds.is_loss(test):
         # What errored might have passed: a loss that vanishes then is not known to be one.
-        if complete or _still_a_loss(pairs, red):
+        known = [pair for pair in pairs if pair.base.values]
+        if complete or rounds.is_loss(_test(known, errors_as_passes=True)):
             return ComparisonVerdict.REGRESSION
         return ComparisonVerdict.INCONCLUSIVE
     if test.p_value <= WARN_ALPHA and test.drop > 0:
         return ComparisonVerdict.WARNING
-    return ComparisonVerdict.IMPROVED if test.gain_p_value <= red else ComparisonVerdict.NO_CHANGE
-
-
-def _still_a_loss(pairs: Sequence[Pair], red: float) -> bool:
-    test = _test([pair for pair in pairs if pair.base.values], errors_as_passes=True)
-    return test.p_value <= red and test.drop >= MIN_EFFECT
+    return ComparisonVerdict.IMPROVED if test.gain_p_value <= ALPHA else ComparisonVerdict.NO_CHANGE
 
 
 def _critical_loss(pair: Pair) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.compare import compare, settled_early, unverified, verified
+from runevals.compare import Strictness, compare, settled_early, unverified, verified
 from runevals.conclude import conclude
 from runevals.converse import converse
 from runevals.dialects import LoadOptions, load
@@ -31,6 +31,11 @@ class Baseline:
 
     report: RunReport
     source: str
+    strictness: Strictness = Strictness.FINAL
+
+    def compared(self, head: RunReport) -> Comparison:
+        """`head` against this base."""
+        return compare(head, self.report, self.source, self.strictness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +149,7 @@ def run(
             return
         for number in range(1, plan.repeat + 1):
             yield from measure(plan.round(number))
-            if number < plan.repeat and settled_early(compare(report(), baseline.report, baseline.source)):
+            if number < plan.repeat and settled_early(baseline.compared(report())):
                 return
 
     for evaluation in watch(rounds()):
@@ -154,19 +159,17 @@ def run(
 
 def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
     """compare → gate → conclude, without touching anything outside."""
-    comparison = None if baseline is None else compare(report, baseline.report, baseline.source)
+    comparison = None if baseline is None else baseline.compared(report)
     return _concluded(report, comparison, settings)
 
 
-def verify(conclusion: Conclusion, fresh: Baseline | str, settings: Settings) -> Conclusion:
-    """A red conclusion, held to a fresh run of the base; a text says why there is none."""
-    stored = conclusion.comparison
-    if stored is None:
-        return conclusion
+def verify(conclusion: Conclusion, baseline: Baseline, fresh: Baseline | str, settings: Settings) -> Conclusion:
+    """A would-be red, held to a fresh run of the base; a text says why there is none, and exact p decides."""
+    report = conclusion.report
+    stored = compare(report, baseline.report, baseline.source)
     if isinstance(fresh, str):
-        return _concluded(conclusion.report, unverified(stored, fresh), settings)
-    against = compare(conclusion.report, fresh.report, fresh.source)
-    return _concluded(conclusion.report, verified(stored, against), settings)
+        return _concluded(report, unverified(stored, fresh), settings)
+    return _concluded(report, verified(stored, fresh.compared(report)), settings)
 
 
 def _concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:

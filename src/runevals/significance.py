@@ -37,6 +37,7 @@ class BlockedTest:
 
     cases: int  # with values on both sides
     p_value: float  # one-sided, for a loss
+    mid_p_value: float  # as p_value, with deals equal to the observed one counted half
     gain_p_value: float  # one-sided, for a gain
     exact: bool
     base_mean: float
@@ -142,12 +143,13 @@ def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
     grid = _grid(varying)
     step = None if grid is None else 1.0 / grid
     exact = None if grid is None else _exact(varying, grid)
-    loss, gain = exact if exact is not None else _normal(varying, step)
+    loss, mid, gain = exact if exact is not None else _normal(varying, step)
     drop = base_mean - head_mean
     half = 1.96 * sqrt(_interval_variance(varying, step)) / number
     return BlockedTest(
         cases=number,
         p_value=loss,
+        mid_p_value=mid,
         gain_p_value=gain,
         exact=exact is not None,
         base_mean=base_mean,
@@ -174,14 +176,14 @@ def _grid(varying: Sequence[_Case]) -> int | None:
     return grid
 
 
-def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float] | None:
-    """(p for a loss, p for a gain) by counting all deals; None where that is too much work.
+def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
+    """(p for a loss, its mid-p, p for a gain) by counting all deals; None where that is too much work.
 
     Each case is a polynomial whose coefficient s counts the deals with head sum s. They are multiplied as
     big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
     """
     if not varying:
-        return 1.0, 1.0
+        return 1.0, 0.5, 1.0
     one_shape = len({(case.base_size, case.head_size) for case in varying}) == 1
     if not one_shape or sum(case.count for case in varying) > EXACT_MAX_CASES:
         return None
@@ -207,7 +209,8 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float] | None:
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
     at_least = (product >> (bits * observed)) % field_sum
-    return at_most / total, at_least / total
+    equal = (product >> (bits * observed)) & field_sum
+    return at_most / total, (2 * at_most - equal) / (2 * total), at_least / total
 
 
 @cache
@@ -222,10 +225,10 @@ def _deals(values: tuple[int, ...], size: int) -> Mapping[int, int]:
     return ways[size]
 
 
-def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float]:
-    """(p for a loss, p for a gain) from the moments of the deals' distribution."""
+def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float, float]:
+    """(p for a loss, its mid-p, p for a gain) from the moments of the deals' distribution."""
     if not varying:
-        return 1.0, 1.0
+        return 1.0, 0.5, 1.0
     variances, skews, differences = [], [], []
     smallest_weight = float("inf")
     for case in varying:
@@ -241,7 +244,7 @@ def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float]
     continuity = 0.0 if step is None else step * smallest_weight / 2
     loss = _cumulative((difference + continuity) / deviation, skew)
     gain = 1.0 - _cumulative((difference - continuity) / deviation, skew)
-    return loss, gain
+    return loss, _cumulative(difference / deviation, skew), gain
 
 
 def _cumulative(z: float, skew: float) -> float:

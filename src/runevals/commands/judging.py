@@ -13,7 +13,7 @@ from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.provenance import provenance
 from runevals.commands.telling import progress
-from runevals.compare import needs_verification
+from runevals.compare import Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.git import commit_of, merge_base, worktree
 from runevals.pipeline import Baseline, Loaded
@@ -35,18 +35,21 @@ def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Co
     Raises RunevalsError for what stops a run.
     """
     if base.ref is not None:
-        return _run(settings, loaded, _asked_for(settings, base.ref, base, quiet=quiet), (), quiet=quiet)
+        return _run(settings, loaded, _asked_for(settings, base.ref, base, quiet=quiet), quiet=quiet)
     baseline, notices = read_baseline(settings)
-    conclusion = _run(settings, loaded, baseline, notices, quiet=quiet)
+    commit = None if baseline is None else _commit_to_verify(settings, baseline)
+    if baseline is not None and commit is not None:
+        baseline = replace(baseline, strictness=Strictness.SCREENING)
+    loaded = replace(loaded, notices=(*loaded.notices, *notices))
+    conclusion = _run(settings, loaded, baseline, quiet=quiet)
     comparison = conclusion.comparison
     if baseline is None or comparison is None or settings.verify == "off" or not needs_verification(comparison):
         return conclusion
-    return pipeline.verify(conclusion, _verifying(settings, baseline, base, quiet=quiet), settings)
+    fresh = _verifying(settings, baseline, commit, base, quiet=quiet)
+    return pipeline.verify(conclusion, baseline, fresh, settings)
 
 
-def _run(
-    settings: Settings, loaded: Loaded, baseline: Baseline | None, notices: tuple[str, ...], *, quiet: bool
-) -> Conclusion:
+def _run(settings: Settings, loaded: Loaded, baseline: Baseline | None, *, quiet: bool) -> Conclusion:
     plan = pipeline.prepare(settings, loaded)
     require_judge(plan, settings)
     with real_world(settings, loaded.suites) as world:
@@ -56,7 +59,7 @@ def _run(
             settings,
             world,
             baseline,
-            provenance=provenance(settings, (*loaded.notices, *notices)),
+            provenance=provenance(settings, loaded.notices),
             watch=progress(len(plan.trials), quiet=quiet),
         )
 
@@ -69,17 +72,28 @@ def _asked_for(settings: Settings, ref: str, base: Base, *, quiet: bool) -> Base
     return _fresh(settings, commit, base, settings.repeat, quiet=quiet)
 
 
-def _verifying(settings: Settings, baseline: Baseline, base: Base, *, quiet: bool) -> Baseline | str:
+def _commit_to_verify(settings: Settings, baseline: Baseline) -> str | None:
+    """The stored base's commit, where a red could be verified against a fresh run of it."""
+    if settings.verify == "off" or settings.evaluate_only or baseline.report.run.commit is None:
+        return None
+    if settings.target is None or settings.target.type == "recorded":
+        return None
+    return commit_of(settings.cwd, baseline.report.run.commit)
+
+
+def _verifying(
+    settings: Settings, baseline: Baseline, commit: str | None, base: Base, *, quiet: bool
+) -> Baseline | str:
     """A fresh run of the stored base's commit, or why there can be none."""
-    if settings.target is None or settings.target.type == "recorded" or settings.evaluate_only:
+    if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
         return "recorded answers cannot be asked again"
-    stored = baseline.report.run.commit
-    commit = None if stored is None else commit_of(settings.cwd, stored)
     if commit is None:
+        stored = baseline.report.run.commit
         return "the base's commit is not here" if stored else "the base's result does not say its commit"
     click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
     try:
-        return _fresh(settings, commit, base, settings.verify_repeats, quiet=quiet)
+        fresh = _fresh(settings, commit, base, settings.verify_repeats, quiet=quiet)
+        return replace(fresh, strictness=Strictness.VERIFYING)
     except RunevalsError as error:
         return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
 
@@ -92,5 +106,5 @@ def _fresh(head: Settings, commit: str, base: Base, repeat: int, *, quiet: bool)
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
         environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
         settings = replace(base.resettled(cwd), baseline=None, repeat=repeat, environment=environment)
-        conclusion = _run(settings, pipeline.load_suites(settings), None, (), quiet=quiet)
+        conclusion = _run(settings, pipeline.load_suites(settings), None, quiet=quiet)
     return Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")
