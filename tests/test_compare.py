@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from runevals.compare import Strictness, compare, settled_early
 from runevals.records import ComparisonVerdict as V
-from tests.reports import case, check, report
+from runevals.records import Layer, ModelIdentity, Outcome
+from runevals.score import over_attempts, over_turns
+from tests.reports import LETTERS, case, check, report
 
 
 def compared(head, base, **more):
@@ -129,12 +133,8 @@ def test_weaker_checks_of_edited_cases_are_listed(before, after, message):
     def one(**result):
         first = case("a", "p")
         turn = first.attempts[0].turns[0]
-        from dataclasses import replace
-
         turn = replace(turn, results=(check(turn.results[0].outcome, **result),))
         return replace(first, attempts=(replace(first.attempts[0], turns=(turn,)),))
-
-    from dataclasses import replace
 
     head = report([replace(one(**after), fingerprint="edited"), *(case(f"k{n}", "p") for n in range(9))])
     base = report([one(**before), *(case(f"k{n}", "p") for n in range(9))])
@@ -189,3 +189,67 @@ def test_a_verifying_comparison_of_an_early_round_has_the_whole_of_alpha():
     early = report({**dict.fromkeys(base, "p"), **{f"k{n}": "f" for n in range(3)}}, repeat=3)
     assert compare(early, report(base), "stored").verdict is not V.REGRESSION
     assert compare(early, report(base), "fresh", Strictness.VERIFYING).verdict is V.REGRESSION
+
+
+def judged_case(key, letter, score, *, judge_fails=False):
+    """One attempt with an ExactMatch (p or f) and a judge's score 1–5; None: the judge was not asked."""
+    results = [check(LETTERS[letter])]
+    if judge_fails or score is not None:
+        outcome = Outcome.ERRORED if judge_fails else Outcome.PASSED if score >= 3 else Outcome.FAILED
+        more = {} if judge_fails else {"score": (score - 1) / 4, "value": score}
+        results.append(check(outcome, id="Relevance", evaluator="Relevance", layer=Layer.JUDGE, **more))
+    made = case(key, letter)
+    turn = replace(made.attempts[0].turns[0], results=tuple(results))
+    return over_attempts(made, [over_turns(1, [turn])])
+
+
+def with_judge(made, model):
+    judge = None if model is None else ModelIdentity(type="openai", model=model)
+    return replace(made, run=replace(made.run, judge=judge))
+
+
+def test_a_base_that_was_hardly_measured_gives_no_verdict():
+    base = {f"k{n}": "e" if n < 27 else "p" for n in range(30)}
+    head = {f"k{n}": "f" if n < 27 else "p" for n in range(30)}
+    for deterministic in (True, False):
+        found = compared(head, base, deterministic=deterministic)
+        assert (found.verdict, found.compared) == (V.INCONCLUSIVE, 3)
+
+
+def test_a_judge_that_fails_leaves_no_value_and_no_regression():
+    letters = {f"k{n}": "f" if n % 2 else "p" for n in range(30)}
+    base = report([judged_case(key, letter, 5) for key, letter in letters.items()])
+    head = report([judged_case(key, letter, 5, judge_fails=letter == "f") for key, letter in letters.items()])
+    found = compare(with_judge(head, "big"), with_judge(base, "big"), "b")
+    assert found.verdict is V.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("before", "now"), [(None, "big"), ("big", None), ("big", "other")])
+def test_another_judge_is_left_out_of_the_comparison_and_named(before, now):
+    def run(model, score):
+        made = report([judged_case(f"k{n}", "p", None if model is None else score) for n in range(30)])
+        return with_judge(made, model)
+
+    found = compare(run(now, 3.0), run(before, 5.0), "b")
+    assert found.verdict is V.NO_CHANGE
+    assert found.metric == "pass_rate"
+    assert "judge scores are not comparable" in found.caveats[0]
+    same = compare(run("big", 3.0), run("big", 5.0), "b")
+    assert (same.verdict, same.metric, same.caveats) == (V.REGRESSION, "share", ())
+
+
+def test_skipped_cases_are_not_missing_ones():
+    base = {f"k{n}": "s" if n < 3 else "p" for n in range(10)}
+    assert compared(base, base).verdict is V.NO_CHANGE
+    assert compared(base, base, deterministic=True).verdict is V.NO_CHANGE
+
+
+def test_leaving_a_gated_group_is_a_weakening_even_where_nothing_else_was_edited():
+    base = report([case("a", "ppp", category="redteam"), case("b", "ppp", critical=True)])
+    head = report([case("a", "fff"), case("b", "fff")])
+    found = compare(head, base, "b")
+    assert [w.message for w in found.weakenings] == [
+        "moved from category redteam to none",
+        "is no longer marked as critical",
+    ]
+    assert found.verdict is V.REGRESSION  # it was critical when the base was measured

@@ -127,3 +127,27 @@ def test_an_incomparable_base_is_never_green(settings):
 
 def test_a_required_base_that_is_missing_is_never_green(settings):
     assert decided(replace(settings, baseline_required=True), {"a": "p"}).verdict.exit_code == 3
+
+
+def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
+    from runevals.records import Layer
+    from runevals.score import over_attempts, over_turns
+    from tests.reports import LETTERS, check
+
+    made = case("a", "f")
+    results = (check(LETTERS["f"]), check(LETTERS["e"], id="Relevance", layer=Layer.JUDGE))
+    turn = replace(made.attempts[0].turns[0], results=results)
+    found = decided(settings, [over_attempts(made, [over_turns(1, [turn])]), case("b", "p")])
+    assert found.verdict.exit_code == 3
+
+
+def test_headlines_say_what_was_lost(settings):
+    graded = {f"k{n}": [0.9, 0.9, 0.9] for n in range(30)}
+    found = decided(settings, {key: [0.7, 0.7, 0.7] for key in graded}, graded)
+    assert found.verdict.headline.startswith(
+        "The score of 30 cases dropped by 20.0 points, unlikely to be noise (p <"
+    )
+    rest = [case(f"k{n}", "ppp") for n in range(9)]
+    base = [case("a", "ppp", critical=True), *rest]
+    lost = decided(settings, [case("a", "fff", critical=True), *rest], base)
+    assert lost.verdict.headline == "A critical case is lost – 1 of 10 cases regressed"

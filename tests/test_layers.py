@@ -32,10 +32,11 @@ ALLOWED: dict[str, set[str]] = {
     "converse": BOTTOM | {"plan", "targets"},
     "evaluate": BOTTOM | {"evaluators", "plan", "world"},
     "score": BOTTOM | {"evaluate", "plan"},
-    "compare": BOTTOM | TOOLS | {"score"},
+    "changes": BOTTOM,
+    "compare": BOTTOM | TOOLS | {"changes", "score"},
     "gate": BOTTOM | {"settings"},
     "wording": BOTTOM,
-    "conclude": BOTTOM | {"wording"},
+    "conclude": BOTTOM | TOOLS | {"wording"},
     "world": {"evaluators", "judge", "targets"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "world"},
     "baseline": STAGES | {"document", "pipeline"},
@@ -86,7 +87,7 @@ def test_imports_go_one_way(path):
 
 def test_the_middle_never_touches_the_world():
     """What decides does no I/O: no module of the middle imports one that could."""
-    middle = ("compare", "conclude", "gate", "significance", "score", "plan", "wording")
+    middle = ("changes", "compare", "conclude", "gate", "significance", "score", "plan", "wording")
     forbidden = {"subprocess", "socket", "requests", "urllib", "openai", "os", "tempfile", "time", "random"}
     for name in middle:
         tree = ast.parse((SRC / f"{name}.py").read_text(encoding="utf-8"))

@@ -103,9 +103,10 @@ def test_equal_sides_are_no_drop():
     assert found.p_value > 0.4
 
 
-def test_nothing_that_varies_says_nothing():
-    found = case_blocked_test({"a": [1.0]}, {"a": [1.0]})
-    assert (found.p_value, found.gain_p_value, found.interval) == (1.0, 1.0, (0.0, 0.0))
+def test_where_nothing_varies_p_is_one_and_the_interval_is_the_steps():
+    found = case_blocked_test({k: [1.0] * 3 for k in range(24)}, {k: [1.0] * 3 for k in range(24)})
+    assert (found.p_value, found.gain_p_value) == (1.0, 1.0)
+    assert found.interval == pytest.approx((-0.0272, 0.0272), abs=1e-4)  # 1.96 · sqrt((2/3)²/4) / 24
 
 
 @settings(max_examples=50, deadline=None)

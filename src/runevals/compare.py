@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import fsum
 
+from runevals.changes import Pair, case_changes, change_of, match, one_sided, weakenings
 from runevals.records import (
-    AttemptReport,
     CaseReport,
-    Change,
-    CheckReport,
     Comparison,
     ComparisonVerdict,
+    Layer,
+    ModelIdentity,
     Outcome,
     RunReport,
     Verification,
-    Weakening,
 )
-from runevals.score import totals
+from runevals.score import run_report, totals, without_layer
 from runevals.significance import ALPHA, BlockedTest, case_blocked_test, round_alpha
 
 WARN_ALPHA = 0.05
@@ -29,14 +27,6 @@ MIN_ARRIVED = 0.8
 GIVE_UP_FIRST = 0.30  # a first round this far from red ends green; later ones at GIVE_UP_LATER
 GIVE_UP_LATER = 0.10
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One case on both sides, with the same content."""
-
-    base: CaseReport
-    head: CaseReport
 
 
 class Strictness(Enum):
@@ -51,7 +41,10 @@ def compare(
     head: RunReport, base: RunReport, source: str, strictness: Strictness = Strictness.FINAL
 ) -> Comparison:
     """`head` against `base`; `source` says in words where the base came from."""
-    matched = _match(base.cases, head.cases)
+    caveats = tuple(_caveats(head, base))
+    if _judges_differ(head, base):
+        head, base = _without_judge(head), _without_judge(base)
+    matched = match(base.cases, head.cases)
     pairs = [pair for pair in matched.both if pair.base.fingerprint == pair.head.fingerprint]
     edited = [pair for pair in matched.both if pair.base.fingerprint != pair.head.fingerprint]
     deterministic = head.run.target.deterministic and base.run.target.deterministic
@@ -64,6 +57,7 @@ def compare(
         source=source,
         verdict=_verdict(len(base.cases), pairs, test, rounds, deterministic=deterministic),
         shared=len(pairs),
+        compared=len(measured),
         base_cases=len(base.cases),
         base_totals=totals([pair.base for pair in pairs]),
         head_totals=totals([pair.head for pair in pairs]),
@@ -79,13 +73,13 @@ def compare(
         interval=None if test is None else test.interval,
         detectable_drop=None if test is None else test.detectable_drop,
         changes=(
-            *_case_changes(pairs, deterministic=deterministic),
-            *(_change(pair, "edited") for pair in edited),
-            *(_one_sided(case, "added") for case in matched.added),
-            *(_one_sided(case, "removed") for case in matched.removed),
+            *case_changes(pairs, deterministic=deterministic),
+            *(change_of(pair, "edited") for pair in edited),
+            *(one_sided(case, "added") for case in matched.added),
+            *(one_sided(case, "removed") for case in matched.removed),
         ),
-        weakenings=tuple(_weakenings(edited, matched.removed)),
-        caveats=tuple(_caveats(head, base)),
+        weakenings=tuple(weakenings(matched)),
+        caveats=caveats,
     )
 
 
@@ -125,40 +119,18 @@ def regressed_cases(pairs: Sequence[Pair]) -> list[Pair]:
     return [p for p in pairs if p.base.status is Outcome.PASSED and p.head.status is Outcome.FAILED]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Matched:
-    both: list[Pair]
-    added: list[CaseReport]
-    removed: list[CaseReport]
-
-
-def _match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> _Matched:
-    """By suite and key; where each side has one suite, by key alone, so that a file may move."""
-    one_suite = len({case.suite for case in base}) == len({case.suite for case in head}) == 1
-    of_base = {_key(case, by_suite=not one_suite): case for case in base}
-    of_head = {_key(case, by_suite=not one_suite): case for case in head}
-    return _Matched(
-        both=[Pair(of_base[key], case) for key, case in of_head.items() if key in of_base],
-        added=[case for key, case in of_head.items() if key not in of_base],
-        removed=[case for key, case in of_base.items() if key not in of_head],
-    )
-
-
-def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
-    return (case.suite if by_suite else "", case.key)
-
-
 def _test(pairs: Sequence[Pair], *, errors_as_passes: bool = False) -> BlockedTest:
     base = {index: pair.base.values for index, pair in enumerate(pairs)}
     head = {
-        index: tuple(_value(attempt) for attempt in pair.head.attempts) if errors_as_passes else pair.head.values
-        for index, pair in enumerate(pairs)
+        index: _at_best(pair.head) if errors_as_passes else pair.head.values for index, pair in enumerate(pairs)
     }
     return case_blocked_test(base, head)
 
 
-def _value(attempt: AttemptReport) -> float:
-    return 1.0 if attempt.value is None else attempt.value
+def _at_best(case: CaseReport) -> tuple[float, ...]:
+    """The values, had every attempt that could not be measured passed."""
+    asked = [attempt for attempt in case.attempts if attempt.status is not Outcome.SKIPPED]
+    return tuple(1.0 if attempt.value is None else attempt.value for attempt in asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +194,23 @@ def _verdict(
         return ComparisonVerdict.REGRESSION
     if not deterministic and rounds.done >= rounds.planned and any(_critical_loss(pair) for pair in pairs):
         return ComparisonVerdict.REGRESSION
-    planned = sum(len(pair.head.attempts) for pair in pairs)
-    arrived = sum(len(pair.head.values) for pair in pairs)
-    if test is None or arrived < MIN_ARRIVED * planned:
+    arrived, planned = _arrived(pair.head for pair in pairs)
+    of_base, planned_of_base = _arrived(pair.base for pair in pairs)
+    if test is None or arrived < MIN_ARRIVED * planned or of_base < MIN_ARRIVED * planned_of_base:
         return ComparisonVerdict.INCONCLUSIVE
     if deterministic:
         fixed = any(p.base.status is Outcome.FAILED and p.head.status is Outcome.PASSED for p in pairs)
         return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
     return _by_test(pairs, test, rounds, complete=arrived == planned)
+
+
+def _arrived(cases: Iterable[CaseReport]) -> tuple[int, int]:
+    """(values there are, values there should be); what was skipped should not."""
+    arrived = planned = 0
+    for case in cases:
+        arrived += len(case.values)
+        planned += sum(attempt.status is not Outcome.SKIPPED for attempt in case.attempts)
+    return arrived, planned
 
 
 def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: _Rounds, *, complete: bool) -> ComparisonVerdict:
@@ -246,114 +227,37 @@ def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: _Rounds, *, compl
 
 def _critical_loss(pair: Pair) -> bool:
     """A critical case that never failed on base and fails every attempt on head."""
-    if not is_critical(pair.head):
+    if not (is_critical(pair.head) or is_critical(pair.base)):
         return False
     base_passes = pair.base.pass_rate == 1.0 and len(pair.base.values) == len(pair.base.attempts)
     return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)
 
 
-def _case_changes(pairs: Sequence[Pair], *, deterministic: bool) -> Iterator[Change]:
-    for pair in pairs:
-        base, head = pair.base, pair.head
-        if not head.values or not base.values:
-            if base.status is not head.status:
-                yield _change(pair, "unmeasured")
-        elif base.status is Outcome.PASSED and head.status is Outcome.FAILED:
-            yield Change(
-                suite=head.suite,
-                key=head.key,
-                name=head.name,
-                change="regressed",
-                label="confirmed" if deterministic else "suspect",
-                base=base,
-                head=head,
-            )
-        elif base.status is Outcome.FAILED and head.status is Outcome.PASSED:
-            yield _change(pair, "fixed")
-        elif (difference := _mean(head.values) - _mean(base.values)) != 0.0:
-            yield _change(pair, "better" if difference > 0 else "worse")
+def _judges_differ(head: RunReport, base: RunReport) -> bool:
+    return _judge_key(head.run.judge) != _judge_key(base.run.judge)
 
 
-def _change(pair: Pair, kind: str) -> Change:
-    return Change(
-        suite=pair.head.suite,
-        key=pair.head.key,
-        name=pair.head.name,
-        change=kind,  # type: ignore[arg-type]
-        label="flaky" if pair.head.flaky else ("fixed" if kind == "fixed" else None),
-        base=pair.base,
-        head=pair.head,
-    )
+def _judge_key(judge: ModelIdentity | None) -> tuple[str | None, ...] | None:
+    return None if judge is None else (judge.type, judge.model, judge.prompt_hash)
 
 
-def _one_sided(case: CaseReport, kind: str) -> Change:
-    added = kind == "added"
-    return Change(
-        suite=case.suite,
-        key=case.key,
-        name=case.name,
-        change="added" if added else "removed",
-        label="new" if added else None,
-        base=None if added else case,
-        head=case if added else None,
-    )
-
-
-def _weakenings(edited: Sequence[Pair], removed: Sequence[CaseReport]) -> Iterator[Weakening]:
-    for case in removed:
-        yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
-    for pair in edited:
-        base, head = _checks(pair.base), _checks(pair.head)
-        for place, before in base.items():
-            after = head.get(place)
-            message = _weaker(before, after)
-            if message is not None:
-                yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
-    for pair in edited:
-        if pair.base.category != pair.head.category and pair.base.category is not None:
-            message = f"moved from category {pair.base.category} to {pair.head.category or 'none'}"
-            yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
-
-
-def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
-    if after is None:
-        return f"the check {before.id} was removed"
-    if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
-        return f"the threshold of {before.id} was lowered from {before.threshold:g} to {after.threshold:g}"
-    if after.weight < before.weight:
-        return f"the weight of {before.id} was cut from {before.weight:g} to {after.weight:g}"
-    return None
-
-
-def _checks(case: CaseReport) -> dict[tuple[int, str], CheckReport]:
-    if not case.attempts:
-        return {}
-    return {
-        (number, result.id): result
-        for number, turn in enumerate(case.attempts[0].turns)
-        for result in turn.results
-    }
+def _without_judge(report: RunReport) -> RunReport:
+    """`report` as if no judge had been asked."""
+    return run_report(report.run, [without_layer(case, Layer.JUDGE) for case in report.cases])
 
 
 def _caveats(head: RunReport, base: RunReport) -> Iterator[str]:
-    mine, theirs = head.run.judge, base.run.judge
-    if (
-        mine is not None
-        and theirs is not None
-        and (mine.model, mine.prompt_hash)
-        != (
-            theirs.model,
-            theirs.prompt_hash,
+    if _judges_differ(head, base):
+        names = [
+            "none" if run.judge is None else run.judge.model or run.judge.type for run in (base.run, head.run)
+        ]
+        told = (
+            f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
         )
-    ):
-        yield f"the judge differs: {theirs.model or theirs.type} on base, {mine.model or mine.type} now"
+        yield f"judge scores are not comparable and were left out: the judge was {told}"
     same_request = head.run.target.model == base.run.target.model
     if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
         now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
         yield f"the provider answers with another model than for the base: {before} then, {now} now"
     if not base.complete:
         yield "the base's run is incomplete"
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

@@ -14,6 +14,7 @@ from runevals.records import (
     GateState,
     RunReport,
 )
+from runevals.significance import ALPHA
 from runevals.wording import error_kinds, p_value, plural
 
 
@@ -38,7 +39,7 @@ def _verdict(
 ) -> FinalVerdict:
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if failed:
-        return FinalVerdict(outcome="failed", headline=_red(report, comparison, failed), exit_code=GATE_FAILED)
+        return FinalVerdict(outcome="failed", headline=_red(comparison, failed), exit_code=GATE_FAILED)
     unmeasured = _unmeasured(report, comparison, gates, baseline_required=baseline_required)
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
@@ -46,17 +47,26 @@ def _verdict(
     return FinalVerdict(outcome="passed", headline=_green(report, comparison), exit_code=MEASURED_GREEN)
 
 
-def _red(report: RunReport, comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
+def _red(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
     if comparison is not None and failed[0].name == "no_regression":
-        regressed = len(comparison.of_kind("regressed"))
-        if comparison.deterministic:
-            return f"{regressed} of {plural(comparison.shared, 'case')} regressed"
-        sure = "" if comparison.p_value is None else f", unlikely to be noise ({p_value(comparison.p_value)})"
-        return f"{regressed} of {plural(comparison.shared, 'case')} regressed{sure}"
+        return _loss(comparison)
     gate = failed[0]
     limit = "" if gate.limit is None else f" (at least {100 * gate.limit:g} % must)"
-    passed = f"{report.totals.passed} of {plural(report.totals.cases, 'case')} pass"
-    return f"The gate {gate.name} failed: {gate.reason}{limit}" if gate.reason else passed
+    return f"The gate {gate.name} failed: {gate.reason}{limit}"
+
+
+def _loss(comparison: Comparison) -> str:
+    """What was lost, and how sure that is where p said so."""
+    regressed = len(comparison.of_kind("regressed"))
+    what = f"{regressed} of {plural(comparison.compared, 'case')} regressed"
+    if comparison.deterministic or comparison.drop is None or comparison.p_value is None:
+        return what
+    if comparison.p_value > 2 * ALPHA:
+        return f"A critical case is lost – {what}"
+    if not regressed:
+        name = "pass rate" if comparison.metric == "pass_rate" else "score"
+        what = f"The {name} of {plural(comparison.compared, 'case')} dropped by {100 * comparison.drop:.1f} points"
+    return f"{what}, unlikely to be noise ({p_value(comparison.p_value)})"
 
 
 def _unmeasured(
@@ -86,14 +96,14 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
     if comparison is None:
         return f"{passing} – nothing to compare with yet"
     if comparison.verdict is ComparisonVerdict.WARNING:
-        return f"No clear regression in {plural(comparison.shared, 'case')}, but the drop may be real"
+        return f"No clear regression in {plural(comparison.compared, 'case')}, but the drop may be real"
     if comparison.verdict is ComparisonVerdict.REGRESSION:
-        return f"Regressed in {plural(comparison.shared, 'case')}, but no gate that may fail the run says so"
+        return f"{_loss(comparison)} – but no gate that may fail the run says so"
     if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED and comparison.verification is not None:
         return f"No regression – not confirmed: {comparison.verification.reason}"
     fixed = len(comparison.of_kind("fixed"))
     if comparison.verdict is ComparisonVerdict.IMPROVED and fixed:
         return f"Improved – {plural(fixed, 'case')} fixed, none regressed"
     if comparison.verdict is ComparisonVerdict.IMPROVED:
-        return f"Improved – the scores of {plural(comparison.shared, 'case')} rose"
-    return f"No regression in {plural(comparison.shared, 'case')}"
+        return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
+    return f"No regression in {plural(comparison.compared, 'case')}"

@@ -29,7 +29,7 @@ def apply_gates(settings: Settings, report: RunReport, comparison: Comparison | 
 
 def measured(report: RunReport, limit: float) -> GateResult:
     """Enough of the cases could be measured; failing it is no verdict on the answers."""
-    unmeasured = [case for case in report.cases if any(a.status is Outcome.ERRORED for a in case.attempts)]
+    unmeasured = [case for case in report.cases if case.unmeasured]
     any_measured = any(case.values for case in report.cases)
     share = len(unmeasured) / len(report.cases) if report.cases else 0.0
     state = GateState.PASSED if share <= limit + _TOLERANCE and any_measured else GateState.FAILED
@@ -67,7 +67,7 @@ def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
 def _no_regression(comparison: Comparison) -> GateResult:
     regressed = len(comparison.of_kind("regressed"))
     state = GateState.PASSED
-    reason = f"no regression in {comparison.shared} cases"
+    reason = f"no regression in {comparison.compared} cases"
     match comparison.verdict:
         case ComparisonVerdict.REGRESSION:
             state = GateState.FAILED

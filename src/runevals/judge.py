@@ -13,7 +13,8 @@ from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.dialects.canonical import fingerprint
 from runevals.dialects.reading import read_text
 from runevals.errors import InvalidSuite, JudgeRefused
-from runevals.evaluators.kinds import Judgement, Question
+from runevals.evaluators.catalogue import catalogue
+from runevals.evaluators.kinds import Judged, Judgement, Question
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 
 PROMPT_VERSION = 1
@@ -89,7 +90,7 @@ class ModelJudge:
             type=self._name,
             model=self._chat.endpoint.model,
             reported=tuple(sorted(self._reported)),
-            prompt_hash=fingerprint([PROMPT_VERSION, SYSTEM_PROMPT]),
+            prompt_hash=fingerprint([PROMPT_VERSION, SYSTEM_PROMPT, _rubrics()]),
             detail={"parameters": self._sent(), "dropped_parameters": sorted(self._dropped)},
         )
 
@@ -242,6 +243,10 @@ def _response_format(output_format: str, question: Question, nonce: str) -> dict
             "json_schema": {"name": "verdict", "strict": True, "schema": schema},
         }
     }
+
+
+def _rubrics() -> dict[str, str]:
+    return {name: cls.rubric for name, cls in catalogue().items() if issubclass(cls, Judged)}
 
 
 def _recorded(line: str) -> tuple[tuple[str, str], Judgement]:

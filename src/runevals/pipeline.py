@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
@@ -16,9 +16,9 @@ from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluate import Evaluation, evaluate
 from runevals.evaluators.kinds import Scripted
 from runevals.gate import apply_gates
-from runevals.plan import RunPlan, Trial, make_plan
+from runevals.plan import RunPlan, Trial, make_plan, wanted
 from runevals.records import Comparison, Conclusion, Location, Provenance, RunReport, Suite, SuiteProblem
-from runevals.score import run_info, score
+from runevals.score import run_info, run_report, score
 from runevals.settings import Settings, SuiteEntry
 from runevals.world import Runs, World
 
@@ -125,6 +125,7 @@ def run(
     With a baseline, several repeats are run in rounds of the whole suite, and no more of them than the answer
     needs. Single cases are never run again: keeping the best of them would hide every loss.
     """
+    baseline = _narrowed(baseline, settings)
     started_at, started = world.now(), time.monotonic()
     done: list[Evaluation] = []
 
@@ -170,6 +171,15 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Baseline | str, se
     if isinstance(fresh, str):
         return _concluded(report, unverified(stored, fresh), settings)
     return _concluded(report, verified(stored, fresh.compared(report)), settings)
+
+
+def _narrowed(baseline: Baseline | None, settings: Settings) -> Baseline | None:
+    """The base's cases that this run's filters leave in."""
+    if baseline is None or not (settings.category or settings.tag or settings.filter):
+        return baseline
+    cases = [case for case in baseline.report.cases if wanted(case, settings)]
+    report = run_report(baseline.report.run, cases, complete=baseline.report.complete)
+    return replace(baseline, report=report)
 
 
 def _concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:

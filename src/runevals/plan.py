@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator
-from runevals.records import Case, EvaluatorSpec, Suite, Turn
+from runevals.records import Case, CaseReport, EvaluatorSpec, Suite, Turn
 from runevals.settings import Settings
 
 
@@ -58,7 +58,7 @@ class RunPlan:
 def make_plan(suites: Sequence[Suite], settings: Settings) -> RunPlan:
     """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""
     everything = [case for suite in suites for case in suite.cases]
-    cases = tuple(case for case in everything if _wanted(case, settings))
+    cases = tuple(case for case in everything if wanted(case, settings))
     if not cases:
         raise ToldWrong(_nothing_left(everything, settings))
     repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
@@ -95,7 +95,8 @@ class _Builder:
         return self._built[key]
 
 
-def _wanted(case: Case, settings: Settings) -> bool:
+def wanted(case: Case | CaseReport, settings: Settings) -> bool:
+    """Whether the filters of a run leave this case in."""
     return (
         (not settings.category or case.category in settings.category)
         and (not settings.tag or any(tag in settings.tag for tag in case.tags))

@@ -90,22 +90,29 @@ def run_info(
 
 
 def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptReport:
-    """One trial, scored: layers, composite and status over all its turns' checks."""
-    results = [result for turn in evaluation.turns for result in turn]
-    layers = layer_scores(results)
-    present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
-    target_failed = any(turn.response.problem is not None for turn in evaluation.trace.turns)
-    status = status_of(results)
-    return AttemptReport(
-        attempt=attempt,
-        status=Outcome.ERRORED if target_failed else status,
-        composite=fsum(present) / len(present) if present else None,
-        layers=layers,
-        turns=tuple(
+    """One trial, scored."""
+    return over_turns(
+        attempt,
+        [
             _turn_report(case, index, turn, evaluation.turns[index])
             for index, turn in enumerate(evaluation.trace.turns)
-        ),
-        graded=any(result.layer is Layer.JUDGE and result.value is not None for result in results),
+        ],
+    )
+
+
+def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
+    """Layers, composite and status over all turns' checks; an answer that never came makes it errored."""
+    results = [result for turn in turns for result in turn.results]
+    layers = layer_scores(results)
+    present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
+    no_answer = any(turn.error is not None for turn in turns)
+    return AttemptReport(
+        attempt=number,
+        status=Outcome.ERRORED if no_answer else status_of(results),
+        composite=fsum(present) / len(present) if present else None,
+        layers=layers,
+        turns=tuple(turns),
+        graded=any(r.layer is Layer.JUDGE and r.outcome is not Outcome.SKIPPED for r in results),
     )
 
 
@@ -175,6 +182,19 @@ def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseRe
         composite=_mean(a.composite for a in measured),
         pass_rate=pass_rate,
     )
+
+
+def without_layer(case: CaseReport, layer: Layer) -> CaseReport:
+    """`case` as if it had no checks of this layer."""
+    return over_attempts(case, [_attempt_without(attempt, layer) for attempt in case.attempts])
+
+
+def _attempt_without(attempt: AttemptReport, layer: Layer) -> AttemptReport:
+    turns = [
+        replace(turn, results=tuple(result for result in turn.results if result.layer is not layer))
+        for turn in attempt.turns
+    ]
+    return over_turns(attempt.attempt, turns)
 
 
 def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:

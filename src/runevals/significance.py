@@ -145,7 +145,7 @@ def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
     exact = None if grid is None else _exact(varying, grid)
     loss, mid, gain = exact if exact is not None else _normal(varying, step)
     drop = base_mean - head_mean
-    half = 1.96 * sqrt(_interval_variance(varying, step)) / number
+    half = 1.96 * sqrt(_interval_variance(cases, step)) / number
     return BlockedTest(
         cases=number,
         p_value=loss,
@@ -263,11 +263,11 @@ def _third_moment(case: _Case) -> float:
     return head * base * (base - head) / (size * (size - 1) * (size - 2)) * cubes
 
 
-def _interval_variance(varying: Sequence[_Case], step: float | None) -> float:
+def _interval_variance(cases: Sequence[_Case], step: float | None) -> float:
     """Variance of the sum of the differences; a side with one value borrows the pooled variance."""
     terms = []
     widest = 0.0
-    for case in varying:
+    for case in cases:
         base, head = case.base_size, case.head_size
         of_base = case.base_squares / (base - 1) if base > 1 else case.pooled_variance
         of_head = case.head_squares / (head - 1) if head > 1 else case.pooled_variance

@@ -100,6 +100,7 @@ class Judged(Evaluator):
     layer: ClassVar[Layer] = Layer.JUDGE
     scale: ClassVar[Scale] = ONE_TO_FIVE
     default_threshold: ClassVar[float | None] = 3.0
+    rubric: ClassVar[str] = ""
 
     @abstractmethod
     def question(self, subject: Subject) -> Question | Verdict | Problem:

@@ -1,6 +1,6 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
-from runevals.records.comparison import Change, Comparison, ComparisonVerdict, Verification, Weakening
+from runevals.records.comparison import Change, ChangeKind, Comparison, ComparisonVerdict, Verification, Weakening
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.report import (
@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "CaseReport",
     "Change",
+    "ChangeKind",
     "CheckReport",
     "Citation",
     "Comparison",

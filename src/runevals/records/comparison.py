@@ -63,6 +63,7 @@ class Comparison:
     source: str  # where the base came from, in words
     verdict: ComparisonVerdict
     shared: int  # cases on both sides with the same content
+    compared: int  # of these, measured on both sides
     base_cases: int
     base_totals: Totals  # over the shared cases, as head_totals
     head_totals: Totals

@@ -79,7 +79,12 @@ class AttemptReport:
 
     @property
     def value(self) -> float | None:
-        """What the regression test compares: the share where graded, else 1 or 0; None when not measured."""
+        """What the regression test compares: the share where graded, else 1 or 0; None when not measured.
+
+        A judge that failed to answer leaves no share to compare, whatever else was found.
+        """
+        if Layer.JUDGE in self.layers.incomplete:
+            return None
         match self.status:
             case Outcome.PASSED | Outcome.FAILED:
                 return self.share if self.graded else float(self.status is Outcome.PASSED)
@@ -115,6 +120,11 @@ class CaseReport:
     def flaky(self) -> bool:
         """Some measured attempts passed and some did not."""
         return self.pass_rate is not None and 0.0 < self.pass_rate < 1.0
+
+    @property
+    def unmeasured(self) -> bool:
+        """Something of it could not be measured: an answer, or a check of one."""
+        return any(attempt.status is Outcome.ERRORED or attempt.layers.incomplete for attempt in self.attempts)
 
     @property
     def values(self) -> tuple[float, ...]:

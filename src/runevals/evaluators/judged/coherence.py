@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.parts import conversation, question
@@ -28,5 +29,7 @@ class Coherence(Judged):
         "evaluators": {"Coherence": {}}
     """
 
+    rubric: ClassVar[str] = RUBRIC
+
     def question(self, subject: Subject) -> Question | Verdict | Problem:
-        return question(self.name, RUBRIC, ("PROMPT", conversation(subject)), ("RESPONSE", subject.response.text))
+        return question(self, ("PROMPT", conversation(subject)), ("RESPONSE", subject.response.text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.parts import question
@@ -29,6 +30,8 @@ class Groundedness(Judged):
         "context": "The meal allowance is $200 a day.", "evaluators": {"Groundedness": {}}
     """
 
+    rubric: ClassVar[str] = RUBRIC
+
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         sources = subject.context if subject.context is not None else _reported(subject.response)
         if sources is None:
@@ -37,7 +40,7 @@ class Groundedness(Judged):
                 message="nothing to ground the answer in: the case has no context and the target reports "
                 "neither citations nor tool calls; add `context` to the case",
             )
-        return question(self.name, RUBRIC, ("SOURCES", sources or "(none)"), ("RESPONSE", subject.response.text))
+        return question(self, ("SOURCES", sources or "(none)"), ("RESPONSE", subject.response.text))
 
 
 def _reported(response: Response) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Question, Subject
+from runevals.evaluators.kinds import Judged, Question, Subject
 
 
 def conversation(subject: Subject) -> str:
@@ -13,6 +13,6 @@ def conversation(subject: Subject) -> str:
     return "\n".join([*lines, f"user: {subject.prompt}"])
 
 
-def question(name: str, instructions: str, *parts: tuple[str, str]) -> Question:
-    """A 1–5 question about labelled data."""
-    return Question(evaluator=name, instructions=instructions, parts=parts)
+def question(evaluator: Judged, *parts: tuple[str, str]) -> Question:
+    """The evaluator's rubric, asked about labelled data."""
+    return Question(evaluator=evaluator.name, instructions=evaluator.rubric, parts=parts)

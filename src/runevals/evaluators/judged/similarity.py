@@ -29,14 +29,14 @@ class Similarity(Judged):
         "evaluators": {"Similarity": {"threshold": 4}}
     """
 
+    rubric: ClassVar[str] = RUBRIC
     needs_expected: ClassVar[bool] = True
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         if subject.expected is None:
             return Verdict.skipped("no expected answer")
         return question(
-            self.name,
-            RUBRIC,
+            self,
             ("PROMPT", conversation(subject)),
             ("EXPECTED", subject.expected),
             ("RESPONSE", subject.response.text),

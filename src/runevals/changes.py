@@ -1,0 +1,133 @@
+"""Which cases stand on both sides, what became of each, and what a change to the suite made it blind to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal
+
+from runevals.records import CaseReport, Change, ChangeKind, CheckReport, Outcome, Weakening
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One case on both sides, with the same content."""
+
+    base: CaseReport
+    head: CaseReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    both: list[Pair]
+    added: list[CaseReport]
+    removed: list[CaseReport]
+
+
+def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> Matched:
+    """By suite and key; where each side has one suite, by key alone, so that a file may move."""
+    one_suite = len({case.suite for case in base}) == len({case.suite for case in head}) == 1
+    of_base = {_key(case, by_suite=not one_suite): case for case in base}
+    of_head = {_key(case, by_suite=not one_suite): case for case in head}
+    return Matched(
+        both=[Pair(of_base[key], case) for key, case in of_head.items() if key in of_base],
+        added=[case for key, case in of_head.items() if key not in of_base],
+        removed=[case for key, case in of_base.items() if key not in of_head],
+    )
+
+
+def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
+    return (case.suite if by_suite else "", case.key)
+
+
+def case_changes(pairs: Sequence[Pair], *, deterministic: bool) -> Iterator[Change]:
+    for pair in pairs:
+        base, head = pair.base, pair.head
+        if not head.values or not base.values:
+            if base.status is not head.status:
+                yield change_of(pair, "unmeasured")
+        elif base.status is Outcome.PASSED and head.status is Outcome.FAILED:
+            yield Change(
+                suite=head.suite,
+                key=head.key,
+                name=head.name,
+                change="regressed",
+                label="confirmed" if deterministic else "suspect",
+                base=base,
+                head=head,
+            )
+        elif base.status is Outcome.FAILED and head.status is Outcome.PASSED:
+            yield change_of(pair, "fixed")
+        elif (difference := _mean(head.values) - _mean(base.values)) != 0.0:
+            yield change_of(pair, "better" if difference > 0 else "worse")
+
+
+def change_of(pair: Pair, kind: ChangeKind) -> Change:
+    return Change(
+        suite=pair.head.suite,
+        key=pair.head.key,
+        name=pair.head.name,
+        change=kind,
+        label="flaky" if pair.head.flaky else ("fixed" if kind == "fixed" else None),
+        base=pair.base,
+        head=pair.head,
+    )
+
+
+def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
+    added = kind == "added"
+    return Change(
+        suite=case.suite,
+        key=case.key,
+        name=case.name,
+        change=kind,
+        label="new" if added else None,
+        base=None if added else case,
+        head=case if added else None,
+    )
+
+
+def weakenings(matched: Matched) -> Iterator[Weakening]:
+    for case in matched.removed:
+        yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
+    for pair in matched.both:
+        for message in _weaker_parts(pair):
+            yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
+
+
+def _weaker_parts(pair: Pair) -> Iterator[str]:
+    base, head = pair.base, pair.head
+    after = _checks(head)
+    for place, before in _checks(base).items():
+        message = _weaker(before, after.get(place))
+        if message is not None:
+            yield message
+    if base.category is not None and base.category != head.category:
+        yield f"moved from category {base.category} to {head.category or 'none'}"
+    if base.critical and not head.critical:
+        yield "is no longer marked as critical"
+
+
+def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
+    if after is None:
+        return f"the check {before.id} was removed"
+    if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
+        return f"the threshold of {before.id} was lowered from {before.threshold:g} to {after.threshold:g}"
+    if after.weight < before.weight:
+        return f"the weight of {before.id} was cut from {before.weight:g} to {after.weight:g}"
+    return None
+
+
+def _checks(case: CaseReport) -> dict[tuple[int, str], CheckReport]:
+    if not case.attempts:
+        return {}
+    return {
+        (number, result.id): result
+        for number, turn in enumerate(case.attempts[0].turns)
+        for result in turn.results
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
