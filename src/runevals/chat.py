@@ -39,6 +39,8 @@ class ChatReply:
 
     text: str | None
     finish_reason: str | None
+    refusal: str | None = None
+    tool_calls: tuple[tuple[str, str], ...] = ()  # (name, arguments as JSON text)
     model: str | None
     input_tokens: int | None
     output_tokens: int | None
@@ -79,7 +81,7 @@ class Chat:
         create: Any = self._client().chat.completions.create
         started = time.monotonic()
         try:
-            completion = create(model=self.endpoint.model, messages=list(messages), **parameters)
+            completion = create(model=self.endpoint.model, messages=list(messages), extra_body=dict(parameters))
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
@@ -102,9 +104,15 @@ class Chat:
             return self._made
 
     def _make(self) -> openai.OpenAI:
+        try:
+            return self._client_of(self.endpoint)
+        except ValueError as error:  # an address that is none
+            raise ChatFailed("failed", f"{self.endpoint.base_url}: {error}", refused=True) from error
+
+    @staticmethod
+    def _client_of(end: Endpoint) -> openai.OpenAI:
         import openai
 
-        end = self.endpoint
         if end.azure_api_version is not None:
             return openai.AzureOpenAI(
                 azure_endpoint=end.base_url or "",
@@ -144,15 +152,29 @@ def _message(error: openai.APIStatusError) -> str:
 
 def _reply(completion: Any, latency_s: float) -> ChatReply:
     try:
-        choice = completion.choices[0]
-        usage = completion.usage
+        choice, usage = completion.choices[0], completion.usage
+        message = choice.message
+        calls = tuple((call.function.name, call.function.arguments) for call in message.tool_calls or ())
         return ChatReply(
-            text=choice.message.content,
-            finish_reason=choice.finish_reason,
-            model=completion.model,
-            input_tokens=None if usage is None else usage.prompt_tokens,
-            output_tokens=None if usage is None else usage.completion_tokens,
+            text=_text(message.content),
+            refusal=_text(message.refusal),
+            tool_calls=calls,
+            finish_reason=_text(choice.finish_reason),
+            model=_text(completion.model),
+            input_tokens=None if usage is None else _count(usage.prompt_tokens),
+            output_tokens=None if usage is None else _count(usage.completion_tokens),
             latency_s=latency_s,
         )
-    except (AttributeError, IndexError, TypeError):
-        raise ChatFailed("unparseable", "the answer is not a chat completion") from None
+    except (AttributeError, IndexError, TypeError) as error:
+        raise ChatFailed("unparseable", f"the answer is not a chat completion ({error})") from None
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"text expected, not {type(value).__name__}")
+    return value
+
+
+def _count(value: object) -> int | None:
+    """Usage is worth having, not worth an answer: what is no count is unknown."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -92,7 +92,9 @@ def _unmeasured(
 
 def _green(report: RunReport, comparison: Comparison | None) -> str:
     totals = report.totals
-    passing = f"{totals.passed} of {plural(totals.cases, 'case')} pass"
+    passing = f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass"
+    if totals.skipped:
+        passing += f", {totals.skipped} skipped"
     if comparison is None:
         return f"{passing} – nothing to compare with yet"
     if comparison.verdict is ComparisonVerdict.WARNING:

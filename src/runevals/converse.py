@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 
@@ -11,7 +11,7 @@ from runevals.records import Conversation, Message, Problem, Response, Trace, Tu
 from runevals.targets import Target
 
 
-def converse(trials: Iterable[Trial], target: Target, *, workers: int) -> Iterator[Trace]:
+def converse(trials: Iterable[Trial], target: Target, *, workers: int) -> Generator[Trace]:
     """Yields each trial's trace as it is finished; at most `workers` calls are under way.
 
     Raises what the target raises when it refuses altogether; calls not yet begun are dropped then.
@@ -29,7 +29,7 @@ def converse(trials: Iterable[Trial], target: Target, *, workers: int) -> Iterat
             for future in done:
                 yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
 
 
 def _converse_one(trial: Trial, target: Target) -> Trace:

@@ -12,7 +12,6 @@ from runevals.errors import NoSuiteFound
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
-_SKIPPED = ("report", "health", "_", "runevals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,8 @@ def _named(root: Path, name: str) -> Discovery:
         return Discovery(files=found, optional=frozenset(found))
     if path.is_file():
         return Discovery(files=(path,))
-    files = tuple(Path(match) for match in sorted(glob.glob(str(path), recursive=True)) if Path(match).is_file())
+    matches = sorted(glob.glob(name, root_dir=root, recursive=True))
+    files = tuple(root / match for match in matches if (root / match).is_file())
     if not files:
         raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern")
     return Discovery(files=files)
@@ -88,8 +88,4 @@ def _named(root: Path, name: str) -> Discovery:
 def _suite_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if path.suffix in _SUFFIXES and path.is_file() and not path.name.startswith(_SKIPPED)
-    ]
+    return [path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file()]

@@ -58,7 +58,7 @@ def read(path: Path) -> Conclusion:
 def parse(text: str, shown: str) -> Conclusion:
     """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{shown} is no results document: not JSON ({error})") from None
     version = document.get("format_version") if isinstance(document, dict) else None
@@ -177,6 +177,10 @@ def _converter() -> cattrs.Converter:
     with_derived(CaseReport, share=lambda case: case.share, flaky=lambda case: case.flaky)
     with_derived(Totals, share=lambda totals: totals.share)
     return converter
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _iso(moment: datetime) -> str:

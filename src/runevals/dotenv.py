@@ -29,5 +29,9 @@ def environment(cwd: Path, named: str | None, process: Mapping[str, str]) -> dic
         from dotenv import dotenv_values  # most projects have no such file
 
         for file in present:
-            merged.update({key: value for key, value in dotenv_values(file).items() if value is not None})
+            try:
+                values = dotenv_values(file)
+            except UnicodeDecodeError:
+                raise InvalidSettings(f"{file.name} is not UTF-8 text") from None
+            merged.update({key: value for key, value in values.items() if value is not None})
     return {**merged, **process}

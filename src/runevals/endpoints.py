@@ -61,8 +61,8 @@ def target_settings(
     """The target, None where nothing names one. Raises InvalidSettings, ToldWrong for its files."""
     given, from_file = values["target"], file.found and origins["target"] == file.shown
     base = file.base if from_file else cwd
-    if given is None and values["model"] is None and not _openai_named(environment):
-        return None
+    if given is None and values["model"] is None:
+        return None  # a key alone names no model
     told: dict[str, Any] = _target_words(given) if isinstance(given, str) else dict(given or {"type": "openai"})
     if values["model"] is not None:
         told["model"] = values["model"]
@@ -138,10 +138,6 @@ def api_key(name: str, environment: Mapping[str, str], *, base_url: str | None, 
     if not key and base_url is None:
         raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
     return key or "none"
-
-
-def _openai_named(environment: Mapping[str, str]) -> bool:
-    return bool(environment.get("OPENAI_API_KEY") or environment.get("OPENAI_BASE_URL"))
 
 
 def _target_words(text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import assert_never, cast
@@ -46,7 +46,7 @@ class Evaluation:
         return self.trace.position
 
 
-def evaluate(plan: RunPlan, traces: Iterable[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
+def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
     """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done."""
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
     pending: set[Future[Evaluation]] = set()
@@ -64,7 +64,8 @@ def evaluate(plan: RunPlan, traces: Iterable[Trace], world: World, *, workers: i
             for future in done:
                 yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        traces.close()  # nothing more is asked of the target, and no call of ours outlives the run
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
 
 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
@@ -93,7 +94,10 @@ def _evaluate_turn(
         history=turn.history,
         metadata=case.metadata,
     )
-    return tuple(_check(check, subject, case.key, world) for check in planned.checks)
+    return tuple(_check(check, subject, (case.key, index + 1), world) for check in planned.checks)
+
+
+_Place = tuple[str, int]  # case key and turn, by which recorded judgements are found
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class _Found:
     judgement: Judgement | None = None
 
 
-def _check(check: BuiltCheck, subject: Subject, case: str, world: World) -> CheckReport:
+def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> CheckReport:
     try:
         found = _find(check.evaluator, subject, case, world)
     except RunevalsError:
@@ -116,7 +120,7 @@ def _check(check: BuiltCheck, subject: Subject, case: str, world: World) -> Chec
     return _measured(check, found.result, found.judgement)
 
 
-def _find(evaluator: Evaluator, subject: Subject, case: str, world: World) -> _Found:
+def _find(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
     kind = cast("AnyEvaluator", evaluator)
     match kind:
         case Check():
@@ -131,7 +135,7 @@ def _find(evaluator: Evaluator, subject: Subject, case: str, world: World) -> _F
             assert_never(kind)
 
 
-def _judge(evaluator: Judged, subject: Subject, case: str, world: World) -> _Found:
+def _judge(evaluator: Judged, subject: Subject, case: _Place, world: World) -> _Found:
     if world.judge is None:
         return _Found(Verdict.skipped("no judge (--no-judge)"))
     if not subject.response.text.strip():
@@ -139,7 +143,7 @@ def _judge(evaluator: Judged, subject: Subject, case: str, world: World) -> _Fou
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
         return _Found(question)
-    judgement = world.judge.ask(question, case=case)
+    judgement = world.judge.ask(question, case=case[0], turn=case[1])
     if judgement.problem is not None:
         return _Found(judgement.problem, judgement)
     return _Found(evaluator.verdict(judgement), judgement)
@@ -155,7 +159,7 @@ def _run_script(evaluator: Scripted, subject: Subject, call: Callable[..., Answe
     return _Found(evaluator.verdict(answer))
 
 
-def _combine(evaluator: Composite, subject: Subject, case: str, world: World) -> _Found:
+def _combine(evaluator: Composite, subject: Subject, case: _Place, world: World) -> _Found:
     parts = []
     for part in evaluator.parts:
         result = _find(part, subject, case, world).result

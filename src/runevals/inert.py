@@ -12,6 +12,7 @@ _INVISIBLE = re.compile(
 )
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
@@ -30,6 +31,12 @@ def one_line(text: str, limit: int = 200) -> str:
 def code_cell(text: str, limit: int = 200) -> str:
     """`text` as a Markdown table cell in which nothing is live."""
     return f"<code>{_PUNCTUATION.sub(lambda match: f'&#{ord(match[0])};', one_line(text, limit))}</code>"
+
+
+def inert_line(text: str) -> str:
+    """`text` on one line of Markdown prose in which nothing is live; plain punctuation stays readable."""
+    line = " ".join(visible(text).split())
+    return _LIVE.sub(lambda match: f"&#{ord(match[0])};", line)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.dialects.canonical import fingerprint
-from runevals.dialects.reading import read_text
+from runevals.dialects.reading import read_line, read_text
 from runevals.errors import InvalidSuite, JudgeRefused
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
@@ -34,7 +34,7 @@ Reply with one JSON object and nothing else:
 class Judge(Protocol):
     """Answers questions; called from several threads at once."""
 
-    def ask(self, question: Question, *, case: str) -> Judgement:
+    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
         """A score with its reason, or a problem. Raises JudgeRefused when no further call can succeed."""
 
     def identity(self) -> ModelIdentity:
@@ -54,7 +54,7 @@ class ModelJudge:
         self._reported: set[str] = set()
         self._lock = threading.Lock()
 
-    def ask(self, question: Question, *, case: str) -> Judgement:  # noqa: ARG002 - a model needs no key
+    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:  # noqa: ARG002 - a model needs no key
         """Asks; asks once more with the complaint where the reply cannot be read."""
         nonce = secrets.token_hex(16)
         messages = _messages(question, nonce)
@@ -98,9 +98,9 @@ class ModelJudge:
         """One completion; a parameter that the endpoint refuses is dropped for the rest of the run."""
         while True:
             output_format = self._formats[0]
-            parameters = self._sent() | _response_format(output_format, question, nonce)
+            sent = self._sent()
             try:
-                reply = self._chat.ask(messages, parameters)
+                reply = self._chat.ask(messages, sent | _response_format(output_format, question, nonce))
             except ParameterRefused as error:
                 self._drop(error, output_format)
                 continue
@@ -115,26 +115,28 @@ class ModelJudge:
     def _drop(self, refusal: ParameterRefused, output_format: str) -> None:
         with self._lock:
             if refusal.parameter == "response_format":
-                if self._formats[0] == output_format and len(self._formats) > 1:
+                if output_format == "none":
+                    raise JudgeRefused(f"the judge refuses our request: {refusal}") from refusal
+                if self._formats[0] == output_format:
                     del self._formats[0]
-            elif refusal.parameter in self._dropped:
-                raise JudgeRefused(f"the judge refuses our request: {refusal}") from refusal
-            else:
+            else:  # another thread may have met the same refusal, and dropped it already
                 self._dropped.add(refusal.parameter)
 
 
 class RecordedJudge:
-    """Judgements from a file: JSON Lines with `case`, `evaluator`, `score`, `reason`."""
+    """Judgements from a file: JSON Lines with `case`, `evaluator`, `score`, `reason`, and `turn` (1)."""
 
     def __init__(self, path: Path, shown: str) -> None:
         """Reads the file. Raises InvalidSuite with every line that cannot be read."""
         self._shown = shown
-        self._scores: dict[tuple[str, str], Judgement] = {}
+        self._scores: dict[tuple[str, str, int], Judgement] = {}
         problems: list[SuiteProblem] = []
         for number, line in enumerate(read_text(path, shown).split("\n"), start=1):
             if line.strip():
                 try:
                     key, judgement = _recorded(line)
+                    if key in self._scores:
+                        raise ValueError("this case, evaluator and turn was judged above already")
                     self._scores[key] = judgement
                 except ValueError as error:
                     location = Location(file=shown, line=number)
@@ -142,13 +144,19 @@ class RecordedJudge:
         if problems:
             raise InvalidSuite(problems)
 
-    def ask(self, question: Question, *, case: str) -> Judgement:
+    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
         """The recorded judgement for this case and evaluator."""
-        found = self._scores.get((case, question.evaluator))
-        if found is not None:
-            return found
+        found = self._scores.get((case, question.evaluator, turn))
+        low, high = question.scale.minimum, question.scale.maximum
+        if found is not None and found.score is not None:
+            if low <= found.score <= (found.score if high is None else high):
+                return found
+            return _failed(
+                "judge_unparseable", f"the recorded score {found.score:g} is outside {low:g} to {high:g}"
+            )
         return _failed(
-            "judge_failed", f"no recorded judgement for case {case}, {question.evaluator} in {self._shown}"
+            "judge_failed",
+            f"no recorded judgement for case {case}, turn {turn}, {question.evaluator} in {self._shown}",
         )
 
     def identity(self) -> ModelIdentity:
@@ -249,17 +257,17 @@ def _rubrics() -> dict[str, str]:
     return {name: cls.rubric for name, cls in catalogue().items() if issubclass(cls, Judged)}
 
 
-def _recorded(line: str) -> tuple[tuple[str, str], Judgement]:
-    try:
-        row = json.loads(line)
-        score = row["score"]
-        if isinstance(score, bool) or not isinstance(score, int | float):
-            raise ValueError("'score' must be a number")
-        return (str(row["case"]), str(row["evaluator"])), Judgement(
-            score=float(score), reason=str(row.get("reason", "")), model="recorded"
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"is no recorded judgement: needs case, evaluator and score ({error})") from None
+def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:
+    row = read_line(line)
+    if not isinstance(row, dict) or not {"case", "evaluator", "score"} <= row.keys():
+        raise ValueError("is no recorded judgement: needs case, evaluator and score")
+    score, turn = row["score"], row.get("turn", 1)
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise ValueError("'score' must be a number")
+    if isinstance(turn, bool) or not isinstance(turn, int):
+        raise ValueError("'turn' must be a whole number")
+    key = (str(row["case"]), str(row["evaluator"]), turn)
+    return key, Judgement(score=float(score), reason=str(row.get("reason", "")), model="recorded")
 
 
 def _failed(code: str, message: str) -> Judgement:

@@ -16,7 +16,11 @@ START_TIMEOUT_S = 30.0
 
 
 class ProcessDied(Exception):
-    """The child ended, or sent more than it may."""
+    """The child ended."""
+
+
+class TooMuch(ProcessDied):
+    """The child's answer is larger than it may be."""
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -87,7 +91,9 @@ class LineProcess:
             if left <= 0 or not self._selector.select(left):
                 raise TimeoutError
             chunk = os.read(self._stdout.fileno(), 65536)
-            if not chunk or len(received) > self._max_answer_bytes:
+            if not chunk:
                 raise ProcessDied
             received += chunk
+            if len(received) > self._max_answer_bytes:
+                raise TooMuch
         return bytes(received)

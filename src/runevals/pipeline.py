@@ -55,6 +55,7 @@ def load_suites(settings: Settings) -> Loaded:
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []
+    seen: set[Path] = set()
     entries = settings.suites or (None,)
     for entry in entries:
         found = discover(
@@ -63,10 +64,15 @@ def load_suites(settings: Settings) -> Loaded:
             everything=settings.everything,
         )
         for path in found.files:
+            if path.resolve() in seen:
+                continue  # named twice, by pattern or link: it is one suite
+            seen.add(path.resolve())
             try:
                 suite = load(path, shown_path(path, settings), _options(entry, settings))
             except UnrecognisedSuite as error:
-                if path not in found.optional:
+                if path in found.optional:
+                    notices.append(f"passed over, as it is no suite: {shown_path(path, settings)}")
+                else:
                     broken += error.problems
             except InvalidSuite as error:
                 broken += error.problems
@@ -75,7 +81,7 @@ def load_suites(settings: Settings) -> Loaded:
         if found.passed_over:
             shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
             notices.append(f"also found, not run: {shown} (--all runs them)")
-    broken += [problem for suite in suites for problem in suite.errors]
+    broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if broken:
         raise InvalidSuite(broken)
     if not suites:

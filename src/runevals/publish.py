@@ -14,12 +14,18 @@ from runevals.reporters import REPORTERS, reporter_for
 
 
 def publish(conclusion: Conclusion, outputs: Sequence[Path]) -> None:
-    """Renders and writes each output by its suffix. Raises CannotWrite; what was written before stays."""
+    """Renders and writes each output by its suffix; what cannot be written raises CannotWrite after all others."""
+    problems: list[str] = []
     for path in outputs:
         reporter = reporter_for(path.name)
         if reporter is None:
             raise InvalidSettings(unknown_suffix(path))
-        write_whole(path, reporter.render(conclusion))
+        try:
+            write_whole(path, reporter.render(conclusion))
+        except CannotWrite as error:
+            problems.append(str(error))
+    if problems:
+        raise CannotWrite("\n".join(problems))
 
 
 def check_outputs(outputs: Sequence[Path]) -> None:
@@ -29,6 +35,9 @@ def check_outputs(outputs: Sequence[Path]) -> None:
             raise InvalidSettings(unknown_suffix(path))
         if path.is_dir():
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")
+        above = next((parent for parent in path.absolute().parents if parent.exists()), path)
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise InvalidSettings(f"--output {path} cannot be written: {above} is no folder that we may write to")
 
 
 def unknown_suffix(path: Path) -> str:
@@ -48,7 +57,7 @@ def write_whole(path: Path, text: str) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode("utf-8", errors="backslashreplace"))
-            Path(name).chmod(0o644)
+            Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
             Path(name).replace(path)
         except BaseException:
             with suppress(OSError):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from runevals.endpoints import JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.errors import InvalidSettings
+from runevals.nearest import did_you_mean
 from runevals.settings_file import SettingsFile, read_settings_file
 
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
@@ -72,7 +73,12 @@ SETTINGS: tuple[Setting, ...] = (
         minimum=0,
         maximum=1,
     ),
-    Setting(name="fail_on", kind="texts", help="The gates that may fail the run; `none` for none."),
+    Setting(
+        name="fail_on",
+        kind="texts",
+        help="The gates that may fail the run; `none` for none.",
+        choices=("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured", "none"),
+    ),
     Setting(
         name="errors_limit",
         kind="number",
@@ -157,7 +163,10 @@ def resolve(told: Told) -> Settings:
     for setting in SETTINGS:
         value, origin = _from_strings(setting, told)
         if origin is None and setting.name in file.values:
-            value, origin = file.values[setting.name], file.shown
+            value, origin = (
+                _checked(setting, file.values[setting.name], f"{file.shown}: {setting.name}"),
+                file.shown,
+            )
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
@@ -207,7 +216,7 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
     """The value and its origin from flag, action input or environment; (None, None) where none names it."""
     flag = told.flags.get(setting.name)
     if flag is not None and flag != () and flag is not False:
-        value = flag.split(",") if setting.kind == "texts" and isinstance(flag, str) else flag
+        value = _texts(flag, "") if setting.kind == "texts" and isinstance(flag, str) else flag
         return _checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
     sources: Sequence[tuple[Mapping[str, str], str, str]] = (
         (told.inputs, setting.name, f"input {setting.name}"),
@@ -226,8 +235,12 @@ def _checked(setting: Setting, value: object, shown: str) -> object:
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
             raise InvalidSettings(f"{shown} is {value:g}; it must be {bounds}")
-    if setting.choices and value not in setting.choices:
-        raise InvalidSettings(f"{shown} is '{value}'; it must be one of {', '.join(setting.choices)}")
+    if setting.kind == "whole" and isinstance(value, float):
+        value = int(value)  # 3.0 in a file is the whole number 3
+    for word in value if isinstance(value, list | tuple) else (value,):
+        if setting.choices and word not in setting.choices:
+            hint = did_you_mean(str(word), setting.choices)
+            raise InvalidSettings(f"{shown} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
     return value
 
 

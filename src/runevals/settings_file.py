@@ -68,6 +68,8 @@ def _shown(path: Path, cwd: Path) -> str:
 
 def _literal_keys(source: Source) -> Iterator[SuiteProblem]:
     for place, value in _texts(source.value, ()):
+        if "\0" in value:
+            yield source.problem(place, "holds a NUL character, which no path or argument can")
         if LOOKS_LIKE_A_KEY.search(value):
             message = "holds what looks like a key; name its environment variable with api_key_env instead"
             yield source.problem(place, message)

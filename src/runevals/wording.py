@@ -119,6 +119,14 @@ def runs_passed(case: CaseReport) -> str:
     return f"{sum(a.status is Outcome.PASSED for a in case.attempts)}/{len(case.values)}"
 
 
+def because(result: CheckReport) -> str:
+    """Why a check came out as it did: its reason, with score and threshold where it has a scale."""
+    scale = (
+        "" if result.threshold is None or result.value is None else f"{result.value:g}, needs {result.threshold:g}"
+    )
+    return ": ".join(part for part in (scale, result.reason) if part)
+
+
 def first_failure(case: CaseReport) -> tuple[TurnReport, CheckReport] | None:
     """The first failed check of the first failed attempt, with its turn."""
     for attempt in case.attempts:

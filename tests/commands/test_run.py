@@ -266,12 +266,13 @@ def test_repeats_are_run_for_stochastic_targets_and_not_for_deterministic_ones(p
         assert [len(case["attempts"]) for case in project.document()["cases"]] == [attempts, attempts]
 
 
-def test_an_unwritable_output_is_told(project, runevals):
+def test_an_unwritable_output_is_told_before_anything_runs(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", ANSWERS)
     project.write("blocked", "a file, not a folder")
     code, _, err = runevals("--target", "recorded:answers.jsonl", "-o", "blocked/out.json")
-    assert (code, "cannot write blocked/out.json" in err) == (3, True)
+    assert (code, "--output blocked/out.json cannot be written" in err) == (2, True)
+    assert project.files() == ["answers.jsonl", "blocked", "evals.json"]
 
 
 def test_dry_run_calls_nothing(project, runevals):
@@ -292,3 +293,72 @@ def test_nothing_of_an_answer_can_command_the_runner(project, runevals, monkeypa
     assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
     assert "##[" not in out + err
     assert "\x1b" not in out
+
+
+@pytest.fixture
+def answered(project):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    return project
+
+
+def test_a_misspelt_gate_is_told_and_switches_nothing_off(answered, runevals):
+    code, _, err = runevals("--target", "recorded:answers.jsonl", "--fail-on", "no_regresion")
+    assert code == 2
+    assert "did you mean 'no_regression'" in err
+
+
+def test_a_filtered_run_is_compared_with_the_same_cases_of_the_base(answered, runevals):
+    run = ["--target", "recorded:answers.jsonl"]
+    runevals(*run, "-o", "base.json")
+    code, out, _ = runevals(*run, "--baseline", "base.json", "--filter", "a")
+    assert code == 0, out
+    assert out.startswith("✓ No regression in 1 case")
+    runevals(*run, "--filter", "x, a", "-o", "out.json")
+    assert [case["key"] for case in answered.document()["cases"]] == ["a"]
+
+
+def test_a_key_alone_keeps_no_command_from_its_work(answered, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    for words in (["validate"], ["plan"], ["settings"]):
+        assert runevals(*words)[0] == 0
+    code, _, err = runevals()
+    assert (code, "runevals --target openai:" in err) == (2, True)
+
+
+def test_a_suite_key_cannot_command_the_runner_from_an_error(project, runevals, monkeypatch):
+    project.write("evals.json", {**SUITE, "items": [{"testId": "x\n::error file=a::pwned", "promt": "?"}] * 2})
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for words in ([], ["validate"]):
+        code, out, err = runevals(*words)
+        assert code == 2
+        assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
+
+
+def test_files_of_a_folder_that_are_no_suites_are_named(project, runevals):
+    project.write("evals/healthcare.json", SUITE)
+    project.write("evals/package.json", {"name": "x"})
+    project.write("answers.jsonl", ANSWERS)
+    code, out, _ = runevals("evals", "--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert code == 0
+    assert "passed over, as it is no suite: evals/package.json" in out
+    assert len(project.document()["cases"]) == 2
+
+
+def test_an_answer_that_never_came_is_errored_not_failed(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply(None, finish_reason="content_filter")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, *_ = runevals("--model", "tiny", "-o", "out.json")
+    assert code == 3
+    error = project.document()["cases"][0]["attempts"][0]["turns"][0]["error"]
+    assert (error["code"], "content_filter" in error["message"]) == ("empty_response", True)
+
+
+def test_parameters_that_only_this_server_knows_are_sent(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", "target: {type: openai, model: tiny, parameters: {top_k: 5}}")
+    with chat_server(lambda body, n: Reply("Paris")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert runevals("-o", "out.json")[0] == 0
+    assert server.requests[0]["top_k"] == 5

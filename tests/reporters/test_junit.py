@@ -50,3 +50,21 @@ def test_gates_are_the_last_suite():
     suites = list(parsed(regressions()))
     assert suites[-1].name == "runevals.gates"
     assert {test.name for test in suites[-1]} == {"no_regression", "min_pass_rate", "measured"}
+
+
+def test_each_turn_of_a_thread_tells_its_own_outcome():
+    from dataclasses import replace
+
+    from runevals.records import Layer
+    from runevals.score import over_attempts, over_turns
+    from tests.reports import LETTERS, check
+
+    made = case("t", "f")
+    first = made.attempts[0].turns[0]
+    second = replace(first, results=(check(LETTERS["p"]), check(LETTERS["e"], id="Relevance", layer=Layer.JUDGE)))
+    thread = over_attempts(made, [over_turns(1, [first, second])])
+    tests = [test for suite in parsed(conclusion(report([thread]), None)) for test in suite]
+    assert [(test.name, type(test.result[0]).__name__) for test in tests[:2]] == [
+        ("t turn 1", "Failure"),
+        ("t turn 2", "Error"),
+    ]

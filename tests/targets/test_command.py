@@ -68,7 +68,7 @@ def test_json_that_is_no_report_is_text(tmp_path):
         (
             "print(json.dumps({'output': 'a', 'costUSD': 'much'}))",
             "target_unparseable",
-            "'costUSD' must be a number",
+            "'costUSD' must be a number from 0",
         ),
     ],
 )
@@ -106,3 +106,20 @@ def test_the_jobs_tokens_and_files_are_not_handed_on():
         "OPENAI_API_KEY": "k",
     }
     assert cleaned(given) == {"OPENAI_API_KEY": "k"}
+
+
+def test_a_background_child_does_not_hold_the_answer(tmp_path):
+    late = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'])\n"
+    started = time.monotonic()
+    assert answer(tmp_path, late + "print('done')").text == "done"
+    assert time.monotonic() - started < 10
+
+
+def test_endless_output_is_cut_off(tmp_path):
+    response = answer(tmp_path, "while True: sys.stdout.write('x' * 65536)")
+    assert response.problem.code == "target_unparseable"
+    assert "larger than 16 MiB" in response.problem.message
+
+
+def test_a_program_that_reads_nothing_still_answers(tmp_path):
+    assert answer(tmp_path, "os.close(0); print('deaf')").text == "deaf"

@@ -83,3 +83,14 @@ def test_a_late_call_is_killed(function):
 def test_a_function_that_cannot_be_loaded_stops_the_run(function, code, told):
     with pytest.raises(TargetRefused, match=told):
         function(code).answer(ASKED)
+
+
+def test_what_it_starts_cannot_read_our_requests(function):
+    cat = "subprocess.run(['cat'], capture_output=True).stdout.decode()"
+    code = f"import subprocess\ndef answer(prompt): return {cat} or 'eof'"
+    assert function(code).answer(ASKED).text == "eof"
+
+
+def test_its_imports_are_its_own(function):
+    code = "def answer(prompt):\n import openai\n return openai.__file__"
+    assert "runevals" not in function(code).answer(ASKED).text

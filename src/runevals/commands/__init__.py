@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from runevals import __version__
-from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, RunevalsError
+from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
 
 REPORT_TO = "the issue tracker of runevals"
 
@@ -59,8 +64,15 @@ def commands() -> None:
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    """Runs the command line and exits with its code."""
-    sys.exit(call(arguments))
+    """Runs the command line and exits with its code, at once: calls still under way are not waited for."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    code = call(arguments)
+    with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if threading.active_count() > 1:
+        os._exit(code)
+    sys.exit(code)
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -73,14 +85,20 @@ def call(arguments: Sequence[str]) -> int:
         error.show()
         return TOLD_WRONG
     except RunevalsError as error:
-        click.echo(f"Error: {error}", err=True)
+        from runevals.commands.telling import shown
+
+        click.echo(shown(f"Error: {error}"), err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
+    except SystemExit:  # click's way of saying that nobody reads our output any more
         return INTERRUPTED
+    except OSError as error:
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        with suppress(OSError):
+            click.echo(f"Error: {told}", err=True)
+        return TOLD_WRONG if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP) else WORLD_REFUSED
     except Exception:  # noqa: BLE001 - whatever it is, it is our bug, and the reader must be told where to go
         traceback.print_exc()
         told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
@@ -96,9 +114,11 @@ def rewritten(arguments: Sequence[str]) -> list[str]:
         words.insert(0, "run")
     out: list[str] = []
     taking: str | None = None
-    for word in words:
+    for position, word in enumerate(words):
         if word in _TAKE_ALL_WORDS:
             taking = word
+            if position + 1 == len(words) or words[position + 1].startswith("--"):
+                out.append(word)  # without a text: click says so
         elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
             taking = None
             out.append(word)

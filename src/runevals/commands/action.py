@@ -21,8 +21,9 @@ def command() -> None:
     """Run as a step of a GitHub workflow."""
     from runevals.github.masking import mask_commands
 
-    for line in mask_commands(os.environ):
-        click.echo(line)
+    if os.environ.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
+        for line in mask_commands(os.environ):
+            click.echo(line)
     finish(execute(os.environ, Path.cwd()))
 
 
@@ -32,6 +33,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.judging import Base, judged
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
+    from runevals.errors import InvalidSettings
     from runevals.publish import publish
     from runevals.reporters import REPORTERS, summary
     from runevals.settings import Told, resolve
@@ -39,11 +41,13 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     settings = resolve(told)
+    folder = (workspace / settings.output_dir).resolve()
+    if not folder.is_relative_to(workspace.resolve()) or folder == workspace.resolve():
+        raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
     loaded = pipeline.load_suites(settings)
     warn(loaded.problems)
     base = Base(None, lambda cwd: resolve(replace(told, cwd=cwd)))
     conclusion = judged(settings, loaded, base, quiet=False)
-    folder = workspace / settings.output_dir
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     publish(conclusion, list(paths.values()))
     _hand_over(folder, workspace)
@@ -61,7 +65,7 @@ def _outputs(conclusion: Conclusion, paths: Mapping[str, Path], workspace: Path)
         "pass_rate": "" if totals.pass_rate is None else f"{totals.pass_rate:.4f}",
         "regressions": str(regressions),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        **{f"{name}_path": path.relative_to(workspace).as_posix() for name, path in paths.items()},
+        **{f"{name}_path": path.relative_to(workspace.resolve()).as_posix() for name, path in paths.items()},
     }
 
 
@@ -80,7 +84,7 @@ def _hand_over(folder: Path, workspace: Path) -> None:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return
     owner = workspace.stat()
-    top = workspace / folder.relative_to(workspace).parts[0] if folder != workspace else folder
+    top = workspace.resolve() / folder.relative_to(workspace.resolve()).parts[0]
     for path in [top, *top.rglob("*")]:
         if not path.is_symlink():
             os.chown(path, owner.st_uid, owner.st_gid)

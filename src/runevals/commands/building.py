@@ -65,6 +65,11 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         )
 
 
+def judged_checks(plan: RunPlan) -> int:
+    """How many checks of the plan ask a judge."""
+    return sum(isinstance(c.evaluator, Judged) for case in plan.checks for turn in case for c in turn.checks)
+
+
 def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle]) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
@@ -74,7 +79,9 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Th
     match told.type:
         case "recorded":
             assert told.path is not None  # noqa: S101 - settled with a path
-            return RecordedTarget.from_file(told.path, told.path.name, reuse=told.reuse)
+            return RecordedTarget.from_file(
+                told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
+            )
         case "openai":
             chat = _chat(told, settings.environment, throttles, what="target")
             threading.Thread(target=chat.warm_up, daemon=True).start()

@@ -10,7 +10,7 @@ import click
 
 from runevals import pipeline
 from runevals.baseline import read_baseline
-from runevals.commands.building import real_world, require_judge
+from runevals.commands.building import judged_checks, real_world, require_judge
 from runevals.commands.provenance import provenance
 from runevals.commands.telling import progress
 from runevals.compare import Strictness, needs_verification
@@ -19,6 +19,7 @@ from runevals.git import commit_of, merge_base, worktree
 from runevals.pipeline import Baseline, Loaded
 from runevals.records import Conclusion
 from runevals.settings import Settings
+from runevals.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Co
 def _run(settings: Settings, loaded: Loaded, baseline: Baseline | None, *, quiet: bool) -> Conclusion:
     plan = pipeline.prepare(settings, loaded)
     require_judge(plan, settings)
+    skipped = judged_checks(plan) if settings.no_judge else 0
+    if skipped:
+        notice = f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped"
+        loaded = replace(loaded, notices=(*loaded.notices, notice))
     with real_world(settings, loaded.suites) as world:
         pipeline.rehearse(plan, world.sandbox)
         return pipeline.run(

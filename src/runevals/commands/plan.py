@@ -35,11 +35,11 @@ def command(paths: tuple[str, ...], **told: Any) -> None:
 
 def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan in words: suites, cases by category, checks by evaluator, calls."""
-    from runevals.evaluators.kinds import Judged
+    from runevals.commands.building import judged_checks
 
     turns = sum(len(case.turns) for case in plan.cases)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]
-    judged = sum(isinstance(check.evaluator, Judged) for check in checks)
+    judged = judged_checks(plan)
     target = "none yet" if settings.target is None else settings.target.model or settings.target.type
     lines = [f"{suite.path}  {plural(len(suite.cases), 'case')}  ({suite.dialect})" for suite in plan.suites]
     categories = Counter(case.category for case in plan.cases if case.category)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import click
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.commands.telling import tell, warn
+from runevals.errors import InvalidSettings
 from runevals.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,9 +79,13 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
     )
+    _told_once(paths, told)
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
     loaded = _suites(settings, told)
+    for suite in loaded.suites:
+        if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
+            raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
     warn(loaded.problems)
     if told["dry_run"]:
         from runevals.commands.plan import describe
@@ -92,21 +98,32 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 
     conclusion = judged(settings, loaded, Base(told["base"], resettled), quiet=told["quiet"])
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
-    publish(conclusion, outputs or [default])
-    tell(conclusion)
+    try:
+        publish(conclusion, outputs or [default])
+    finally:  # a verdict that was paid for is told even where a file cannot be written
+        tell(conclusion)
     click.echo(f"       Written: {', '.join(map(str, outputs or [default]))}")
     return conclusion.verdict.exit_code
+
+
+def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
+    """Raises InvalidSettings where suites are named in two ways, of which one would be ignored."""
+    ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
+    given = [name for name, value in ways.items() if value]
+    if len(given) > 1:
+        raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
 
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import pipeline
     from runevals.dialects import LoadOptions, load_inline
-    from runevals.errors import InvalidSettings, InvalidSuite
+    from runevals.errors import InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
         loaded = pipeline.load_suites(settings)
-        _upgrade_at_terminal(loaded, settings)
+        if not told["dry_run"]:
+            _upgrade_at_terminal(loaded, settings)
         return loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
@@ -120,13 +137,15 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
 
 def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
-    if os.environ.get("CI") or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if os.environ.get("CI") or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return
     from runevals.commands.upgrade import upgrade_file
+    from runevals.errors import InvalidSuite
 
     for suite in loaded.suites:
         if suite.legacy:
-            click.echo(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+            with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
+                click.echo(upgrade_file(settings.repository / suite.path, suite.path), err=True)
 
 
 def _set_logging(level: str | None) -> None:

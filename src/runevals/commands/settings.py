@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runevals.commands.options import environment_option, settings_options, settled
+from runevals.settings import Settings
 
 
 @click.command("settings")
@@ -24,10 +25,23 @@ def command(**told: Any) -> None:
     settings = settled(told)
     width = max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:
-        attribute = {"all": "everything"}.get(setting.name, setting.name)
-        value = getattr(settings, attribute, None)
+        value = _value(settings, setting.name)
         click.echo(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
     click.echo(f"settings file: {settings.file or 'none'}")
+
+
+def _value(settings: Settings, name: str) -> object:
+    match name:
+        case "all":
+            return settings.everything
+        case "config":
+            return settings.file
+        case "model":
+            return None if settings.target is None else settings.target.model
+        case "judge_model":
+            return None if settings.judge is None else settings.judge.model
+        case _:
+            return getattr(settings, name)
 
 
 def _shown(value: object) -> str:

@@ -24,15 +24,15 @@ MOST_WARNINGS = 20
 
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
-    first, _, rest = console.render(conclusion).partition("\n")
-    click.secho(_for_log(first), fg=_COLOURS[conclusion.verdict.outcome], bold=True)
-    click.echo(_for_log(rest), nl=False)
+    first, _, rest = shown(console.render(conclusion)).partition("\n")
+    click.secho(first, fg=_COLOURS[conclusion.verdict.outcome], bold=True)
+    click.echo(rest, nl=False)
 
 
 def warn(problems: Sequence[SuiteProblem]) -> None:
     """Prints warnings and notices of suites to stderr."""
     for problem in problems[:MOST_WARNINGS]:
-        click.echo(_for_log(visible(str(problem))), err=True)
+        click.echo(shown(str(problem)), err=True)
     if len(problems) > MOST_WARNINGS:
         click.echo(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
 
@@ -41,7 +41,7 @@ def progress(total: int, *, quiet: bool) -> Watch:
     """What to wrap the evaluations in: a bar at a terminal, else a line now and then, nothing if `quiet`."""
     if quiet:
         return iter
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         return lambda evaluations: _bar(evaluations, total)
     return lambda evaluations: _lines(evaluations, total)
 
@@ -85,5 +85,7 @@ class _Counts:
         return f"{self.failed} failed, {self.errored} not measured"
 
 
-def _for_log(text: str) -> str:
-    return log_text(text) if os.environ.get("GITHUB_ACTIONS") else text
+def shown(text: str) -> str:
+    """`text` for terminal and log: nothing in it moves the cursor or commands a GitHub runner."""
+    plain = visible(text)
+    return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain

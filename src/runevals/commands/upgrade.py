@@ -35,6 +35,10 @@ def upgrade_file(path: Path, shown: str) -> str:
         raise InvalidSuite(suite.errors)
     if not suite.legacy:
         return f"{shown}: is current, left as it is"
+    unknown = [problem for problem in suite.problems if problem.message.startswith("unknown key")]
+    if unknown:  # the older shape lets them pass; the current one does not
+        raise InvalidSuite(unknown)
+    path = path.resolve()  # a link stays a link
     source = read_source(path, shown)
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)

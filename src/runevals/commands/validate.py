@@ -22,8 +22,8 @@ def command(paths: tuple[str, ...], *, evaluate_only: bool, **told: Any) -> None
     Example:
       runevals validate evals/
     """
+    from runevals.commands.telling import shown
     from runevals.errors import TOLD_WRONG, InvalidSuite
-    from runevals.inert import visible
     from runevals.pipeline import load_suites, prepare, rehearse
     from runevals.sandbox import Sandbox
 
@@ -34,16 +34,16 @@ def command(paths: tuple[str, ...], *, evaluate_only: bool, **told: Any) -> None
             rehearse(prepare(settings, loaded), sandbox)
     except InvalidSuite as error:
         for problem in error.problems:
-            click.echo(visible(str(problem)), err=True)
+            click.echo(shown(str(problem)), err=True)
         errors = sum(problem.level == "error" for problem in error.problems)
         click.echo(f"✗ {plural(errors, 'error')}", err=True)
         finish(TOLD_WRONG)
     for problem in loaded.problems:
-        click.echo(visible(str(problem)), err=True)
+        click.echo(shown(str(problem)), err=True)
     for suite in loaded.suites:
         checks = sum(len(turn.checks) for case in suite.cases for turn in case.turns)
         click.echo(
             f"✓ {suite.path}: {plural(len(suite.cases), 'case')}, {plural(checks, 'check')} ({suite.dialect})"
         )
     for notice in loaded.notices:
-        click.echo(notice)
+        click.echo(shown(notice))

@@ -33,7 +33,11 @@ _TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 def load(path: Path, shown: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
     if path.suffix in _TABLES:
-        return rows.load(_TABLES[path.suffix](read_text(path, shown), shown), options)
+        source = _TABLES[path.suffix](read_text(path, shown), shown)
+        complaint = rows.no_input(source)
+        if complaint is not None:
+            raise UnrecognisedSuite([complaint])
+        return rows.load(source, options)
     source = read_source(path, shown)
     for dialect in DIALECTS:
         if dialect.recognises(source.value):

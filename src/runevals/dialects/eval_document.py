@@ -81,6 +81,7 @@ class _Loader:
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
     checked: set[Place] = field(default_factory=set)
+    context: str | None = None
 
     def suite(self) -> Suite:
         self.shape = shape_of(self.source.value)
@@ -156,6 +157,7 @@ class _Loader:
         place: Place = ("items", index)
         raw = [(turn, (*place, "turns", number)) for number, turn in enumerate(item.get("turns", ()))]
         entries = self._merged(self._defaults(document), item, place)
+        self.context = item.get("context") if raw else None  # a thread's context is every turn's
         if raw:
             turns = [self._turn(turn, at, self._merged(entries, turn, at)) for turn, at in raw]
         else:
@@ -199,7 +201,7 @@ class _Loader:
         return Turn(
             prompt=raw["prompt"],
             expected=expected,
-            context=raw.get("context"),
+            context=raw.get("context", self.context),
             checks=tuple(self._spec(name, entry) for name, entry in entries.items()),
             recorded=self._recorded(raw, place),
             location=self.source.locate(self._in_file(place)),

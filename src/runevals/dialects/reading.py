@@ -128,6 +128,20 @@ def read_json(text: str, shown: str) -> Source:
     return source
 
 
+def read_line(text: str) -> object:
+    """One line of JSON Lines. Raises ValueError for what is no JSON, and for keys that stand twice."""
+    return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
+    return fields
+
+
 def scan_json(text: str, depth: int) -> Iterator[Entry]:
     """Where every value at most `depth` steps deep stands in valid JSON text; duplicate keys at any depth."""
     place: list[Step] = []

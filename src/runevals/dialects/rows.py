@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import Place, Source, pointer
+from runevals.dialects.reading import MAX_BYTES, Place, Source, pointer, read_line
 from runevals.errors import InvalidSuite
+from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.schema_check import complaints
 
 NAME = "rows"
+# In a dataset these words mean the presets; `contains` of other formats ignores case.
+_PRESETS = {
+    "exact_match": "preset-exact-match",
+    "contains": "preset-contains",
+    "regex": "preset-regex",
+    "json_schema": "preset-json-schema",
+    "similarity": "preset-similarity",
+}
 _OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 
 
@@ -36,7 +44,7 @@ def read_lines(text: str, shown: str) -> Source:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                rows.append(json.loads(line, object_pairs_hook=_unique))
+                rows.append(read_line(line))
                 marks[(len(rows) - 1,)] = (offset, offset)
             except (ValueError, RecursionError) as error:
                 column = getattr(error, "colno", 1)
@@ -51,6 +59,8 @@ def read_lines(text: str, shown: str) -> Source:
 
 def read_csv(text: str, shown: str) -> Source:
     """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    csv.field_size_limit(MAX_BYTES)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     starts = [0]
     for line in text.split("\n"):
@@ -78,6 +88,17 @@ def read_csv(text: str, shown: str) -> Source:
     return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
 
 
+def no_input(source: Source) -> SuiteProblem | None:
+    """What keeps a table from being a suite at all: that no row of it has an `input`."""
+    value: Any = source.value
+    if any(isinstance(row, dict) and "input" in row for row in value):
+        return None
+    columns = sorted({column for row in value if isinstance(row, dict) for column in row})
+    hint = did_you_mean("input", columns)
+    told = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
+    return source.problem((), f"no row has an 'input'; {told}{hint}")
+
+
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
     value: Any = source.value
@@ -87,7 +108,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
     for complaint in complaints("runevals.dialects", NAME, document):
         place = complaint.place[1:] if not root and complaint.place else complaint.place
         problems.append(source.problem(place, complaint.message, key=complaint.key))
-    names = options.evaluators or tuple(document.get("evaluators") or ())
+    named = options.evaluators or tuple(document.get("evaluators") or ())
+    names = tuple(_PRESETS.get(name, name) for name in named)
     cases: list[Case] = []
     if not problems:
         problems += _evaluator_problems(source, names, document["rows"], from_file=not options.evaluators)
@@ -158,15 +180,6 @@ def _typed(row: Mapping[str, str | None]) -> dict[str, object]:
             typed[name] = cell
     # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
     return {name: value for name, value in typed.items() if value is not None or name not in ("tags", "critical")}
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
-    return row
 
 
 def _empty_place(marks: dict[Place, tuple[int, int]]) -> dict[Place, tuple[int, int]]:

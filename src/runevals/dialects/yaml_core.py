@@ -96,6 +96,13 @@ class _Builder:
         return mapping
 
     def _scalar(self, node: yaml.Node, place: Place) -> object:
+        try:
+            return self._typed(node, place)
+        except ValueError:
+            self.problems.append((place, node.start_mark.index, "is not the number that its tag says"))
+            return None
+
+    def _typed(self, node: yaml.Node, place: Place) -> object:
         value: Any = node.value
         match node.tag.rpartition(":")[2]:
             case "null":

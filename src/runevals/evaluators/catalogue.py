@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import pkgutil
 import types
 import typing
@@ -18,6 +17,7 @@ from runevals.records import EvaluatorSpec
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 
+MOST_WEIGHT = 1e6
 _FAMILIES = ("text", "structure", "retrieval", "judged", "presets")
 _registered: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
@@ -80,8 +80,9 @@ def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     cls = find(spec.name)
     problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
     problems += _threshold_problems(cls, spec.threshold)
-    if not spec.weight > 0 or math.isinf(spec.weight):
-        problems.append(("weight", f"weight is {spec.weight:g}; it must be a number above 0"))
+    if not 0 < spec.weight <= MOST_WEIGHT:
+        told = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:g}"
+        problems.append(("weight", told))
     if problems:
         raise InvalidOptions(problems)
     hints = _hints(cls)

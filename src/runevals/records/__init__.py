@@ -2,7 +2,7 @@
 
 from runevals.records.comparison import Change, ChangeKind, Comparison, ComparisonVerdict, Verification, Weakening
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
-from runevals.records.problem import Location, Problem, SuiteProblem
+from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
 from runevals.records.report import (
     AttemptReport,
     CaseReport,
@@ -21,6 +21,7 @@ from runevals.records.trace import Citation, Conversation, Message, Response, To
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
+    "ERROR_CODES",
     "AttemptReport",
     "Case",
     "CaseReport",

@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+_CODES = """
+target_failed target_timeout target_auth target_rate_limited target_unparseable turn_skipped empty_response
+judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
+evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
+evaluator_crashed evaluator_forbidden
+evidence_missing fetch_failed budget_exhausted interrupted
+"""
+ERROR_CODES = frozenset(_CODES.split())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why one answer or one check could not be measured; `code` is one of the codes of the documentation."""
+    """Why one answer or one check could not be measured; `code` is one of ERROR_CODES."""
 
     code: str
     message: str

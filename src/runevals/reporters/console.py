@@ -8,6 +8,7 @@ from runevals.inert import one_line
 from runevals.records import CaseReport, Conclusion, GateState, Outcome
 from runevals.wording import (
     answer_pair,
+    because,
     error_kinds,
     first_error,
     first_failure,
@@ -88,14 +89,14 @@ def _case(case: CaseReport, runs: str, answers: tuple[str, str] | None) -> Itera
     yield f"  {one_line(case.key, 60)}{name}  {runs}".rstrip()
     found = first_failure(case)
     if found is not None:
-        yield f"      {found[1].id}: {one_line(found[1].reason, 160)}   ({case.file}{line})"
+        yield f"      {one_line(found[1].id, 60)}: {one_line(because(found[1]), 160)}   ({case.file}{line})"
     if answers is not None and answers[0] != answers[1]:
         yield f"      − {one_line(answers[0], 160)}"
         yield f"      + {one_line(answers[1], 160)}"
 
 
 def _errored(conclusion: Conclusion) -> Iterator[str]:
-    errored = [case for case in conclusion.report.cases if case.status is Outcome.ERRORED]
+    errored = [case for case in conclusion.report.cases if case.unmeasured]
     if errored:
         yield from ("", f"Not measured  {error_kinds(conclusion.report)}")
         for case in errored[:MOST]:

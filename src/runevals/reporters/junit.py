@@ -68,7 +68,7 @@ def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
 
 
 def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
-    turns = max(len(attempt.turns) for attempt in case.attempts)
+    turns = max((len(attempt.turns) for attempt in case.attempts), default=0)
     for number in range(turns):
         name = case.key if turns == 1 else f"{case.key} turn {number + 1}"
         yield _test(case, number, (suite, name), (case.suite, case.key) in also_on_base)
@@ -77,7 +77,7 @@ def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> 
 def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: bool) -> Any:  # noqa: FBT001
     from junit_xml import TestCase
 
-    turns = [attempt.turns[number] for attempt in case.attempts]
+    turns = [attempt.turns[number] for attempt in case.attempts if number < len(attempt.turns)]
     shown = _telling(turns, case.status)
     test = TestCase(
         xml_text(names[1]),
@@ -89,31 +89,29 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     )
     runs = f" ({runs_passed(case)} runs passed)" if len(case.attempts) > 1 else ""
     failed = [result for result in shown.results if result.outcome is Outcome.FAILED]
-    errored = [result for result in shown.results if result.outcome is Outcome.ERRORED]
-    if case.status is Outcome.FAILED and failed:
+    told = (shown.error, *(result.error for result in shown.results))
+    problems = [problem for problem in told if problem is not None and problem.code != "turn_skipped"]
+    if case.status is not Outcome.PASSED and failed:
         prefix = "also fails on base: " if also_on_base else ""
         test.add_failure_info(
             message=_line(prefix + _sentence(failed[0]) + runs),
             output=xml_text("\n".join(_sentence(result) for result in failed)),
             failure_type=xml_text(failed[0].evaluator),
         )
-    elif case.status is Outcome.ERRORED and (errored or shown.error is not None):
-        problem = shown.error or errored[0].error
-        code = "errored" if problem is None else problem.code
-        message = "" if problem is None else problem.message
-        test.add_error_info(message=_line(f"{code}: {message}"), output=None, error_type=xml_text(code))
-    elif shown.results and all(result.outcome is Outcome.SKIPPED for result in shown.results):
-        test.add_skipped_info(message=_line(shown.results[0].reason))
-    elif not shown.results:
-        test.add_skipped_info(message="nothing to judge")
+    elif problems:
+        message = _line(f"{problems[0].code}: {problems[0].message}")
+        test.add_error_info(message=message, output=None, error_type=xml_text(problems[0].code))
+    elif all(result.outcome is Outcome.SKIPPED for result in shown.results):
+        test.add_skipped_info(message=_line(shown.results[0].reason if shown.results else "nothing to judge"))
     return test
 
 
 def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
-    """The attempt at this turn that shows why the case has its status."""
-    for turn in turns:
-        if any(result.outcome is status for result in turn.results):
-            return turn
+    """The attempt at this turn that shows why the case has its status; else one that could not be measured."""
+    for outcome in (status, Outcome.ERRORED):
+        for turn in turns:
+            if any(result.outcome is outcome for result in turn.results) and outcome is not Outcome.PASSED:
+                return turn
     return turns[0]
 
 

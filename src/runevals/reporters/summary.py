@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runevals.inert import code_cell, fenced, one_line
+from runevals.inert import code_cell, fenced, inert_line
 from runevals.records import (
     CaseReport,
     Change,
@@ -16,6 +16,7 @@ from runevals.records import (
 )
 from runevals.wording import (
     answer_pair,
+    because,
     error_kinds,
     first_error,
     first_failure,
@@ -52,7 +53,7 @@ def _sections(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
     no_base = comparison is None and conclusion.verdict.outcome == "passed"
     mark = "⚪" if no_base else MARKS[conclusion.verdict.outcome]
-    yield f"### {mark} {conclusion.verdict.headline}"
+    yield f"### {mark} {inert_line(conclusion.verdict.headline)}"
     if comparison is not None:
         yield f"{headline_numbers(comparison)} {what_it_can_see(comparison)}".strip()
         yield _numbers(comparison)
@@ -135,7 +136,7 @@ def _failing_check(case: CaseReport) -> str:
     found = first_failure(case)
     if found is None:
         return ""
-    return f"{code_cell(found[1].id, 60)} {code_cell(found[1].reason, 160)}"
+    return f"{code_cell(found[1].id, 60)} {code_cell(because(found[1]), 160)}"
 
 
 def _answer_diff(change: Change) -> str:
@@ -166,7 +167,7 @@ def _failures(report: RunReport, comparison: Comparison | None) -> Iterator[str]
 
 
 def _unmeasured(report: RunReport) -> Iterator[str]:
-    errored = [case for case in report.cases if case.status is Outcome.ERRORED]
+    errored = [case for case in report.cases if case.unmeasured]
     if errored:
         lines = ["| case | why it could not be measured |", "|---|---|"]
         lines += [
@@ -174,14 +175,12 @@ def _unmeasured(report: RunReport) -> Iterator[str]:
             for case in errored[:MOST_ROWS]
         ]
         more = f"\n\n… and {len(errored) - MOST_ROWS} more" if len(errored) > MOST_ROWS else ""
-        yield f"**Not measured** ({error_kinds(report)})\n\n" + "\n".join(lines) + more
+        yield f"**Not measured** ({code_cell(error_kinds(report), 300)})\n\n" + "\n".join(lines) + more
 
 
 def _gates(conclusion: Conclusion) -> str:
-    shown = " · ".join(
-        f"{GATE_MARKS[gate.state]} {gate.name} ({one_line(gate.reason)})" for gate in conclusion.gates
-    )
-    return f"**Gates** {shown}"
+    shown = [f"{GATE_MARKS[g.state]} {inert_line(g.name)} ({inert_line(g.reason)})" for g in conclusion.gates]
+    return f"**Gates** {' · '.join(shown)}"
 
 
 def _about_the_suite(comparison: Comparison | None) -> Iterator[str]:

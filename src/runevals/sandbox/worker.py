@@ -84,7 +84,7 @@ def _regex(code: str, arguments: dict[str, str]) -> object:
 
 
 def _json_schema(code: str, arguments: dict[str, str]) -> object:
-    """The validation errors as `path: message`, at most 50, in the order of the document."""
+    """The validation errors as `path: message`, at most 50, sorted."""
     errors = []
     for error in _validator(code).iter_errors(json.loads(arguments["text"])):
         errors.append(f"{error.json_path}: {error.message[:500]}")
@@ -103,10 +103,33 @@ def _validator(code: str) -> Any:
         if isinstance(instance, str) and not javascript_test(value, "u", instance):
             yield ValidationError(f"{instance!r} does not match {value!r}")
 
+    def pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Any:
+        for expression, subschema in patterns.items() if isinstance(instance, dict) else ():
+            for name in instance:
+                if javascript_test(expression, "u", name):
+                    yield from validator.descend(instance[name], subschema, path=name, schema_path=expression)
+
+    def additional_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Any:
+        patterns = schema.get("patternProperties", {})
+        for name in instance if isinstance(instance, dict) else ():
+            if name in schema.get("properties", {}) or any(javascript_test(p, "u", name) for p in patterns):
+                continue
+            if allowed is False:
+                yield ValidationError(f"{name!r} is not allowed here")
+            else:
+                yield from validator.descend(instance[name], allowed, path=name)
+
     schema = json.loads(code)
     base = validators.validator_for(schema, default=Draft7Validator)
     extend: Any = validators.extend
-    cls = extend(base, {"pattern": pattern})
+    cls = extend(
+        base,
+        {
+            "pattern": pattern,
+            "patternProperties": pattern_properties,
+            "additionalProperties": additional_properties,
+        },
+    )
     # The registry holds the published drafts and fetches nothing.
     return cls(schema, format_checker=base.FORMAT_CHECKER, registry=REGISTRY)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from runevals.errors import TargetRefused
 from runevals.line_process import kill_group
@@ -36,6 +40,7 @@ class CommandTarget:
         self._timeout_s = timeout_s
         self._deterministic = deterministic
         self._request = dict(request)
+        self._running: set[subprocess.Popen[bytes]] = set()
 
     def answer(self, conversation: Conversation) -> Response:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
@@ -50,24 +55,24 @@ class CommandTarget:
                 env=self._env,
                 start_new_session=True,
             )
-        except OSError as error:
-            raise TargetRefused(
-                f"the target command cannot be started: {self._command[0]}: {error.strerror}"
-            ) from error
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise TargetRefused(f"the target command cannot be started: {self._command[0]}: {reason}") from error
         asked = {**self._request, **request_of(conversation)}
+        self._running.add(process)
         try:
-            out, err = process.communicate(json.dumps(asked).encode(), timeout=self._timeout_s)
-        except subprocess.TimeoutExpired:
-            return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
+            talk = _Talk(process, json.dumps(asked).encode())
+            finished = talk.wait(self._timeout_s)
         finally:
-            kill_group(process)
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                if pipe is not None:
-                    pipe.close()
+            self._running.discard(process)
+        if talk.too_much:
+            return _failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
+        if not finished:
+            return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         if process.returncode != 0:
-            tail = err.decode(errors="replace").strip()[-1000:]
+            tail = talk.err.decode(errors="replace").strip()[-1000:]
             return _failed("target_failed", f"the command ended with exit code {process.returncode}: {tail}")
-        return _read(out, time.monotonic() - started)
+        return _read(bytes(talk.out), time.monotonic() - started)
 
     def identity(self) -> ModelIdentity:
         """The command as it was given."""
@@ -80,7 +85,58 @@ class CommandTarget:
         )
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Ends the programs still running."""
+        for process in tuple(self._running):
+            kill_group(process)
+
+
+class _Talk:
+    """One exchange with a program: it is fed and read meanwhile, at most so much, and killed at its end.
+
+    What it leaves running in the background ends with it: an answer is what the program itself said.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], question: bytes) -> None:
+        self.out, self.err = bytearray(), bytearray()
+        self.too_much = False
+        self._process = process
+        self._threads = [
+            threading.Thread(target=self._feed, args=(question,), daemon=True),
+            threading.Thread(target=self._drain, args=(process.stdout, self.out), daemon=True),
+            threading.Thread(target=self._drain, args=(process.stderr, self.err), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the program ended by itself within `timeout_s`; afterwards nothing of it runs."""
+        try:
+            self._process.wait(timeout_s)
+            finished = True
+        except subprocess.TimeoutExpired:
+            finished = False
+        kill_group(self._process)
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        return finished
+
+    def _feed(self, question: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - opened as a pipe
+        with suppress(OSError):  # a program need not read its question
+            self._process.stdin.write(question)
+            self._process.stdin.close()
+
+    def _drain(self, pipe: IO[bytes], into: bytearray) -> None:
+        while chunk := os.read(pipe.fileno(), 65536):
+            into += chunk
+            if len(into) > MAX_OUTPUT_BYTES:
+                self.too_much = True
+                kill_group(self._process)
+                return
 
 
 def request_of(conversation: Conversation) -> dict[str, object]:
@@ -100,8 +156,6 @@ def request_of(conversation: Conversation) -> dict[str, object]:
 
 
 def _read(out: bytes, latency_s: float) -> Response:
-    if len(out) > MAX_OUTPUT_BYTES:
-        return _failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
     text = out.decode(errors="replace").removesuffix("\n").removesuffix("\r")
     try:
         value: object = json.loads(text)

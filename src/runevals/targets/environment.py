@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
-_TOKENS = frozenset({"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"})
+_TOKENS = frozenset(
+    {"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"}
+    | {"GITHUB_STEP_SUMMARY"}
+)
 
 
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Mapping
 
 from runevals.chat import Chat, ChatFailed, ParameterRefused
 from runevals.errors import TargetRefused
-from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records import Conversation, ModelIdentity, Problem, Response, ToolCall
 
 
 class OpenAITarget:
@@ -45,9 +46,13 @@ class OpenAITarget:
         if reply.model is not None:
             with self._lock:
                 self._reported.add(reply.model)
+        calls = tuple(ToolCall(name=name, input=_arguments(text)) for name, text in reply.tool_calls)
+        if reply.text is None and not calls:
+            message = reply.refusal or f"the model gave no text (finish_reason: {reply.finish_reason})"
+            return Response(problem=Problem(code="empty_response", message=message), model=reply.model)
         return Response(
             text=reply.text or "",
-            tool_calls=(),
+            tool_calls=calls,
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
             latency_s=reply.latency_s,
@@ -68,3 +73,11 @@ class OpenAITarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _arguments(text: str) -> object:
+    """A call's arguments as JSON, as the text they are where they are none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runevals.errors import TargetRefused
-from runevals.line_process import LineProcess, ProcessDied
+from runevals.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
 from runevals.targets.reported import is_report, reported
@@ -35,6 +35,7 @@ class PythonTarget:
         self._timeout_s = timeout_s
         self._deterministic = deterministic
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
+        self._all: set[LineProcess] = set()
 
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
@@ -43,10 +44,13 @@ class PythonTarget:
         try:
             reply = json.loads(worker.exchange(request_of(conversation), self._timeout_s))
         except TimeoutError:
-            worker.kill()
+            self._end(worker)
             return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
-        except (ProcessDied, ValueError):
-            worker.kill()
+        except TooMuch:
+            self._end(worker)
+            return _failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
+        except (ProcessDied, ValueError, OSError):
+            self._end(worker)
             return _failed("target_failed", "the worker process ended in the middle of the call")
         self._idle.put(worker)
         return _response(reply, time.monotonic() - started)
@@ -56,9 +60,13 @@ class PythonTarget:
         return ModelIdentity(type="python", deterministic=self._deterministic, detail={"function": self._function})
 
     def close(self) -> None:
-        """Ends the workers."""
-        while not self._idle.empty():
-            self._idle.get().kill()
+        """Ends the workers, those still at work too."""
+        for worker in tuple(self._all):
+            worker.kill()
+
+    def _end(self, worker: LineProcess) -> None:
+        self._all.discard(worker)
+        worker.kill()
 
     def _worker(self) -> LineProcess:
         try:
@@ -68,13 +76,14 @@ class PythonTarget:
         script = str(Path(__file__).with_name("python_worker.py"))
         try:
             worker = LineProcess(
-                [sys.executable, "-u", script, self._function],
+                [sys.executable, "-P", "-u", script, self._function],
                 env=self._env,
                 cwd=self._cwd,
                 max_answer_bytes=MAX_OUTPUT_BYTES,
             )
         except (OSError, ProcessDied, TimeoutError) as error:
             raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error
+        self._all.add(worker)
         complaint = json.loads(worker.ready).get("error")
         if complaint:
             worker.kill()

@@ -16,14 +16,16 @@ from typing import Any
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    requests = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the function prints is not an answer
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor may what it starts read our requests
     try:
         function = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
         _say(answers, {"error": _last_line(error)})
         return
     _say(answers, {})
-    for line in sys.stdin.buffer:
+    for line in requests:
         request = json.loads(line)
         try:
             value = _call(function, request)

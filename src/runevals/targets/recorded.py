@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import read_text
+from runevals.dialects.reading import read_line, read_text
 from runevals.errors import InvalidSuite
 from runevals.records import (
+    ERROR_CODES,
     Conversation,
     Location,
     ModelIdentity,
@@ -27,19 +28,28 @@ class RecordedTarget:
     """Plays back what was recorded; a case without an answer is `target_failed`."""
 
     def __init__(
-        self, answers: Mapping[Key, Response], shown: str, *, model: str | None = None, reuse: bool = False
+        self,
+        answers: Mapping[Key, Response],
+        shown: str,
+        *,
+        model: str | None = None,
+        reuse: bool = False,
+        deterministic: bool = True,
     ) -> None:
         """`shown` names the recording; with `reuse`, attempt 1 stands for attempts that have no answer."""
         self._answers = answers
         self._shown = shown
         self._model = model
         self._reuse = reuse
+        self._deterministic = deterministic
 
     @classmethod
-    def from_file(cls, path: Path, shown: str, *, reuse: bool = False) -> RecordedTarget:
+    def from_file(
+        cls, path: Path, shown: str, *, reuse: bool = False, deterministic: bool = True
+    ) -> RecordedTarget:
         """Reads the file. Raises InvalidSuite with every line that cannot be read."""
         answers, model = _read(path, shown)
-        return cls(answers, shown, model=model, reuse=reuse)
+        return cls(answers, shown, model=model, reuse=reuse, deterministic=deterministic)
 
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
@@ -58,8 +68,10 @@ class RecordedTarget:
         )
 
     def identity(self) -> ModelIdentity:
-        """The file; recorded answers never change."""
-        return ModelIdentity(type="recorded", model=self._model, deterministic=True, detail={"path": self._shown})
+        """The file; recorded answers never change, unless their settings say what was recorded did."""
+        return ModelIdentity(
+            type="recorded", model=self._model, deterministic=self._deterministic, detail={"path": self._shown}
+        )
 
     def close(self) -> None:
         """Nothing to end."""
@@ -77,7 +89,9 @@ def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
         if not line.strip():
             continue
         try:
-            key, response = recorded_answer(json.loads(line))
+            key, response = recorded_answer(read_line(line))
+            if key in answers:
+                raise ValueError("this suite, case, attempt and turn was recorded above already")
         except (ValueError, TypeError, KeyError) as error:
             location = Location(file=shown, line=line_number)
             message = f"is no recorded answer: {error}"
@@ -128,6 +142,8 @@ def _response(row: Mapping[str, Any]) -> Response:
         if not isinstance(problem, dict):
             raise ValueError("'error' must be an object with code and message")
         code, message = str(problem.get("code", "target_failed")), str(problem.get("message", ""))
+        if code not in ERROR_CODES:
+            raise ValueError(f"'{code}' is no error code")
         return Response(problem=Problem(code=code, message=message))
     output = row.get("output")
     if "value" in row and output is None:

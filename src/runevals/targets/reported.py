@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 
 from runevals.records import Citation, Problem, Response, ToolCall
 
+LARGEST = 1e15
 _FIELDS = frozenset({"output", "ok", "error"})
 
 
@@ -99,8 +99,8 @@ def number(report: Mapping[str, object], *names: str) -> float | None:
     value = _either(report, *names)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"'{names[0]}' must be a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
+        raise ValueError(f"'{names[0]}' must be a number from 0 to {LARGEST:g}")
     return float(value)
 
 

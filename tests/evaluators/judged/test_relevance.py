@@ -13,7 +13,12 @@ def test_the_judge_sees_prompt_and_response():
 def test_in_a_thread_the_judge_sees_what_was_said_before():
     history = (Message(role="user", content="Hi"), Message(role="assistant", content="Hello"))
     question = Relevance().question(answering("Paris", prompt="Capital?", history=history))
-    assert question.parts[0] == ("PROMPT", "user: Hi\nassistant: Hello\nuser: Capital?")
+    assert question.parts == (
+        ("USER MESSAGE 1", "Hi"),
+        ("ASSISTANT MESSAGE 2", "Hello"),
+        ("PROMPT", "Capital?"),
+        ("RESPONSE", "Paris"),
+    )
 
 
 def test_the_verdict_is_the_judges():

@@ -64,3 +64,31 @@ def test_references_to_the_network_are_not_followed(sandbox):
 def test_an_invalid_schema_is_told_when_it_is_built():
     assert list(JsonSchema(schema={"type": "objekt"}).problems())
     assert not list(JsonSchema(schema=PERSON).problems())
+    told = [
+        sentence for _, sentence in JsonSchema(schema={"items": {"$ref": "http://x.example/s.json"}}).problems()
+    ]
+    assert told == ["$ref http://x.example/s.json leads outside the schema; copy what it names into $defs"]
+    assert list(JsonSchema(schema={"$ref": "#/$defs/absent"}).problems())
+    assert not list(JsonSchema(schema={"$defs": {"a b/c": {}}, "$ref": "#/$defs/a%20b~1c"}).problems())
+
+
+@pytest.mark.parametrize(
+    "name", ["date-time", "time", "uri", "hostname", "uuid", "json-pointer", "duration", "email", "ipv4", "regex"]
+)
+def test_formats_are_all_asserted(sandbox, name):
+    schema = {"$schema": "https://json-schema.org/draft/2019-09/schema", "format": name}
+    assert run(JsonSchema(schema=schema), answering('"not a [ valid ! value"'), sandbox).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "score"),
+    [
+        ({"patternProperties": {r"^\p{L}+$": {"type": "number"}}}, '{"é": "x"}', 0.0),
+        ({"patternProperties": {r"^\d$": {"type": "number"}}}, '{"١": "x"}', 1.0),
+        ({"patternProperties": {"^a": {}}, "additionalProperties": False}, '{"ab": 1}', 1.0),
+        ({"patternProperties": {"^a": {}}, "additionalProperties": False}, '{"b": 1}', 0.0),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "number"}}, '{"a": "x", "b": "y"}', 0.0),
+    ],
+)
+def test_patterns_of_property_names_are_javascripts_too(sandbox, schema, text, score):
+    assert run(JsonSchema(schema=schema), answering(text), sandbox).score == score

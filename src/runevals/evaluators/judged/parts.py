@@ -5,12 +5,13 @@ from __future__ import annotations
 from runevals.evaluators.kinds import Judged, Question, Subject
 
 
-def conversation(subject: Subject) -> str:
-    """The prompt; for a later turn of a thread, everything said before it too."""
-    if not subject.history:
-        return subject.prompt
-    lines = [f"{message.role}: {message.content}" for message in subject.history]
-    return "\n".join([*lines, f"user: {subject.prompt}"])
+def conversation(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """The prompt; for a later turn of a thread, every message before it too, each marked by itself."""
+    before = [
+        (f"{message.role.upper()} MESSAGE {number}", message.content)
+        for number, message in enumerate(subject.history, start=1)
+    ]
+    return (*before, ("PROMPT", subject.prompt))
 
 
 def question(evaluator: Judged, *parts: tuple[str, str]) -> Question:

@@ -32,4 +32,4 @@ class Relevance(Judged):
     rubric: ClassVar[str] = RUBRIC
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
-        return question(self, ("PROMPT", conversation(subject)), ("RESPONSE", subject.response.text))
+        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

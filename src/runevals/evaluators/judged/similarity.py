@@ -37,7 +37,7 @@ class Similarity(Judged):
             return Verdict.skipped("no expected answer")
         return question(
             self,
-            ("PROMPT", conversation(subject)),
+            *conversation(subject),
             ("EXPECTED", subject.expected),
             ("RESPONSE", subject.response.text),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
@@ -45,9 +46,42 @@ def schema_problems(schema: Mapping[str, object]) -> Iterable[tuple[str | None, 
     """What keeps `schema` from being a JSON Schema."""
     import jsonschema  # 100 ms that only suites with schemas pay
 
-    cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
-    for error in cls(cls.META_SCHEMA).iter_errors(dict(schema)):  # type: ignore[arg-type] # it came from JSON
+    try:
+        cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
+        errors = list(cls(cls.META_SCHEMA).iter_errors(dict(schema)))  # type: ignore[arg-type] # it came from JSON
+    except (TypeError, RecursionError) as refusal:
+        yield "schema", f"is not a JSON Schema: {type(refusal).__name__}: {str(refusal)[:200]}"
+        return
+    for error in errors:
         yield "schema", f"is not a JSON Schema: {error.json_path}: {error.message}"
+    for reference in _references(schema):
+        if not reference.startswith("#"):
+            yield "schema", f"$ref {reference} leads outside the schema; copy what it names into $defs"
+        elif reference.startswith("#/") and not _resolves(schema, reference):
+            yield "schema", f"$ref {reference} leads nowhere in the schema"
+
+
+def _references(node: object) -> Iterable[str]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+                yield value
+            yield from _references(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+def _resolves(schema: object, reference: str) -> bool:
+    for step in unquote(reference[2:]).split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(schema, Mapping) and name in schema:
+            schema = schema[name]
+        elif isinstance(schema, list) and name.isdigit() and int(name) < len(schema):
+            schema = schema[int(name)]
+        else:
+            return False
+    return True
 
 
 def schema_call(schema: Mapping[str, object], text: str) -> Call | Verdict:

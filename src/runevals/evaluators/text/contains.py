@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
@@ -22,6 +23,10 @@ class Contains(Check):
     """
 
     value: str | None = None
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if self.value == "":
+            yield "value", "value is empty; the empty text stands in every response"
 
     def check(self, subject: Subject) -> Verdict:
         wanted = subject.expected if self.value is None else self.value
