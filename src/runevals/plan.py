@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Evaluator
+from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.records import Case, CaseReport, EvaluatorSpec, Suite, Turn
 from runevals.settings import Settings
 
@@ -93,6 +93,11 @@ class _Builder:
             evaluator, threshold = catalogue.build(spec)
             self._built[key] = BuiltCheck(id=spec.name, spec=spec, evaluator=evaluator, threshold=threshold)
         return self._built[key]
+
+
+def judged_checks(plan: RunPlan) -> int:
+    """How many checks of the plan ask a judge."""
+    return sum(isinstance(c.evaluator, Judged) for case in plan.checks for turn in case for c in turn.checks)
 
 
 def wanted(case: Case | CaseReport, settings: Settings) -> bool:

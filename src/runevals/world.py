@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
 
-from runevals.evaluators.kinds import Answer, Call
+from runevals.evaluators.kinds import Runs
 from runevals.judge import Judge
 from runevals.targets import Target
-
-
-class Runs(Protocol):
-    """Runs what a suite brings along."""
-
-    def call(self, call: Call) -> Answer:
-        """The answer to `call`; what goes wrong is in the answer."""
 
 
 def utc_now() -> datetime:

@@ -29,7 +29,7 @@ def command() -> None:
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """One run from inputs to exit code; every file is written before the code is decided."""
-    from runevals import pipeline
+    from runevals import loading
     from runevals.commands.judging import Base, judged
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
@@ -44,7 +44,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     folder = (workspace / settings.output_dir).resolve()
     if not folder.is_relative_to(workspace.resolve()) or folder == workspace.resolve():
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
-    loaded = pipeline.load_suites(settings)
+    loaded = loading.load_suites(settings)
     warn(loaded.problems)
     base = Base(None, lambda cwd: resolve(replace(told, cwd=cwd)))
     conclusion = judged(settings, loaded, base, quiet=False)

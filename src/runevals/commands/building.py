@@ -65,11 +65,6 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         )
 
 
-def judged_checks(plan: RunPlan) -> int:
-    """How many checks of the plan ask a judge."""
-    return sum(isinstance(c.evaluator, Judged) for case in plan.checks for turn in case for c in turn.checks)
-
-
 def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle]) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)

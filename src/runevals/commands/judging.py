@@ -8,15 +8,17 @@ from pathlib import Path
 
 import click
 
-from runevals import pipeline
+from runevals import loading, pipeline
 from runevals.baseline import read_baseline
-from runevals.commands.building import judged_checks, real_world, require_judge
+from runevals.commands.building import real_world, require_judge
 from runevals.commands.provenance import provenance
 from runevals.commands.telling import progress
 from runevals.compare import Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.git import commit_of, merge_base, worktree
-from runevals.pipeline import Baseline, Loaded
+from runevals.loading import Loaded
+from runevals.pipeline import Baseline
+from runevals.plan import judged_checks, make_plan
 from runevals.records import Conclusion
 from runevals.settings import Settings
 from runevals.wording import plural
@@ -51,14 +53,14 @@ def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Co
 
 
 def _run(settings: Settings, loaded: Loaded, baseline: Baseline | None, *, quiet: bool) -> Conclusion:
-    plan = pipeline.prepare(settings, loaded)
+    plan = make_plan(loaded.suites, settings)
     require_judge(plan, settings)
     skipped = judged_checks(plan) if settings.no_judge else 0
     if skipped:
         notice = f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped"
         loaded = replace(loaded, notices=(*loaded.notices, notice))
     with real_world(settings, loaded.suites) as world:
-        pipeline.rehearse(plan, world.sandbox)
+        loading.rehearse(plan, world.sandbox)
         return pipeline.run(
             plan,
             settings,
@@ -111,5 +113,5 @@ def _fresh(head: Settings, commit: str, base: Base, repeat: int, *, quiet: bool)
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
         environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
         settings = replace(base.resettled(cwd), baseline=None, repeat=repeat, environment=environment)
-        conclusion = _run(settings, pipeline.load_suites(settings), None, quiet=quiet)
+        conclusion = _run(settings, loading.load_suites(settings), None, quiet=quiet)
     return Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.plan import RunPlan
+from runevals.plan import RunPlan, judged_checks
 from runevals.settings import Settings
 from runevals.wording import plural
 
@@ -24,18 +24,18 @@ def command(paths: tuple[str, ...], **told: Any) -> None:
     Example:
       runevals plan evals/ --repeat 3
     """
-    from runevals.pipeline import load_suites, prepare
+    from runevals.loading import load_suites
+    from runevals.plan import make_plan
 
     settings = settled(told, paths=paths)
     loaded = load_suites(settings)
-    click.echo(describe(prepare(settings, loaded), settings))
+    click.echo(describe(make_plan(loaded.suites, settings), settings))
     for notice in loaded.notices:
         click.echo(notice)
 
 
 def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan in words: suites, cases by category, checks by evaluator, calls."""
-    from runevals.commands.building import judged_checks
 
     turns = sum(len(case.turns) for case in plan.cases)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]

@@ -18,7 +18,7 @@ from runevals.errors import InvalidSettings
 from runevals.settings import Settings
 
 if TYPE_CHECKING:
-    from runevals.pipeline import Loaded
+    from runevals.loading import Loaded
 
 
 @click.command("run")
@@ -69,7 +69,6 @@ def command(**told: Any) -> None:
 
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
-    from runevals import pipeline  # `--help` need not load the stages
     from runevals.commands.judging import Base, judged
     from runevals.publish import check_outputs, publish
 
@@ -89,8 +88,9 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     warn(loaded.problems)
     if told["dry_run"]:
         from runevals.commands.plan import describe
+        from runevals.plan import make_plan
 
-        click.echo(describe(pipeline.prepare(settings, loaded), settings))
+        click.echo(describe(make_plan(loaded.suites, settings), settings))
         return 0
 
     def resettled(cwd: Path) -> Settings:
@@ -115,13 +115,13 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
 
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
-    from runevals import pipeline
+    from runevals import loading
     from runevals.dialects import LoadOptions, load_inline
     from runevals.errors import InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
-        loaded = pipeline.load_suites(settings)
+        loaded = loading.load_suites(settings)
         if not told["dry_run"]:
             _upgrade_at_terminal(loaded, settings)
         return loaded
@@ -132,7 +132,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     suite = load_inline(prompts, expected, LoadOptions())
     if suite.errors:
         raise InvalidSuite(suite.errors)
-    return pipeline.Loaded(suites=(suite,))
+    return loading.Loaded(suites=(suite,))
 
 
 def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from runevals.evaluate import Evaluation
 from runevals.inert import log_text, visible
-from runevals.pipeline import Watch
 from runevals.records import Conclusion, Outcome, SuiteProblem
-from runevals.reporters import console
-from runevals.score import status_of
 from runevals.wording import plural
+
+if TYPE_CHECKING:
+    from runevals.evaluate import Evaluation
+
+    Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
 
 LINE_EVERY_S = 30.0
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
@@ -24,6 +26,8 @@ MOST_WARNINGS = 20
 
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
+    from runevals.reporters import console
+
     first, _, rest = shown(console.render(conclusion)).partition("\n")
     click.secho(first, fg=_COLOURS[conclusion.verdict.outcome], bold=True)
     click.echo(rest, nl=False)
@@ -76,6 +80,8 @@ class _Counts:
         self.done = self.failed = self.errored = 0
 
     def add(self, evaluation: Evaluation) -> None:
+        from runevals.score import status_of
+
         self.done += 1
         status = status_of([result for turn in evaluation.turns for result in turn])
         self.failed += status is Outcome.FAILED

@@ -24,14 +24,15 @@ def command(paths: tuple[str, ...], *, evaluate_only: bool, **told: Any) -> None
     """
     from runevals.commands.telling import shown
     from runevals.errors import TOLD_WRONG, InvalidSuite
-    from runevals.pipeline import load_suites, prepare, rehearse
+    from runevals.loading import load_suites, rehearse
+    from runevals.plan import make_plan
     from runevals.sandbox import Sandbox
 
     settings = settled(told, paths=paths, evaluate_only=evaluate_only)
     try:
         loaded = load_suites(settings)
         with Sandbox(workers=1) as sandbox:
-            rehearse(prepare(settings, loaded), sandbox)
+            rehearse(make_plan(loaded.suites, settings), sandbox)
     except InvalidSuite as error:
         for problem in error.problems:
             click.echo(shown(str(problem)), err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 from runevals.records import Layer, Message, Outcome, Problem, Response, Scale, Verdict
 
@@ -69,6 +69,13 @@ class Answer:
     error: str | None = None
     reason: str = ""
     duration_s: float = 0.0
+
+
+class Runs(Protocol):
+    """Runs what a suite brings along."""
+
+    def call(self, call: Call) -> Answer:
+        """The answer to `call`; what goes wrong is in the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)

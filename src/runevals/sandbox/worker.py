@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -95,7 +96,7 @@ def _json_schema(code: str, arguments: dict[str, str]) -> object:
 
 @cache
 def _validator(code: str) -> Any:
-    from jsonschema import Draft7Validator, validators  # loaded when the first schema comes
+    from jsonschema import Draft7Validator, FormatChecker, validators  # loaded when the first schema comes
     from jsonschema.exceptions import ValidationError
     from jsonschema_specifications import REGISTRY
 
@@ -130,8 +131,39 @@ def _validator(code: str) -> Any:
             "additionalProperties": additional_properties,
         },
     )
+    checker = FormatChecker(())
+    checker.checkers = {**base.FORMAT_CHECKER.checkers, **_more_formats()}
     # The registry holds the published drafts and fetches nothing.
-    return cls(schema, format_checker=base.FORMAT_CHECKER, registry=REGISTRY)
+    return cls(schema, format_checker=checker, registry=REGISTRY)
+
+
+def _more_formats() -> dict[str, Any]:
+    """The formats whose usual libraries are too slow to load: `iri` by way of `uri`, and `duration`."""
+    from urllib.parse import quote
+
+    from rfc3986_validator import validate_rfc3986
+
+    def uri_rule(rule: str) -> Any:
+        return lambda text: (
+            not isinstance(text, str) or bool(validate_rfc3986(quote(text, safe=_URI_CHARACTERS), rule=rule))
+        )
+
+    def duration(text: object) -> bool:
+        return not isinstance(text, str) or _DURATION.fullmatch(text) is not None
+
+    return {
+        "iri": (uri_rule("URI"), ()),
+        "iri-reference": (uri_rule("URI_reference"), ()),
+        "duration": (duration, ()),
+    }
+
+
+_URI_CHARACTERS = "".join(chr(code) for code in range(128))  # ASCII stays as it is, to be judged
+# RFC 3339, appendix A
+_DURATION = re.compile(
+    r"P(?!$)(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)?"
+    r"(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?)"
+)
 
 
 def _load(code: str, _arguments: dict[str, str]) -> object:

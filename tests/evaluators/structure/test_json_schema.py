@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from runevals.evaluators.structure.json_schema import JsonSchema
@@ -73,11 +75,31 @@ def test_an_invalid_schema_is_told_when_it_is_built():
 
 
 @pytest.mark.parametrize(
-    "name", ["date-time", "time", "uri", "hostname", "uuid", "json-pointer", "duration", "email", "ipv4", "regex"]
+    ("name", "good"),
+    [
+        ("date-time", "2026-11-20T12:00:00Z"),
+        ("date", "2026-11-20"),
+        ("time", "12:00:00Z"),
+        ("duration", "P1DT2H"),
+        ("email", "a@example.com"),
+        ("hostname", "a.example.com"),
+        ("ipv4", "127.0.0.1"),
+        ("ipv6", "::1"),
+        ("uri", "https://example.com/a?b"),
+        ("uri-reference", "../a"),
+        ("iri", "https://example.com/é"),
+        ("iri-reference", "é"),
+        ("uri-template", "/a/{b}"),
+        ("json-pointer", "/a/b"),
+        ("relative-json-pointer", "1/a"),
+        ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
+        ("regex", "a+"),
+    ],
 )
-def test_formats_are_all_asserted(sandbox, name):
-    schema = {"$schema": "https://json-schema.org/draft/2019-09/schema", "format": name}
-    assert run(JsonSchema(schema=schema), answering('"not a [ valid ! value"'), sandbox).score == 0.0
+def test_formats_are_all_asserted(sandbox, name, good):
+    schema = JsonSchema(schema={"$schema": "https://json-schema.org/draft/2019-09/schema", "format": name})
+    assert run(schema, answering(json.dumps(good)), sandbox).score == 1.0
+    assert run(schema, answering('"not a [ valid { value"'), sandbox).score == 0.0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,98 @@
+"""Settings → the suites of a run, and whether what they bring along can be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.dialects import LoadOptions, load
+from runevals.discover import discover
+from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
+from runevals.evaluators.kinds import Runs, Scripted
+from runevals.plan import RunPlan
+from runevals.records import Location, Suite, SuiteProblem
+from runevals.settings import Settings, SuiteEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The suites of a run, and what its reader should know of finding them."""
+
+    suites: tuple[Suite, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[SuiteProblem, ...]:
+        return tuple(problem for suite in self.suites for problem in suite.problems)
+
+
+def load_suites(settings: Settings) -> Loaded:
+    """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
+    suites: list[Suite] = []
+    notices: list[str] = []
+    broken: list[SuiteProblem] = []
+    seen: set[Path] = set()
+    entries = settings.suites or (None,)
+    for entry in entries:
+        found = discover(
+            settings.cwd if entry is None else entry.base,
+            () if entry is None else (entry.path,),
+            everything=settings.everything,
+        )
+        for path in found.files:
+            if path.resolve() in seen:
+                continue  # named twice, by pattern or link: it is one suite
+            seen.add(path.resolve())
+            try:
+                suite = load(path, shown_path(path, settings), _options(entry, settings))
+            except UnrecognisedSuite as error:
+                if path in found.optional:
+                    notices.append(f"passed over, as it is no suite: {shown_path(path, settings)}")
+                else:
+                    broken += error.problems
+            except InvalidSuite as error:
+                broken += error.problems
+            else:
+                suites.append(suite)
+        if found.passed_over:
+            shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
+            notices.append(f"also found, not run: {shown} (--all runs them)")
+    broken += [problem for suite in suites if suite.errors for problem in suite.problems]
+    if broken:
+        raise InvalidSuite(broken)
+    if not suites:
+        raise NoSuiteFound("none of the files there is a suite")
+    return Loaded(suites=tuple(suites), notices=tuple(notices))
+
+
+def shown_path(path: Path, settings: Settings) -> str:
+    """A suite's name: its path relative to the repository's root, with forward slashes."""
+    resolved = path.resolve()
+    root = settings.repository.resolve()
+    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
+
+
+def rehearse(plan: RunPlan, sandbox: Runs) -> None:
+    """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
+    problems: dict[SuiteProblem, None] = {}
+    seen: set[int] = set()
+    for case in plan.checks:
+        for turn in case:
+            for check in turn.checks:
+                if not isinstance(check.evaluator, Scripted) or id(check) in seen:
+                    continue
+                seen.add(id(check))
+                call = check.evaluator.rehearsal()
+                answer = None if call is None else sandbox.call(call)
+                if answer is not None and answer.error is not None:
+                    location = check.spec.location or Location(file=plan.suites[0].path)
+                    message = f"{check.id} cannot be used: {answer.reason}"
+                    problem = SuiteProblem(location=location, pointer=check.spec.pointer, message=message)
+                    problems[problem] = None
+    if problems:
+        raise InvalidSuite(list(problems))
+
+
+def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:
+    named = entry.evaluators if entry is not None and entry.evaluators else settings.evaluators
+    return LoadOptions(evaluators=named, evaluate_only=settings.evaluate_only)
