@@ -29,6 +29,23 @@ def test_every_report_can_be_made_from_the_document(make, reporter):
     assert reporter.render(again) == reporter.render(made)
 
 
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+def test_the_quick_check_says_what_the_thorough_one_says(make):
+    from runevals.schema_check import fits, schema
+
+    good = json.loads(document.write(make()))
+    assert fits("runevals", "results-1", good)
+    thorough = jsonschema.Draft202012Validator(schema("runevals", "results-1"))
+    for place in (("verdict", "outcome"), ("cases",), ("totals", "cases"), ("run", "target"), ("gates",)):
+        bad = json.loads(json.dumps(good))
+        parent = bad
+        for step in place[:-1]:
+            parent = parent[step]
+        parent[place[-1]] = "something else"
+        assert not thorough.is_valid(bad)
+        assert not fits("runevals", "results-1", bad)
+
+
 def test_equal_runs_give_equal_bytes():
     assert document.write(regressions()) == document.write(regressions())
 
