@@ -9,12 +9,12 @@ import pytest
 from runevals import document
 from runevals.errors import InvalidDocument
 from runevals.reporters import REPORTERS
-from tests.reporters.conclusions import ALL, all_passed, everything_broken, regressions
+from tests.reporters.conclusions import all_passed, everything_broken, regressions
 
 OLD = Path(__file__).parent / "documents"
 
 
-@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
 def test_a_document_is_valid_by_its_published_schema(make):
     from runevals.schema_check import schema
 
@@ -29,7 +29,7 @@ def test_every_report_can_be_made_from_the_document(make, reporter):
     assert reporter.render(again) == reporter.render(made)
 
 
-@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
 def test_the_quick_check_says_what_the_thorough_one_says(make):
     from runevals.schema_check import fits, schema
 

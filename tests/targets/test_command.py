@@ -80,12 +80,12 @@ def test_failures_are_told(tmp_path, code, problem, told):
 
 def test_a_late_program_is_killed_with_its_children(tmp_path):
     child = tmp_path / "alive"
-    late = f"import time; time.sleep(2); open({str(child)!r}, 'w')"
+    late = f"import time; time.sleep(1); open({str(child)!r}, 'w')"
     code = f"import subprocess\nsubprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(30)"
     started = time.monotonic()
     assert answer(tmp_path, code, timeout_s=0.5).problem.code == "target_timeout"
     assert time.monotonic() - started < 10
-    time.sleep(2)
+    time.sleep(1)
     assert not child.exists()
 
 
