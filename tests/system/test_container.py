@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_the_worse_agent_is_red_by_name_and_its_files_belong_to_the_runner(step)
 def test_the_same_verdict_as_on_the_host(step, tmp_path):
     _, workspace, told, _ = step(config="examples/support-agent/worse.yaml")
     host = tmp_path / "host.json"
-    command = [shutil.which("runevals") or "runevals", "run", "--config", "examples/support-agent/worse.yaml"]
+    command = [sys.executable, "-m", "runevals", "run", "--config", "examples/support-agent/worse.yaml"]
     on_host = subprocess.run(
         [*command, "-o", str(host)], cwd=workspace, capture_output=True, text=True, check=False
     )
