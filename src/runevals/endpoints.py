@@ -50,22 +50,32 @@ class JudgeSettings:
     timeout_s: float = DEFAULT_TIMEOUT_S
 
 
-def target_settings(
-    values: Mapping[str, Any],
-    origins: Mapping[str, str],
-    file: SettingsFile,
-    cwd: Path,
-    repository: Path,
-    environment: Mapping[str, str],
-) -> TargetSettings | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """All that a target or judge is settled from: values with their origins, and where they were told."""
+
+    values: Mapping[str, Any]
+    origins: Mapping[str, str]
+    file: SettingsFile
+    cwd: Path
+    repository: Path
+    environment: Mapping[str, str]
+
+    def named(self, what: str) -> tuple[Any, bool, Path]:
+        """(value of the setting `what`, whether the file told it, what its paths are relative to)."""
+        from_file = self.file.found and self.origins[what] == self.file.shown
+        return self.values[what], from_file, self.file.base if from_file else self.cwd
+
+
+def target_settings(given: Given) -> TargetSettings | None:
     """The target, None where nothing names one. Raises InvalidSettings, ToldWrong for its files."""
-    given, from_file = values["target"], file.found and origins["target"] == file.shown
-    base = file.base if from_file else cwd
-    if given is None and values["model"] is None:
+    value, from_file, base = given.named("target")
+    model, repository, environment = given.values["model"], given.repository, given.environment
+    if value is None and model is None:
         return None  # a key alone names no model
-    told: dict[str, Any] = _target_words(given) if isinstance(given, str) else dict(given or {"type": "openai"})
-    if values["model"] is not None:
-        told["model"] = values["model"]
+    told: dict[str, Any] = _target_words(value) if isinstance(value, str) else dict(value or {"type": "openai"})
+    if model is not None:
+        told["model"] = model
     if "cwd" in told:
         folder = (base / told["cwd"]).resolve()
         if not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
@@ -96,23 +106,16 @@ def target_settings(
     return settled
 
 
-def judge_settings(
-    values: Mapping[str, Any],
-    origins: Mapping[str, str],
-    file: SettingsFile,
-    cwd: Path,
-    repository: Path,
-    environment: Mapping[str, str],
-) -> JudgeSettings | None:
+def judge_settings(given: Given) -> JudgeSettings | None:
     """The judge, None where nothing names one. Raises InvalidSettings, ToldWrong for its file."""
-    given, from_file = values["judge"], file.found and origins["judge"] == file.shown
-    base = file.base if from_file else cwd
+    value, from_file, base = given.named("judge")
+    model, repository, environment = given.values["judge_model"], given.repository, given.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
-    if given is None and values["judge_model"] is None and not azure:
+    if value is None and model is None and not azure:
         return None
-    told: dict[str, Any] = _judge_words(given) if isinstance(given, str) else dict(given or {})
-    if values["judge_model"] is not None:
-        told["model"] = values["judge_model"]
+    told: dict[str, Any] = _judge_words(value) if isinstance(value, str) else dict(value or {})
+    if model is not None:
+        told["model"] = model
     kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
     if kind == "azure":
         return _azure(told, azure, environment)

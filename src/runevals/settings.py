@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from runevals.endpoints import JudgeSettings, TargetSettings, judge_settings, target_settings
+from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.errors import InvalidSettings
 from runevals.nearest import did_you_mean
 from runevals.settings_file import SettingsFile, read_settings_file
@@ -171,15 +171,21 @@ def resolve(told: Told) -> Settings:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
     suites = _suites(values["suites"], origins["suites"], file, told.cwd)
-    target = target_settings(values, origins, file, told.cwd, repository, told.environment)
-    judge = judge_settings(values, origins, file, told.cwd, repository, told.environment)
+    given = Given(
+        values=values,
+        origins=origins,
+        file=file,
+        cwd=told.cwd,
+        repository=repository,
+        environment=told.environment,
+    )
     return Settings(
         cwd=told.cwd,
         repository=repository,
         suites=suites,
         everything=values["all"],
-        target=target,
-        judge=judge,
+        target=target_settings(given),
+        judge=judge_settings(given),
         no_judge=values["no_judge"],
         repeat=values["repeat"],
         concurrency=values["concurrency"],

@@ -150,6 +150,14 @@ def first_error(case: CaseReport) -> str | None:
     return None
 
 
+def still_failing(report: RunReport, comparison: Comparison | None) -> list[CaseReport]:
+    """Cases that fail without having regressed."""
+    regressed = set() if comparison is None else {(c.suite, c.key) for c in comparison.of_kind("regressed")}
+    return [
+        case for case in report.cases if case.status is Outcome.FAILED and (case.suite, case.key) not in regressed
+    ]
+
+
 def answer_pair(change: Change) -> tuple[str, str] | None:
     """(base's answer, head's answer) at the turn whose check fails now, None where a side has none."""
     if change.base is None or change.head is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.inert import one_line
-from runevals.records import CaseReport, Conclusion, GateState, Outcome
+from runevals.records import CaseReport, Conclusion, GateState
 from runevals.wording import (
     answer_pair,
     because,
@@ -19,6 +19,7 @@ from runevals.wording import (
     runs_passed,
     score,
     seconds,
+    still_failing,
     what_it_can_see,
 )
 
@@ -48,10 +49,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
         yield f"  {headline_numbers(comparison)}"
         if told := what_it_can_see(comparison):
             yield f"  {told}"
-    regressed: set[tuple[str, str]] = set()
     if comparison is not None:
         changes = comparison.of_kind("regressed")
-        regressed = {(change.suite, change.key) for change in changes}
         if changes:
             yield from ("", "Regressed")
         for change in changes[:MOST]:
@@ -68,9 +67,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
             yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
         for caveat in comparison.caveats:
             yield f"  ! {one_line(caveat)}"
-    failing = [
-        case for case in report.cases if case.status is Outcome.FAILED and (case.suite, case.key) not in regressed
-    ]
+    failing = still_failing(report, comparison)
     if failing:
         yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
         for case in failing[:MOST]:

@@ -11,7 +11,6 @@ from runevals.records import (
     Comparison,
     Conclusion,
     GateState,
-    Outcome,
     RunReport,
 )
 from runevals.wording import (
@@ -28,6 +27,7 @@ from runevals.wording import (
     score,
     seconds,
     signed,
+    still_failing,
     what_it_can_see,
 )
 
@@ -151,10 +151,7 @@ def _answer_diff(change: Change) -> str:
 
 def _failures(report: RunReport, comparison: Comparison | None) -> Iterator[str]:
     """What fails without having regressed."""
-    regressed = set() if comparison is None else {(c.suite, c.key) for c in comparison.of_kind("regressed")}
-    failing = [
-        case for case in report.cases if case.status is Outcome.FAILED and (case.suite, case.key) not in regressed
-    ]
+    failing = still_failing(report, comparison)
     if not failing:
         return
     lines = ["| case | check that fails | line |", "|---|---|--:|"]

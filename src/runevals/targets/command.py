@@ -14,8 +14,8 @@ from typing import IO
 
 from runevals.errors import TargetRefused
 from runevals.line_process import kill_group
-from runevals.records import Conversation, ModelIdentity, Problem, Response
-from runevals.targets.reported import is_report, reported
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.targets.reported import failed, is_report, reported
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 
@@ -66,12 +66,12 @@ class CommandTarget:
         finally:
             self._running.discard(process)
         if talk.too_much:
-            return _failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
+            return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         if not finished:
-            return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
+            return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         if process.returncode != 0:
             tail = talk.err.decode(errors="replace").strip()[-1000:]
-            return _failed("target_failed", f"the command ended with exit code {process.returncode}: {tail}")
+            return failed("target_failed", f"the command ended with exit code {process.returncode}: {tail}")
         return _read(bytes(talk.out), time.monotonic() - started)
 
     def identity(self) -> ModelIdentity:
@@ -164,7 +164,3 @@ def _read(out: bytes, latency_s: float) -> Response:
     if isinstance(value, Mapping) and is_report(value):
         return reported(value, latency_s)
     return Response(text=text, latency_s=latency_s)
-
-
-def _failed(code: str, message: str) -> Response:
-    return Response(problem=Problem(code=code, message=message))

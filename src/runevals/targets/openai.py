@@ -6,22 +6,21 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 
 from runevals.chat import Chat, ChatFailed, ParameterRefused
 from runevals.errors import TargetRefused
-from runevals.records import Conversation, ModelIdentity, Problem, Response, ToolCall
+from runevals.records import Conversation, ModelIdentity, Response, ToolCall
+from runevals.targets.reported import failed
 
 
 class OpenAITarget:
     """Sends the system prompt, the conversation so far and the prompt."""
 
-    def __init__(
-        self, chat: Chat, *, system_prompt: str | None, parameters: Mapping[str, object], name: str = "openai"
-    ) -> None:
+    def __init__(self, chat: Chat, *, system_prompt: str | None, parameters: Mapping[str, object]) -> None:
         self._chat = chat
         self._system_prompt = system_prompt
         self._parameters = dict(parameters)
-        self._name = name
         self._reported: set[str] = set()
         self._lock = threading.Lock()
 
@@ -38,18 +37,18 @@ class OpenAITarget:
             reply = self._chat.ask(messages, self._parameters)
         except ParameterRefused as error:
             message = f"the endpoint refuses the parameter '{error.parameter}': {error}"
-            return Response(problem=Problem(code="target_failed", message=message))
+            return failed("target_failed", message)
         except ChatFailed as error:
             if error.refused:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
-            return Response(problem=Problem(code=f"target_{error.kind}", message=str(error)))
+            return failed(f"target_{error.kind}", str(error))
         if reply.model is not None:
             with self._lock:
                 self._reported.add(reply.model)
         calls = tuple(ToolCall(name=name, input=_arguments(text)) for name, text in reply.tool_calls)
         if reply.text is None and not calls:
             message = reply.refusal or f"the model gave no text (finish_reason: {reply.finish_reason})"
-            return Response(problem=Problem(code="empty_response", message=message), model=reply.model)
+            return replace(failed("empty_response", message), model=reply.model)
         return Response(
             text=reply.text or "",
             tool_calls=calls,
@@ -64,7 +63,7 @@ class OpenAITarget:
         """The model asked for, and those that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
-            type=self._name,
+            type="openai",
             model=self._chat.endpoint.model,
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),

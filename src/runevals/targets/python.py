@@ -11,9 +11,9 @@ from pathlib import Path
 
 from runevals.errors import TargetRefused
 from runevals.line_process import LineProcess, ProcessDied, TooMuch
-from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
-from runevals.targets.reported import is_report, reported
+from runevals.targets.reported import failed, is_report, reported
 
 
 class PythonTarget:
@@ -45,13 +45,13 @@ class PythonTarget:
             reply = json.loads(worker.exchange(request_of(conversation), self._timeout_s))
         except TimeoutError:
             self._end(worker)
-            return _failed("target_timeout", f"no answer within {self._timeout_s:g} s")
+            return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         except TooMuch:
             self._end(worker)
-            return _failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
+            return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         except (ProcessDied, ValueError, OSError):
             self._end(worker)
-            return _failed("target_failed", "the worker process ended in the middle of the call")
+            return failed("target_failed", "the worker process ended in the middle of the call")
         self._idle.put(worker)
         return _response(reply, time.monotonic() - started)
 
@@ -93,16 +93,12 @@ class PythonTarget:
 
 def _response(reply: object, latency_s: float) -> Response:
     if not isinstance(reply, Mapping):
-        return _failed("target_unparseable", "the worker's answer cannot be read")
+        return failed("target_unparseable", "the worker's answer cannot be read")
     if "raised" in reply:
-        return _failed("target_failed", str(reply["raised"]))
+        return failed("target_failed", str(reply["raised"]))
     value = reply.get("value")
     if isinstance(value, str):
         return Response(text=value, latency_s=latency_s)
     if isinstance(value, Mapping) and is_report(value):
         return reported(value, latency_s)
-    return _failed("target_unparseable", "the function returned neither text nor an object with 'output'")
-
-
-def _failed(code: str, message: str) -> Response:
-    return Response(problem=Problem(code=code, message=message))
+    return failed("target_unparseable", "the function returned neither text nor an object with 'output'")

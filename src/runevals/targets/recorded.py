@@ -14,12 +14,11 @@ from runevals.records import (
     Conversation,
     Location,
     ModelIdentity,
-    Problem,
     Response,
     RunReport,
     SuiteProblem,
 )
-from runevals.targets.reported import citations, count, number, tool_calls
+from runevals.targets.reported import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 
@@ -59,12 +58,10 @@ class RecordedTarget:
                 found = self._answers.get((suite, conversation.case, attempt, conversation.turn))
                 if found is not None:
                     return found
-        return Response(
-            problem=Problem(
-                code="target_failed",
-                message=f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
-                f"turn {conversation.turn} in {self._shown}",
-            )
+        return failed(
+            "target_failed",
+            f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
+            f"turn {conversation.turn} in {self._shown}",
         )
 
     def identity(self) -> ModelIdentity:
@@ -144,7 +141,7 @@ def _response(row: Mapping[str, Any]) -> Response:
         code, message = str(problem.get("code", "target_failed")), str(problem.get("message", ""))
         if code not in ERROR_CODES:
             raise ValueError(f"'{code}' is no error code")
-        return Response(problem=Problem(code=code, message=message))
+        return failed(code, message)
     output = row.get("output")
     if "value" in row and output is None:
         output = json.dumps(row["value"], ensure_ascii=False)

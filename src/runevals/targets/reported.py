@@ -25,10 +25,10 @@ def reported(report: Mapping[str, object], latency_s: float) -> Response:
     error = report.get("error")
     if report.get("ok") is False or error:
         message = error.get("message", error) if isinstance(error, Mapping) else error
-        return _failed("target_failed", str(message or "the target said ok: false"))
+        return failed("target_failed", str(message or "the target said ok: false"))
     output = report.get("output")
     if not isinstance(output, str):
-        return _failed("target_unparseable", "the target's 'output' is not text")
+        return failed("target_unparseable", "the target's 'output' is not text")
     try:
         return Response(
             text=output,
@@ -42,10 +42,11 @@ def reported(report: Mapping[str, object], latency_s: float) -> Response:
             model=_text(report, "model"),
         )
     except ValueError as problem:
-        return _failed("target_unparseable", str(problem))
+        return failed("target_unparseable", str(problem))
 
 
-def _failed(code: str, message: str) -> Response:
+def failed(code: str, message: str) -> Response:
+    """An answer that never came, and why."""
     return Response(problem=Problem(code=code, message=message))
 
 
