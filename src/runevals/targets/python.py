@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from runevals.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
 from runevals.targets.reported import failed, is_report, reported
+
+PATIENCE_S = 0.1
 
 
 class PythonTarget:
@@ -36,6 +39,8 @@ class PythonTarget:
         self._deterministic = deterministic
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
         self._all: set[LineProcess] = set()
+        self._lock = threading.Lock()
+        self._begun = False
 
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
@@ -69,8 +74,11 @@ class PythonTarget:
         worker.kill()
 
     def _worker(self) -> LineProcess:
+        with self._lock:
+            first, self._begun = not self._begun, True
         try:
-            return self._idle.get_nowait()
+            # A quick function is better served by a worker that is nearly free than by starting another.
+            return self._idle.get(block=not first, timeout=PATIENCE_S)
         except queue.Empty:
             pass
         script = str(Path(__file__).with_name("python_worker.py"))
