@@ -14,6 +14,7 @@ from runevals.gate import apply_gates
 from runevals.loading import Loaded
 from runevals.plan import RunPlan, Trial, make_plan, wanted
 from runevals.records import Comparison, Conclusion, Provenance, RunReport
+from runevals.redact import redacted, redactor
 from runevals.score import run_info, run_report, score
 from runevals.settings import Settings
 from runevals.world import World
@@ -49,6 +50,7 @@ def run(
     needs. Single cases are never run again: keeping the best of them would hide every loss.
     """
     baseline = _narrowed(baseline, settings)
+    redact = redactor(settings.environment, _key_names(settings))
     started_at, started = world.now(), time.monotonic()
     done: list[Evaluation] = []
 
@@ -61,7 +63,7 @@ def run(
             judge=None if world.judge is None else world.judge.identity(),
             provenance=provenance,
         )
-        return score(plan, done, info)
+        return redacted(score(plan, done, info), redact)
 
     def measure(trials: Iterable[Trial]) -> Iterator[Evaluation]:
         traces = converse(trials, world.target, workers=settings.concurrency)
@@ -94,6 +96,10 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Baseline | str, se
     if isinstance(fresh, str):
         return _concluded(report, unverified(stored, fresh), settings)
     return _concluded(report, verified(stored, fresh.compared(report)), settings)
+
+
+def _key_names(settings: Settings) -> list[str]:
+    return [told.api_key_env for told in (settings.target, settings.judge) if told is not None]
 
 
 def _narrowed(baseline: Baseline | None, settings: Settings) -> Baseline | None:

@@ -11,13 +11,11 @@ from typing import Any
 from runevals.dialects.reading import Place, Source, read_source
 from runevals.errors import InvalidSettings, InvalidSuite
 from runevals.records import SuiteProblem
+from runevals.redact import KEY_SHAPES
 from runevals.schema_check import complaints
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
-LOOKS_LIKE_A_KEY = re.compile(
-    r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
-    r"|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
-)
+LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

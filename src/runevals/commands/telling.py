@@ -12,6 +12,7 @@ import click
 
 from runevals.inert import log_text, visible
 from runevals.records import Conclusion, Outcome, SuiteProblem
+from runevals.redact import redactor
 from runevals.wording import plural
 
 if TYPE_CHECKING:
@@ -92,6 +93,6 @@ class _Counts:
 
 
 def shown(text: str) -> str:
-    """`text` for terminal and log: nothing in it moves the cursor or commands a GitHub runner."""
-    plain = visible(text)
+    """`text` for terminal and log: no secrets, and nothing that moves the cursor or commands a GitHub runner."""
+    plain = visible(redactor(os.environ)(text))
     return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain

@@ -1,0 +1,63 @@
+"""Secrets, taken out of everything that is written or printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+SHORTEST = 8  # shorter values would eat ordinary words
+KEY_SHAPES = (
+    r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
+    r"|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
+)
+
+
+def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:
+    """Value → name of each variable that is named like a secret, or named in `more_names`; line by line."""
+    named = set(more_names)
+    found: dict[str, str] = {}
+    for name, value in sorted(environment.items()):
+        if name in named or name.upper().endswith(SECRET_NAMES):
+            for line in value.splitlines():
+                if len(line) >= SHORTEST:
+                    found[line] = name
+    return found
+
+
+def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
+    """A function that replaces secrets in a text: the values above by their names, other keys by their shape."""
+    values = secret_values(environment, more_names)
+    longest_first = sorted(values, key=len, reverse=True)
+    pattern = re.compile("|".join([*map(re.escape, longest_first), KEY_SHAPES]))
+    return lambda text: pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+
+
+def redacted(value: T, redact: Callable[[str], str]) -> T:
+    """`value` with every text in it redacted, however deep; what has none stays the very same object."""
+    made: T = _redacted(value, redact)
+    return made
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        text = redact(value)
+        return text if text != value else value
+    if isinstance(value, tuple | list):
+        items = [_redacted(item, redact) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+    if isinstance(value, Mapping):
+        pairs = {_redacted(key, redact): _redacted(item, redact) for key, item in value.items()}
+        return value if all(key in value and item is value[key] for key, item in pairs.items()) else pairs
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {
+            field.name: made
+            for field in fields(value)
+            if (made := _redacted(old := getattr(value, field.name), redact)) is not old
+        }
+        return replace(value, **changes) if changes else value
+    return value

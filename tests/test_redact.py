@@ -1,0 +1,67 @@
+"""A secret that was told is written nowhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.redact import redacted, redactor
+from tests.commands.test_run import SUITE
+from tests.reports import report
+
+CANARY = "canary-1234567890"
+SHAPES = [
+    "sk-" + "a1B2" * 6,
+    "ghp_" + "a1B2" * 6,
+    "github_pat_" + "a1B2" * 6,
+    "AKIA" + "A1B2" * 4,
+]
+
+
+def test_values_go_by_their_names_the_longest_first():
+    redact = redactor({"A_KEY": "first-secret", "B_TOKEN": "first-secret-and-more", "HOME": "/home/first"})
+    assert redact("x first-secret-and-more, first-secret, /home/first") == (
+        "x [redacted B_TOKEN], [redacted A_KEY], /home/first"
+    )
+
+
+def test_short_values_and_other_names_stay():
+    assert redactor({"A_KEY": "short", "NAME": "long-enough-value"})("short long-enough-value") == (
+        "short long-enough-value"
+    )
+    assert redactor({"NAME": "long-enough-value"}, ["NAME"])("long-enough-value") == "[redacted NAME]"
+
+
+@pytest.mark.parametrize("key", SHAPES)
+def test_what_has_the_shape_of_a_key_goes_too(key):
+    assert redactor({})(f"key={key};") == "key=[redacted key];"
+
+
+def test_records_without_secrets_are_left_as_they_are():
+    made = report({"a": "p"})
+    assert redacted(made, redactor({"A_KEY": CANARY})) is made
+
+
+@pytest.mark.parametrize("where", ["answer", "error", "suite"])
+def test_a_secret_is_in_no_file_and_on_no_screen(project, runevals, monkeypatch, where):
+    monkeypatch.setenv("MY_API_KEY", CANARY)
+    suite = SUITE
+    body = "return 'x'"
+    if where == "answer":
+        body = "import os; return {'output': 'it is ' + os.environ['MY_API_KEY'], 'toolCalls': [{'name': 'f', "
+        body += "'input': {'key': os.environ['MY_API_KEY']}}]}"
+    elif where == "error":
+        body = "import os; raise ValueError(os.environ['MY_API_KEY'])"
+    else:
+        suite = {**SUITE, "items": [{**SUITE["items"][0], "prompt": f"is {CANARY} fine?", "testId": CANARY}]}
+    project.write("agent.py", f"def answer(prompt):\n {body}\n")
+    names = ["out.json", "out.xml", "out.csv", "out.md"]
+    project.write("suite.json", suite)
+    outputs = [word for name in names for word in ("-o", name)]
+    _, out, err = runevals("suite.json", "--target", "python:agent.py:answer", *outputs)
+    assert CANARY not in out + err
+    for name in names:
+        text = (project.path / name).read_text(encoding="utf-8")
+        assert CANARY not in text
+    assert "[redacted MY_API_KEY]" in json.dumps(project.document()["cases"])
