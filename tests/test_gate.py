@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.pipeline import Baseline, decide
-from runevals.records import GateState
+from runevals.records import Gate, GateState, Scope
 from runevals.settings import Told, resolve
 from tests.reports import case, report
 
@@ -151,3 +151,77 @@ def test_headlines_say_what_was_lost(settings):
     base = [case("a", "ppp", critical=True), *rest]
     lost = decided(settings, [case("a", "fff", critical=True), *rest], base)
     assert lost.verdict.headline == "A critical case is lost – 1 of 10 cases regressed"
+
+
+def own(settings, **gate):
+    return replace(settings, gates=(Gate(**{"name": "mine", "limit": 0.0, "op": ">=", **gate}),))
+
+
+CASES = [case("a", "p", category="eu", tags=("x",)), case("b", "f", category="eu"), case("c", "p")]
+
+
+@pytest.mark.parametrize(
+    ("gate", "state"),
+    [
+        ({"metric": "pass_rate", "limit": 0.6}, "passed"),
+        ({"metric": "pass_rate", "limit": 0.7}, "failed"),
+        ({"metric": "pass_rate", "limit": 1.0, "scope": Scope(tag="x")}, "passed"),
+        ({"metric": "pass_rate", "limit": 0.6, "scope": Scope(category="eu")}, "failed"),
+        ({"metric": "pass_rate", "limit": 1.0, "scope": Scope(case="[ac]")}, "passed"),
+        ({"metric": "composite", "limit": 3.6}, "passed"),
+        ({"metric": "share", "limit": 0.7}, "failed"),
+        ({"metric": "evaluator:ExactMatch", "limit": 0.7}, "failed"),
+        ({"metric": "cost_usd", "op": "<=", "limit": 0.003}, "passed"),
+        ({"metric": "cost_usd", "op": "<", "limit": 0.001}, "failed"),
+        ({"metric": "latency_p95_s", "op": "<=", "limit": 0.5}, "passed"),
+        ({"metric": "tokens", "op": "==", "limit": 45}, "passed"),
+        ({"metric": "errors", "op": "<=", "limit": 0}, "passed"),
+        ({"metric": "composite", "limit": 5, "level": "warn"}, "warned"),
+        ({"metric": "composite", "limit": 1, "scope": Scope(category="none")}, "failed"),
+        ({"metric": "composite", "limit": 1, "scope": Scope(category="none"), "on_missing": "pass"}, "passed"),
+        ({"metric": "judge_coverage", "limit": 1}, "failed"),
+        ({"metric": "regressions", "op": "<=", "limit": 0}, "not_applicable"),
+    ],
+)
+def test_gates_of_the_settings(settings, gate, state):
+    assert states(decided(own(settings, **gate), CASES))["mine"] == state
+
+
+@pytest.mark.parametrize(
+    ("metric", "limit", "state"),
+    [
+        ("regressions", 1, "passed"),
+        ("regressions", 0, "failed"),
+        ("new_failures", 1, "failed"),
+        ("weakening", 0, "failed"),
+    ],
+)
+def test_gates_about_the_difference(settings, metric, limit, state):
+    base = [case(key, "p") for key in "abcdefgh"]
+    head = [case("a", "f"), *(case(key, "p") for key in "bcdefg"), case("new", "f")]
+    found = decided(own(settings, metric=metric, op="<=", limit=limit), head, base, deterministic=True)
+    assert states(found)["mine"] == state
+
+
+def test_a_gate_with_a_presets_name_replaces_it(settings):
+    softer = replace(settings, gates=(Gate(name="redteam", metric="pass_rate", op=">=", limit=0.5),))
+    cases = [case("a", "p", category="redteam"), case("b", "f", category="redteam")]
+    assert decided(settings, cases).verdict.exit_code == 1
+    assert decided(softer, cases).verdict.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("gates: [{metric: pas_rate, op: '>=', limit: 1}]", "no metric 'pas_rate'; did you mean 'pass_rate'"),
+        ("gates: [{metric: share, op: '>=', limit: 1}, {metric: share, op: '>=', limit: 1}]", "is used twice"),
+        ("gates: [{metric: share, op: '=>', limit: 1}]", "must be one of"),
+        ("fail_on: [no_regresion]", "did you mean 'no_regression'"),
+    ],
+)
+def test_gates_that_cannot_be_meant_are_refused(tmp_path, text, told):
+    from runevals.errors import ToldWrong
+
+    (tmp_path / "runevals.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ToldWrong, match=told):
+        resolve(Told(cwd=tmp_path, environment={}))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from runevals.metrics import COMPARED, in_scope, measure
 from runevals.records import (
     CaseReport,
     Comparison,
     ComparisonVerdict,
+    Gate,
     GateResult,
     GateState,
     Outcome,
@@ -17,11 +21,23 @@ from runevals.settings import Settings
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _TOLERANCE = 1e-9  # shares are sums of fractions
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": lambda observed, limit: observed >= limit - _TOLERANCE,
+    "<=": lambda observed, limit: observed <= limit + _TOLERANCE,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": lambda observed, limit: abs(observed - limit) <= _TOLERANCE,
+}
 
 
 def apply_gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> tuple[GateResult, ...]:
-    """Every preset gate that applies. `fail_on` turns failures of gates it does not name into warnings."""
-    gates = list(_gates(settings, report, comparison))
+    """The settings' gates, and every preset one that applies and is not replaced.
+
+    `fail_on` turns failures of gates it does not name into warnings.
+    """
+    own = [_own(gate, report, comparison) for gate in settings.gates]
+    replaced = {gate.name for gate in settings.gates}
+    gates = [*own, *(gate for gate in _gates(settings, report, comparison) if gate.name not in replaced)]
     if settings.fail_on is None:
         return tuple(gates)
     return tuple(_softened(gate, settings.fail_on) for gate in gates)
@@ -52,16 +68,34 @@ def _gates(settings: Settings, report: RunReport, comparison: Comparison | None)
     yield measured(report, settings.errors_limit)
 
 
+def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
+    """A gate of the settings: pass rates as the presets' are, other metrics by their number."""
+    if gate.metric == "pass_rate" and gate.op == ">=" and (cases := in_scope(report.cases, gate.scope)):
+        found = _pass_rate(gate.name, cases, gate.limit)
+        return _warned(found) if gate.level == "warn" else found
+    observed = measure(gate, report, comparison)
+    if observed is None:
+        needs_base = gate.metric in COMPARED and comparison is None
+        missing = "there is no base" if needs_base else "nothing to measure it on"
+        state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
+        if needs_base:
+            state = GateState.NOT_APPLICABLE
+        found = GateResult(name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit)
+    else:
+        state = GateState.PASSED if _OPERATORS[gate.op](observed, gate.limit) else GateState.FAILED
+        told = f"{gate.metric} is {observed:.4g}, must be {gate.op} {gate.limit:g}"
+        found = GateResult(name=gate.name, state=state, reason=told, observed=observed, limit=gate.limit)
+    return _warned(found) if gate.level == "warn" else found
+
+
+def _warned(gate: GateResult) -> GateResult:
+    return replace(gate, state=GateState.WARNED) if gate.state is GateState.FAILED else gate
+
+
 def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
     if gate.state is not GateState.FAILED or gate.name in fail_on or gate.name == "measured":
         return gate
-    return GateResult(
-        name=gate.name,
-        state=GateState.WARNED,
-        reason=gate.reason,
-        observed=gate.observed,
-        limit=gate.limit,
-    )
+    return _warned(gate)
 
 
 def _no_regression(comparison: Comparison) -> GateResult:

@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.errors import InvalidSettings
+from runevals.gate_settings import check_names, gates_of
 from runevals.nearest import did_you_mean
+from runevals.records import Gate
 from runevals.settings_file import SettingsFile, read_settings_file
 
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
@@ -77,7 +79,6 @@ SETTINGS: tuple[Setting, ...] = (
         name="fail_on",
         kind="texts",
         help="The gates that may fail the run; `none` for none.",
-        choices=("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured", "none"),
     ),
     Setting(
         name="errors_limit",
@@ -134,6 +135,7 @@ class Settings:
     verify_repeats: int
     min_pass_rate: float | None
     fail_on: tuple[str, ...] | None
+    gates: tuple[Gate, ...]
     errors_limit: float
     output_dir: str
     evaluate_only: bool = False
@@ -170,6 +172,8 @@ def resolve(told: Told) -> Settings:
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
+    gates = gates_of(file.values.get("gates", ()), file.shown)
+    check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, told.cwd)
     given = Given(
         values=values,
@@ -201,6 +205,7 @@ def resolve(told: Told) -> Settings:
         verify_repeats=values["verify_repeats"],
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
+        gates=gates,
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
         evaluate_only=told.evaluate_only,

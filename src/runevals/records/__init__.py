@@ -2,6 +2,7 @@
 
 from runevals.records.comparison import Change, ChangeKind, Comparison, ComparisonVerdict, Verification, Weakening
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
+from runevals.records.gate import Gate, Scope
 from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
 from runevals.records.report import (
     AttemptReport,
@@ -35,6 +36,7 @@ __all__ = [
     "Conversation",
     "EvaluatorSpec",
     "FinalVerdict",
+    "Gate",
     "GateResult",
     "GateState",
     "Layer",
@@ -49,6 +51,7 @@ __all__ = [
     "RunInfo",
     "RunReport",
     "Scale",
+    "Scope",
     "Suite",
     "SuiteInfo",
     "SuiteProblem",

@@ -1,0 +1,54 @@
+"""The gates that a settings file writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runevals.errors import InvalidSettings
+from runevals.nearest import did_you_mean
+from runevals.records import Gate, Scope
+
+PRESET_GATES = ("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured")
+GATE_METRICS = (
+    "pass_rate",
+    "composite",
+    "share",
+    "errors",
+    "regressions",
+    "new_failures",
+    "cost_usd",
+    "cost_change",
+    "latency_p95_s",
+    "tokens",
+    "weakening",
+    "judge_coverage",
+)
+
+
+def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
+    """The settings file's gates. Raises InvalidSettings for a metric that there is not, or a name used twice."""
+    gates: list[Gate] = []
+    for entry in written:
+        metric = entry["metric"]
+        if metric not in GATE_METRICS and not metric.startswith("evaluator:"):
+            hint = did_you_mean(metric, GATE_METRICS)
+            raise InvalidSettings(f"{shown}: gates: there is no metric '{metric}'{hint}")
+        name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
+        if name in {gate.name for gate in gates}:
+            raise InvalidSettings(f"{shown}: gates: the name '{name}' is used twice")
+        more = {key: entry[key] for key in ("on_missing", "level") if key in entry}
+        scope = Scope(**entry.get("scope", {}))
+        gates.append(
+            Gate(name=name, metric=metric, op=entry["op"], limit=float(entry["limit"]), scope=scope, **more)
+        )
+    return tuple(gates)
+
+
+def check_names(fail_on: Sequence[str], shown: str, gates: Sequence[Gate]) -> None:
+    """Raises InvalidSettings for a name in `fail_on` that no gate has: a typo must not switch gates off."""
+    known = (*PRESET_GATES, *(gate.name for gate in gates), "none")
+    for name in fail_on:
+        if name not in known:
+            told = f"it is one of {', '.join(known)}{did_you_mean(name, known)}"
+            raise InvalidSettings(f"fail_on ({shown}): there is no gate '{name}'; {told}")

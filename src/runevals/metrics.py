@@ -1,0 +1,111 @@
+"""What a gate can measure on a report and its comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from math import fsum
+
+from runevals.records import CaseReport, CheckReport, Comparison, Gate, Layer, Outcome, RunReport, Scope
+from runevals.score import totals
+
+EVALUATOR = "evaluator:"
+
+
+def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
+    """The cases that `scope` names."""
+    return [
+        case
+        for case in cases
+        if (scope.category is None or case.category == scope.category)
+        and (scope.tag is None or scope.tag in case.tags)
+        and (scope.suite is None or fnmatchcase(case.suite, scope.suite))
+        and (scope.case is None or fnmatchcase(case.key, scope.case))
+    ]
+
+
+def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> float | None:
+    """The gate's metric; None where there is nothing to measure it on, or nobody told it.
+
+    Shares are 0–1, `composite` and `evaluator:<name>` of a judge are on their own scale, `cost_change` is the
+    share by which the cost grew.
+    """
+    cases = in_scope(report.cases, gate.scope)
+    if not cases:
+        return None
+    if gate.metric.startswith(EVALUATOR):
+        return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
+    if gate.metric in _OF_COMPARISON:
+        return None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope)
+    return _OF_CASES[gate.metric](cases)
+
+
+def _evaluator(cases: Sequence[CaseReport], name: str) -> float | None:
+    """Mean of a graded evaluator's own scores, pass rate of another's."""
+    found = [result for result in _results(cases) if name in (result.id, result.evaluator)]
+    measured = [r for r in found if r.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    if not measured:
+        return None
+    if measured[0].layer is Layer.JUDGE:
+        return fsum(r.value for r in measured if r.value is not None) / len(measured)
+    return sum(r.outcome is Outcome.PASSED for r in measured) / len(measured)
+
+
+def _results(cases: Iterable[CaseReport]) -> list[CheckReport]:
+    return [r for case in cases for attempt in case.attempts for turn in attempt.turns for r in turn.results]
+
+
+def _errors(cases: Sequence[CaseReport]) -> float:
+    return sum(case.unmeasured for case in cases) / len(cases)
+
+
+def _tokens(cases: Sequence[CaseReport]) -> float | None:
+    found = totals(cases)
+    if found.input_tokens is None or found.output_tokens is None:
+        return None
+    return float(found.input_tokens + found.output_tokens)
+
+
+def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
+    asked = [result for result in _results(cases) if result.layer is Layer.JUDGE]
+    return sum(result.value is not None for result in asked) / len(asked) if asked else None
+
+
+def _regressions(comparison: Comparison, scope: Scope) -> float:
+    heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
+    return float(len(in_scope(heads, scope)))
+
+
+def _new_failures(comparison: Comparison, scope: Scope) -> float:
+    """Regressed cases, and added ones that fail."""
+    added = [change.head for change in comparison.of_kind("added") if change.head is not None]
+    failing = [case for case in in_scope(added, scope) if case.status is Outcome.FAILED]
+    return _regressions(comparison, scope) + len(failing)
+
+
+def _cost_change(comparison: Comparison, _scope: Scope) -> float | None:
+    before, now = comparison.base_totals.cost_usd, comparison.head_totals.cost_usd
+    return None if not before or now is None else (now - before) / before
+
+
+def _weakening(comparison: Comparison, _scope: Scope) -> float:
+    return float(len(comparison.weakenings))
+
+
+_OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
+    "pass_rate": lambda cases: totals(cases).pass_rate,
+    "composite": lambda cases: totals(cases).composite,
+    "share": lambda cases: totals(cases).share,
+    "errors": _errors,
+    "cost_usd": lambda cases: totals(cases).cost_usd,
+    "latency_p95_s": lambda cases: totals(cases).latency_p95_s,
+    "tokens": _tokens,
+    "judge_coverage": _judge_coverage,
+}
+_OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope], float | None]] = {
+    "regressions": _regressions,
+    "new_failures": _new_failures,
+    "cost_change": _cost_change,
+    "weakening": _weakening,
+}
+COMPARED = frozenset(_OF_COMPARISON)
