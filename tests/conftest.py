@@ -15,6 +15,7 @@ from runevals.commands import call
 _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
+    "linux": lambda: Path("/proc/self").exists(),
     "container": lambda: (
         shutil.which("docker") is not None
         and bool(os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists())

@@ -35,7 +35,7 @@ def test_other_calls_go_on_while_one_runs_away():
         assert runaway.result().error == "evaluator_timeout"
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads the worker's process id from /proc")
+@pytest.mark.needs("linux")
 def test_a_killed_worker_costs_one_retry():
     before = children()
     with Sandbox(workers=1) as sandbox:
@@ -45,7 +45,7 @@ def test_a_killed_worker_costs_one_retry():
         assert sandbox.call(regex("b", "ab")).value is True
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads the worker's environment from /proc")
+@pytest.mark.needs("linux")
 def test_workers_have_no_environment_and_end_with_the_sandbox(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "do-not-hand-on")
     before = children()

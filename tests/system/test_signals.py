@@ -17,7 +17,7 @@ PYTHON = "target: {type: python, function: 'agent.py:answer'}\n"
 AGENT = "import time, pathlib, os\npathlib.Path(f'pid-{os.getpid()}').touch()\n"
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+@pytest.mark.needs("linux")
 @pytest.mark.parametrize("settings", [COMMAND, PYTHON], ids=["command", "python"])
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_ends_soon_and_leaves_no_program_behind(project, settings, sent):
