@@ -10,7 +10,7 @@ from runevals.discover import discover
 from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluators.kinds import Runs, Scripted
 from runevals.plan import RunPlan
-from runevals.records import Location, Suite, SuiteProblem
+from runevals.records import Suite, SuiteProblem
 from runevals.settings import Settings, SuiteEntry
 
 
@@ -75,17 +75,19 @@ def shown_path(path: Path, settings: Settings) -> str:
 def rehearse(plan: RunPlan, sandbox: Runs) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     problems: dict[SuiteProblem, None] = {}
-    seen: set[int] = set()
-    for case in plan.checks:
-        for turn in case:
-            for check in turn.checks:
-                if not isinstance(check.evaluator, Scripted) or id(check) in seen:
+    tried: set[tuple[str, str, str]] = set()
+    for case, planned in zip(plan.cases, plan.checks, strict=True):
+        for turn, checks in zip(case.turns, planned, strict=True):
+            for check in checks.checks:
+                if not isinstance(check.evaluator, Scripted):
                     continue
-                seen.add(id(check))
-                call = check.evaluator.rehearsal()
-                answer = None if call is None else sandbox.call(call)
-                if answer is not None and answer.error is not None:
-                    location = check.spec.location or Location(file=plan.suites[0].path)
+                call = check.evaluator.rehearsal(turn.expected)
+                if call is None or (key := (call.kind, call.code, str(call.arguments))) in tried:
+                    continue
+                tried.add(key)
+                answer = sandbox.call(call)
+                if answer.error is not None:
+                    location = check.spec.location or turn.location or case.location
                     message = f"{check.id} cannot be used: {answer.reason}"
                     problem = SuiteProblem(location=location, pointer=check.spec.pointer, message=message)
                     problems[problem] = None

@@ -141,3 +141,10 @@ def test_recorded_answers_feed_a_run_of_rows(project, runevals):
     )
     assert code == 0
     assert out.startswith("✓ 1 of 1 case pass, 1 skipped")
+
+
+def test_an_expected_pattern_that_does_not_compile_is_told_with_its_line(project, runevals):
+    project.write("rows.csv", "id,input,expected\na,Year?,\\d+\nb,Year?,(\n")
+    code, _, err = runevals("validate", "rows.csv", "--evaluators", "regex")
+    assert code == 2
+    assert "rows.csv:3:1: preset-regex cannot be used: /(/: SyntaxError" in err

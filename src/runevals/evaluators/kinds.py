@@ -129,8 +129,8 @@ class Scripted(Evaluator):
     def verdict(self, answer: Answer) -> Verdict:
         """What the worker's answer means; never called with an error."""
 
-    def rehearsal(self) -> Call | None:
-        """A call whose error shows before the run that the options are unusable."""
+    def rehearsal(self, expected: str | None) -> Call | None:  # noqa: ARG002 - most do not look at it
+        """A call whose error shows before the run that the options, or the expected text, are unusable."""
         return None
 
 

@@ -36,8 +36,9 @@ class PresetRegex(Scripted):
         shown = self.pattern if self.pattern is not None else "the expected pattern"
         return regex_verdict(shown, self.flags, answer)
 
-    def rehearsal(self) -> Call | None:
-        return None if self.pattern is None else regex_call(self.pattern, self.flags, "")
+    def rehearsal(self, expected: str | None) -> Call | None:
+        pattern = self._pattern(expected)
+        return None if pattern is None else regex_call(pattern, self.flags, "")
 
     def _pattern(self, expected: str | None) -> str | None:
         return self.pattern if expected is None else expected
