@@ -40,15 +40,15 @@ def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Co
     if base.ref is not None:
         return _run(settings, loaded, _asked_for(settings, base.ref, base, quiet=quiet), quiet=quiet)
     baseline, notices = read_baseline(settings)
-    commit = None if baseline is None else _commit_to_verify(settings, baseline)
-    if baseline is not None and commit is not None:
-        baseline = replace(baseline, strictness=Strictness.SCREENING)
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
-    conclusion = _run(settings, loaded, baseline, quiet=quiet)
-    comparison = conclusion.comparison
-    if baseline is None or comparison is None or settings.verify == "off" or not needs_verification(comparison):
+    if baseline is None or settings.verify == "off":
+        return _run(settings, loaded, baseline, quiet=quiet)
+    commit, why_not = _verifiable(settings, baseline)
+    screening = baseline if commit is None else replace(baseline, strictness=Strictness.SCREENING)
+    conclusion = _run(settings, loaded, screening, quiet=quiet)
+    if conclusion.comparison is None or not needs_verification(conclusion.comparison):
         return conclusion
-    fresh = _verifying(settings, baseline, commit, base, quiet=quiet)
+    fresh = why_not if commit is None else _verifying(settings, commit, base, quiet=quiet)
     return pipeline.verify(conclusion, baseline, fresh, settings)
 
 
@@ -79,30 +79,25 @@ def _asked_for(settings: Settings, ref: str, base: Base, *, quiet: bool) -> Base
     return _fresh(settings, commit, base, settings.repeat, quiet=quiet)
 
 
-def _commit_to_verify(settings: Settings, baseline: Baseline) -> str | None:
-    """The stored base's commit, where a red could be verified against a fresh run of it."""
-    if settings.verify == "off" or settings.evaluate_only or baseline.report.run.commit is None:
-        return None
-    if settings.target is None or settings.target.type == "recorded":
-        return None
-    return commit_of(settings.cwd, baseline.report.run.commit)
-
-
-def _verifying(
-    settings: Settings, baseline: Baseline, commit: str | None, base: Base, *, quiet: bool
-) -> Baseline | str:
-    """A fresh run of the stored base's commit, or why there can be none."""
+def _verifiable(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
+    """(the stored base's commit, "") where it can be run again, else (None, why not)."""
     if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
-        return "recorded answers cannot be asked again"
-    if commit is None:
-        stored = baseline.report.run.commit
-        return "the base's commit is not here" if stored else "the base's result does not say its commit"
+        return None, "recorded answers cannot be asked again"
+    stored = baseline.report.run.commit
+    if stored is None:
+        return None, "the base's result does not say its commit"
+    commit = commit_of(settings.cwd, stored)
+    return commit, "" if commit else "the base's commit is not here"
+
+
+def _verifying(settings: Settings, commit: str, base: Base, *, quiet: bool) -> Baseline | str:
+    """A fresh run of the base, or why it could not be run."""
     click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
     try:
         fresh = _fresh(settings, commit, base, settings.verify_repeats, quiet=quiet)
-        return replace(fresh, strictness=Strictness.VERIFYING)
     except RunevalsError as error:
         return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
+    return replace(fresh, strictness=Strictness.VERIFYING)
 
 
 def _fresh(head: Settings, commit: str, base: Base, repeat: int, *, quiet: bool) -> Baseline:
