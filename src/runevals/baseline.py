@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from runevals import document
 from runevals.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.pipeline import Baseline
+from runevals.plan import wanted
 from runevals.records import Conclusion, RunReport
-from runevals.score import pooled
+from runevals.score import pooled, run_report
 from runevals.settings import Settings
 
 MOST_RUNS = 3
@@ -17,12 +19,21 @@ TIMEOUT_S = 30.0
 
 
 def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    """The base's report, None where there is none, and notices.
+    """The base's report over the cases that the run's filters leave in, None where there is none, and notices.
 
     A file that the settings file names may not be there yet; one that the command line names must be. Of a
     folder, the newest measured runs are pooled, three at most. Raises InvalidSettings, InvalidDocument, or
     WorldRefused for an address that does not answer.
     """
+    found, notices = _find(settings)
+    if found is None or not (settings.category or settings.tag or settings.filter):
+        return found, notices
+    cases = [case for case in found.report.cases if wanted(case, settings)]
+    report = run_report(found.report.run, cases, complete=found.report.complete)
+    return replace(found, report=report), notices
+
+
+def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     named = settings.baseline
     if named is None:
         return None, ()

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
 from runevals.conclude import conclude
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
-from runevals.loading import Loaded
-from runevals.plan import RunPlan, Trial, make_plan, wanted
+from runevals.plan import RunPlan, Trial
 from runevals.records import Comparison, Conclusion, Provenance, RunReport
 from runevals.redact import redacted, redactor
-from runevals.score import run_info, run_report, score
+from runevals.score import run_info, score
 from runevals.settings import Settings
 from runevals.world import World
 
@@ -49,8 +48,7 @@ def run(
     With a baseline, several repeats are run in rounds of the whole suite, and no more of them than the answer
     needs. Single cases are never run again: keeping the best of them would hide every loss.
     """
-    baseline = _narrowed(baseline, settings)
-    redact = redactor(settings.environment, _key_names(settings))
+    redact = redactor(settings.environment, settings.key_names)
     started_at, started = world.now(), time.monotonic()
     done: list[Evaluation] = []
 
@@ -98,24 +96,6 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Baseline | str, se
     return _concluded(report, verified(stored, fresh.compared(report)), settings)
 
 
-def _key_names(settings: Settings) -> list[str]:
-    return [told.api_key_env for told in (settings.target, settings.judge) if told is not None]
-
-
-def _narrowed(baseline: Baseline | None, settings: Settings) -> Baseline | None:
-    """The base's cases that this run's filters leave in."""
-    if baseline is None or not (settings.category or settings.tag or settings.filter):
-        return baseline
-    cases = [case for case in baseline.report.cases if wanted(case, settings)]
-    report = run_report(baseline.report.run, cases, complete=baseline.report.complete)
-    return replace(baseline, report=report)
-
-
 def _concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
     gates = apply_gates(settings, report, comparison)
     return conclude(report, comparison, gates, baseline_required=settings.baseline_required)
-
-
-def prepare(settings: Settings, loaded: Loaded) -> RunPlan:
-    """load → plan."""
-    return make_plan(loaded.suites, settings)

@@ -143,6 +143,11 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
     file: str | None = None
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The variables that hold the keys of target and judge."""
+        return tuple(told.api_key_env for told in (self.target, self.judge) if told is not None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:

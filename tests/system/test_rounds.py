@@ -106,3 +106,14 @@ def test_a_red_that_cannot_be_verified_stands_and_says_why(drifting, runevals):
     assert "Not verified: the base's commit is not here" in out
     code, out, err = runevals(*STORED, "--verify", "off")
     assert (code, "running the base" in err) == (1, False)
+
+
+def test_a_filtered_red_that_cannot_be_verified_stands_too(drifting, runevals):
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    base = drifting.document("base.json")
+    base["run"]["commit"] = "0" * 40
+    drifting.write("base.json", base)
+    drifting.agent(0.5)
+    code, out, _ = runevals(*STORED, "--filter", "k[0-3]*")
+    assert code == 1, out
+    assert "Not verified: the base's commit is not here" in out

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 @click.command("action", hidden=True)
 def command() -> None:
     """Run as a step of a GitHub workflow."""
-    from runevals.github.masking import mask_commands
-
-    if os.environ.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
-        for line in mask_commands(os.environ):
-            click.echo(line)
     finish(execute(os.environ, Path.cwd()))
 
 
@@ -34,6 +29,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
+    from runevals.github.masking import mask_commands
     from runevals.publish import publish
     from runevals.reporters import REPORTERS, summary
     from runevals.settings import Told, resolve
@@ -41,6 +37,9 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     settings = resolve(told)
+    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
+        for line in mask_commands(environment, settings.key_names):
+            click.echo(line)
     folder = (workspace / settings.output_dir).resolve()
     if not folder.is_relative_to(workspace.resolve()) or folder == workspace.resolve():
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
@@ -49,10 +48,12 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     base = Base(None, lambda cwd: resolve(replace(told, cwd=cwd)))
     conclusion = judged(settings, loaded, base, quiet=False)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
-    publish(conclusion, list(paths.values()))
-    _hand_over(folder, workspace)
-    _tell_the_runner(environment, _outputs(conclusion, paths, workspace), summary.render(conclusion))
-    tell(conclusion)
+    try:
+        publish(conclusion, list(paths.values()))
+    finally:  # a verdict that was paid for is told even where a file cannot be written
+        _hand_over(folder, workspace)
+        _tell_the_runner(environment, _outputs(conclusion, paths, workspace), summary.render(conclusion))
+        tell(conclusion)
     return conclusion.verdict.exit_code
 
 
@@ -86,5 +87,5 @@ def _hand_over(folder: Path, workspace: Path) -> None:
     owner = workspace.stat()
     top = workspace.resolve() / folder.relative_to(workspace.resolve()).parts[0]
     for path in [top, *top.rglob("*")]:
-        if not path.is_symlink():
+        if path.exists() and not path.is_symlink():
             os.chown(path, owner.st_uid, owner.st_gid)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from runevals.redact import secret_values
 
 
-def mask_commands(environment: Mapping[str, str]) -> Iterator[str]:
-    """One `::add-mask::` line for each value of a variable that is named like a secret."""
-    for value in secret_values(environment):
+def mask_commands(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Iterator[str]:
+    """One `::add-mask::` line for each value of a variable named like a secret, or in `more_names`."""
+    for value in secret_values(environment, more_names):
         yield f"::add-mask::{value.replace('%', '%25')}"

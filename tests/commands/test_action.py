@@ -1,0 +1,56 @@
+"""The action's entry, where no container is needed to see it."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.commands.action import execute
+from runevals.errors import CannotWrite, InvalidSettings
+from tests.commands.test_run import ANSWERS, SUITE
+
+
+@pytest.fixture
+def job(project):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    for name in ("output", "summary"):
+        project.write(f"runner/{name}", "")
+
+    def run(**inputs):
+        environment = {
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_OUTPUT": str(project.path / "runner" / "output"),
+            "GITHUB_STEP_SUMMARY": str(project.path / "runner" / "summary"),
+            "MODEL_ACCESS": "not-named-like-a-secret",
+            **{f"INPUT_{name.upper()}": value for name, value in inputs.items()},
+        }
+        return execute(environment, project.path)
+
+    return run
+
+
+def told(project, name):
+    return (project.path / "runner" / name).read_text(encoding="utf-8")
+
+
+def test_files_that_cannot_be_written_cost_neither_verdict_nor_summary(job, project, capfd):
+    project.write("blocked", "a file, no folder")
+    with pytest.raises(CannotWrite):
+        job(target="recorded:answers.jsonl", output_dir="blocked/results")
+    assert "1 of 2 cases pass" in capfd.readouterr().out
+    assert "verdict<<" in told(project, "output")
+    assert "1 of 2 cases pass" in told(project, "summary")
+
+
+def test_a_key_by_any_name_is_masked(job, project, capfd):
+    project.write("runevals.yaml", "target: {type: recorded, path: answers.jsonl, api_key_env: MODEL_ACCESS}\n")
+    assert job() == 0
+    assert capfd.readouterr().out.splitlines()[0] == "::add-mask::not-named-like-a-secret"
+
+
+@pytest.mark.parametrize("folder", ["../out", "/tmp", "."])
+def test_a_folder_outside_the_workspace_is_refused_before_the_run(job, project, folder):
+    with pytest.raises(InvalidSettings, match="no folder inside the workspace"):
+        job(target="recorded:answers.jsonl", output_dir=folder)
+    assert told(project, "output") == ""
