@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "changes": BOTTOM,
     "compare": BOTTOM | TOOLS | {"changes", "score"},
     "metrics": BOTTOM | {"score"},
-    "gate": BOTTOM | {"metrics", "settings"},
+    "gate": BOTTOM | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
     "world": {"evaluators", "judge", "targets"},

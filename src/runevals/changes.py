@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
-from runevals.records import CaseReport, Change, ChangeKind, CheckReport, Outcome, Weakening
+from runevals.records import CaseReport, Change, ChangeKind, ChangeLabel, CheckReport, Outcome, Weakening
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,21 @@ class Pair:
     base: CaseReport
     head: CaseReport
 
+    @property
+    def regressed(self) -> bool:
+        """Passed on base, fails on head."""
+        return self.base.status is Outcome.PASSED and self.head.status is Outcome.FAILED
+
+    @property
+    def fixed(self) -> bool:
+        """Failed on base, passes on head."""
+        return self.base.status is Outcome.FAILED and self.head.status is Outcome.PASSED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
+    """The cases of two runs, side by side."""
+
     both: list[Pair]
     added: list[CaseReport]
     removed: list[CaseReport]
@@ -42,40 +54,35 @@ def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
 
 
 def case_changes(pairs: Sequence[Pair], *, deterministic: bool) -> Iterator[Change]:
+    """Every case of equal content that is not what it was, in the head's order."""
     for pair in pairs:
         base, head = pair.base, pair.head
         if not head.values or not base.values:
             if base.status is not head.status:
                 yield change_of(pair, "unmeasured")
-        elif base.status is Outcome.PASSED and head.status is Outcome.FAILED:
-            yield Change(
-                suite=head.suite,
-                key=head.key,
-                name=head.name,
-                change="regressed",
-                label="confirmed" if deterministic else "suspect",
-                base=base,
-                head=head,
-            )
-        elif base.status is Outcome.FAILED and head.status is Outcome.PASSED:
-            yield change_of(pair, "fixed")
+        elif pair.regressed:
+            yield change_of(pair, "regressed", "confirmed" if deterministic else "suspect")
+        elif pair.fixed:
+            yield change_of(pair, "fixed", "flaky" if head.flaky else "fixed")
         elif (difference := _mean(head.values) - _mean(base.values)) != 0.0:
             yield change_of(pair, "better" if difference > 0 else "worse")
 
 
-def change_of(pair: Pair, kind: ChangeKind) -> Change:
+def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:
+    """What became of a case that both sides have; without a label of its own, whether it is flaky."""
     return Change(
         suite=pair.head.suite,
         key=pair.head.key,
         name=pair.head.name,
         change=kind,
-        label="flaky" if pair.head.flaky else ("fixed" if kind == "fixed" else None),
+        label=label or ("flaky" if pair.head.flaky else None),
         base=pair.base,
         head=pair.head,
     )
 
 
 def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
+    """A case that only one side has."""
     added = kind == "added"
     return Change(
         suite=case.suite,
@@ -89,6 +96,7 @@ def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
 
 
 def weakenings(matched: Matched) -> Iterator[Weakening]:
+    """What the head's suite no longer sees of the base's."""
     for case in matched.removed:
         yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
     for pair in matched.both:

@@ -114,11 +114,6 @@ def unverified(stored: Comparison, why: str) -> Comparison:
     return replace(stored, verification=Verification(state="impossible", reason=f"not verified: {why}"))
 
 
-def regressed_cases(pairs: Sequence[Pair]) -> list[Pair]:
-    """Pairs that passed on base and fail on head."""
-    return [p for p in pairs if p.base.status is Outcome.PASSED and p.head.status is Outcome.FAILED]
-
-
 def _test(pairs: Sequence[Pair], *, errors_as_passes: bool = False) -> BlockedTest:
     base = {index: pair.base.values for index, pair in enumerate(pairs)}
     head = {
@@ -190,7 +185,7 @@ def _verdict(
 ) -> ComparisonVerdict:
     if len(pairs) < MIN_SHARED * in_base or not pairs:
         return ComparisonVerdict.INCOMPARABLE
-    if deterministic and regressed_cases(pairs):
+    if deterministic and any(pair.regressed for pair in pairs):
         return ComparisonVerdict.REGRESSION
     if not deterministic and rounds.done >= rounds.planned and any(_critical_loss(pair) for pair in pairs):
         return ComparisonVerdict.REGRESSION
@@ -199,7 +194,7 @@ def _verdict(
     if test is None or arrived < MIN_ARRIVED * planned or of_base < MIN_ARRIVED * planned_of_base:
         return ComparisonVerdict.INCONCLUSIVE
     if deterministic:
-        fixed = any(p.base.status is Outcome.FAILED and p.head.status is Outcome.PASSED for p in pairs)
+        fixed = any(pair.fixed for pair in pairs)
         return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
     return _by_test(pairs, test, rounds, complete=arrived == planned)
 

@@ -18,6 +18,7 @@ from runevals.records import (
     RunReport,
 )
 from runevals.settings import Settings
+from runevals.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _TOLERANCE = 1e-9  # shares are sums of fractions
@@ -105,8 +106,7 @@ def _no_regression(comparison: Comparison) -> GateResult:
     match comparison.verdict:
         case ComparisonVerdict.REGRESSION:
             state = GateState.FAILED
-            noun = "case" if regressed == 1 else "cases"
-            reason = f"{regressed} {noun} regressed" if regressed else "the scores dropped"
+            reason = f"{plural(regressed, 'case')} regressed" if regressed else "the scores dropped"
         case ComparisonVerdict.WARNING:
             state, reason = GateState.WARNED, "a drop that may be noise"
         case ComparisonVerdict.INCOMPARABLE:

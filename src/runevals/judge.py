@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.dialects.canonical import fingerprint
-from runevals.dialects.reading import read_line, read_text
+from runevals.dialects.reading import read_line, read_text, unique_keys
 from runevals.errors import InvalidSuite, JudgeRefused
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
@@ -147,13 +147,11 @@ class RecordedJudge:
     def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
         """The recorded judgement for this case and evaluator."""
         found = self._scores.get((case, question.evaluator, turn))
-        low, high = question.scale.minimum, question.scale.maximum
         if found is not None and found.score is not None:
-            if low <= found.score <= (found.score if high is None else high):
+            if question.scale.holds(found.score):
                 return found
-            return _failed(
-                "judge_unparseable", f"the recorded score {found.score:g} is outside {low:g} to {high:g}"
-            )
+            told = f"the recorded score {found.score:g} is outside {question.scale}"
+            return _failed("judge_unparseable", told)
         return _failed(
             "judge_failed",
             f"no recorded judgement for case {case}, turn {turn}, {question.evaluator} in {self._shown}",
@@ -180,11 +178,10 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         if candidate.get("nonce") != nonce:
             continue
         score = candidate.get("score")
-        low, high = question.scale.minimum, question.scale.maximum
         if isinstance(score, bool) or not isinstance(score, int | float):
             return "'score' is missing or not a number"
-        if not low <= score <= (high if high is not None else score):
-            return f"the score {score} is outside {low:g} to {high:g}"
+        if not question.scale.holds(score):
+            return f"the score {score} is outside {question.scale}"
         found.add(float(score))
         reason = str(candidate.get("reasoning", ""))
     if not found:
@@ -193,7 +190,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
+    decoder = json.JSONDecoder(object_pairs_hook=unique_keys)
     found: list[dict[str, Any]] = []
     start = text.find("{")
     while start != -1 and len(found) < 100:
@@ -205,13 +202,6 @@ def _objects(text: str) -> list[dict[str, Any]]:
             found.append(value)
         start = text.find("{", end)
     return found
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a key stands twice")
-    return fields
 
 
 def _messages(question: Question, nonce: str) -> list[dict[str, str]]:

@@ -36,15 +36,13 @@ def explain(name: str) -> str:
     from runevals.evaluators import catalogue
 
     cls = catalogue.find(name)
-    high = "upwards" if cls.scale.maximum is None else f"to {cls.scale.maximum:g}"
-    scale = f"{cls.scale.minimum:g} {high}"
     threshold = "none, passes or fails" if cls.default_threshold is None else f"{cls.default_threshold:g}"
     lines = [
         ", ".join((cls.name, *catalogue.aliases_of(cls.name))),
         "",
         inspect.getdoc(cls) or "",
         "",
-        f"Layer: {cls.layer}. Scale: {scale}. Default threshold: {threshold}."
+        f"Layer: {cls.layer}. Scale: {cls.scale}. Default threshold: {threshold}."
         + (" Needs an expected response." if cls.needs_expected else ""),
     ]
     fields = catalogue.options_of(cls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,8 +17,7 @@ from runevals.wording import plural
 
 if TYPE_CHECKING:
     from runevals.evaluate import Evaluation
-
-    Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
+    from runevals.pipeline import Watch
 
 LINE_EVERY_S = 30.0
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}

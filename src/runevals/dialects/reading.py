@@ -130,10 +130,11 @@ def read_json(text: str, shown: str) -> Source:
 
 def read_line(text: str) -> object:
     """One line of JSON Lines. Raises ValueError for what is no JSON, and for keys that stand twice."""
-    return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
 
 
-def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """For `object_pairs_hook`: the object. Raises ValueError where a key stands twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]

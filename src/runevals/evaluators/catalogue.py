@@ -116,12 +116,10 @@ def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Ite
 def _threshold_problems(cls: type[Evaluator], threshold: float | None) -> Iterable[tuple[str | None, str]]:
     if threshold is None:
         return
-    low, high = cls.scale.minimum, cls.scale.maximum
     if cls.default_threshold is None:
         yield "threshold", f"{cls.name} passes or fails; it takes no threshold"
-    elif not (low <= threshold and (high is None or threshold <= high)):
-        end = "upwards" if high is None else f"to {high:g}"
-        yield "threshold", f"threshold is {threshold:g}, but {cls.name} scores from {low:g} {end}"
+    elif not cls.scale.holds(threshold):
+        yield "threshold", f"threshold is {threshold:g}, but {cls.name} scores from {cls.scale}"
 
 
 def _mismatch(value: object, hint: object) -> str | None:

@@ -1,6 +1,14 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
-from runevals.records.comparison import Change, ChangeKind, Comparison, ComparisonVerdict, Verification, Weakening
+from runevals.records.comparison import (
+    Change,
+    ChangeKind,
+    ChangeLabel,
+    Comparison,
+    ComparisonVerdict,
+    Verification,
+    Weakening,
+)
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Scope
 from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
@@ -28,6 +36,7 @@ __all__ = [
     "CaseReport",
     "Change",
     "ChangeKind",
+    "ChangeLabel",
     "CheckReport",
     "Citation",
     "Comparison",

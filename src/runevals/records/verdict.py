@@ -31,6 +31,13 @@ class Scale:
     minimum: float
     maximum: float | None
 
+    def holds(self, score: float) -> bool:
+        """Whether `score` lies on this scale; NaN does not."""
+        return self.minimum <= score and (self.maximum is None or score <= self.maximum)
+
+    def __str__(self) -> str:
+        return f"{self.minimum:g} {'upwards' if self.maximum is None else f'to {self.maximum:g}'}"
+
     def share(self, score: float) -> float | None:
         """`score` as a share 0–1 of this scale, None where the scale has no end."""
         if self.maximum is None:
