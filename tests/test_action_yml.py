@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from runevals import __version__
-from runevals.settings import SETTINGS
+from runevals.settings_table import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -190,6 +190,56 @@ def test_gates_of_the_settings(settings, gate, state):
 @pytest.mark.parametrize(
     ("metric", "limit", "state"),
     [
+        ("composite", 3.0, "passed"),  # 9 of 10 at 4.56, the errored one at worst 1: 4.2
+        ("composite", 4.4, "not_applicable"),
+        ("composite", 4.7, "failed"),  # at best 4.6
+        ("share", 0.9, "not_applicable"),
+        ("evaluator:ExactMatch", 0.85, "not_applicable"),
+        ("evaluator:ExactMatch", 0.75, "passed"),
+    ],
+)
+def test_a_gate_that_depends_on_what_errored_says_nothing(settings, metric, limit, state):
+    letters = "ppppppppfe"
+    cases = {f"k{n}": letter for n, letter in enumerate(letters)}
+    assert states(decided(own(settings, metric=metric, limit=limit), cases))["mine"] == state
+
+
+def test_a_gate_on_nothing_but_errors_is_no_failure_but_not_measured(settings):
+    found = decided(own(settings, metric="composite", limit=3), {"a": "e"})
+    assert states(found)["mine"] == "not_applicable"
+    assert found.verdict.exit_code == 3
+
+
+@pytest.mark.parametrize(("passing", "state"), [(29, "passed"), (26, "passed"), (24, "failed")])
+def test_a_wilson_bound_fails_only_what_is_surely_below(settings, passing, state):
+    """Of 30: 26 is at most 95.9 %, 24 at most 91.4 %."""
+    cases = {f"k{n}": "p" if n < passing else "f" for n in range(30)}
+    gate = own(settings, metric="pass_rate", limit=0.95, bound="wilson")
+    assert states(decided(gate, cases))["mine"] == state
+
+
+def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(settings):
+    def reason(base, **more):
+        cases = [case(f"k{n}", "p", category="redteam") for n in range(30)]
+        before = [case(f"k{n}", "f" if n < base else "p", category="redteam") for n in range(30)]
+        return decided(settings, cases, before, **more).gates[1].reason
+
+    # 57 of 60 runs passed: 1 − 0.95³⁰ = 79 %
+    assert reason(3) == "30 of 30 passed; with no change, red 79 % of the time"
+    assert reason(0) == "30 of 30 passed"
+    assert reason(3, deterministic=True) == "30 of 30 passed"
+
+
+def test_a_quarantined_case_is_in_no_gate_but_measured(settings):
+    flaky = case("a", "f", category="redteam", quarantined=True)
+    assert decided(settings, [flaky, case("b", "p", category="redteam")]).verdict.exit_code == 0
+    broken = case("a", "e", category="redteam", quarantined=True)
+    assert decided(settings, [broken, case("b", "p", category="redteam")]).verdict.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "limit", "state"),
+    [
         ("regressions", 1, "passed"),
         ("regressions", 0, "failed"),
         ("new_failures", 1, "failed"),

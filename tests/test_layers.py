@@ -11,7 +11,7 @@ SRC = Path(__file__).parents[1] / "src" / "runevals"
 
 BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
-TOOLS = {"nearest", "inert", "redact", "schema_check", "line_process", "throttle", "significance"}
+TOOLS = {"nearest", "inert", "redact", "schema_check", "line_process", "throttle", "significance", "power"}
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
 EDGES = BOTTOM | TOOLS | {"dialects", "evaluators", "document", "chat"}
@@ -25,7 +25,9 @@ ALLOWED: dict[str, set[str]] = {
     "settings_file": DIALECTS,
     "endpoints": DIALECTS | {"settings_file"},
     "gate_settings": BOTTOM | TOOLS,
-    "settings": DIALECTS | {"settings_file", "endpoints", "gate_settings"},
+    "settings_table": set(),
+    "settings": DIALECTS | {"settings_file", "settings_table", "endpoints", "gate_settings"},
+    "quarantine": DIALECTS,
     "dotenv": BOTTOM,
     "git": BOTTOM,
     "discover": BOTTOM,
@@ -34,15 +36,20 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": BOTTOM | {"evaluators", "plan", "world"},
     "score": BOTTOM | {"evaluate", "plan"},
     "changes": BOTTOM,
-    "compare": BOTTOM | TOOLS | {"changes", "score"},
+    "casewise": BOTTOM | TOOLS | {"changes"},
+    "secondary": BOTTOM | TOOLS | {"changes"},
+    "compare": BOTTOM | TOOLS | {"casewise", "changes", "score", "secondary"},
     "metrics": BOTTOM | {"score"},
-    "gate": BOTTOM | {"metrics", "settings", "wording"},
+    "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
     "world": {"evaluators", "judge", "targets"},
     "loading": STAGES | {"dialects"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "world"},
-    "baseline": STAGES | {"document", "pipeline"},
+    "decision": BOTTOM | {"pipeline", "settings"},
+    "baseline": STAGES | {"document", "git", "pipeline"},
+    "dependencies": STAGES | {"git", "loading"},
+    "reuse": STAGES | {"dependencies", "git", "loading", "pipeline"},
     "document": BOTTOM | TOOLS | {"dialects"},
     "reporters": BOTTOM | TOOLS | {"wording", "document", "reporters"},
     "publish": BOTTOM | {"reporters"},
@@ -53,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
     "github": BOTTOM | TOOLS | {"github"},
     "commands": {"*"},
     "__main__": {"commands"},
-    "__init__": set(),
+    "__init__": {"decision"},
 }
 ROOT_NAMES = {"__version__"}
 
@@ -90,7 +97,20 @@ def test_imports_go_one_way(path):
 
 def test_the_middle_never_touches_the_world():
     """What decides does no I/O: no module of the middle imports one that could."""
-    middle = ("changes", "compare", "metrics", "conclude", "gate", "significance", "score", "plan", "wording")
+    middle = (
+        "casewise",
+        "changes",
+        "secondary",
+        "power",
+        "compare",
+        "metrics",
+        "conclude",
+        "gate",
+        "significance",
+        "score",
+        "plan",
+        "wording",
+    )
     forbidden = {"subprocess", "socket", "requests", "urllib", "openai", "os", "tempfile", "time", "random"}
     for name in middle:
         tree = ast.parse((SRC / f"{name}.py").read_text(encoding="utf-8"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runevals.errors import InvalidSettings, InvalidSuite, ToldWrong
-from runevals.settings import SETTINGS, Told, resolve
+from runevals.settings import Told, resolve
+from runevals.settings_table import SETTINGS
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_scores_on_another_scale_give_the_same_answer():
     plain, scaled = case_blocked_test(base, head), case_blocked_test(wide, wide_head, value_range=4.0)
     assert scaled.p_value == plain.p_value
     assert scaled.drop == pytest.approx(4 * plain.drop)
-    assert scaled.detectable_drop == pytest.approx(4 * plain.detectable_drop)
+    assert scaled.noise.detectable_drop(0.01) == pytest.approx(plain.noise.detectable_drop(0.01))
 
 
 def test_values_on_no_grid_are_compared_by_the_normal_form():
@@ -144,7 +144,8 @@ def test_the_smallest_drop_that_can_be_seen_is_the_references():
         # A third of the cases answers 0, 0, 1 on both sides: pooled within-case variance 0.085.
         noisy = round(cases * 0.085 * 3)
         base = {k: [0.0, 0.0, 1.0] if k < noisy else [1.0] * 3 for k in range(cases)}
-        assert case_blocked_test(base, base).detectable_drop == pytest.approx(expected, abs=0.003)
+        found = case_blocked_test(base, base).noise.detectable_drop(0.01)
+        assert found == pytest.approx(expected, abs=0.003)
 
 
 def test_without_a_shared_case_there_is_nothing_to_test():

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from runevals import document
+from runevals import document, git
 from runevals.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.pipeline import Baseline
 from runevals.plan import wanted
-from runevals.records import Conclusion, RunReport
+from runevals.records import RunReport
 from runevals.score import pooled, run_report
 from runevals.settings import Settings
+from runevals.settings_file import BaseSide
 
 MOST_RUNS = 3
 MAX_BYTES = 64 * 1024 * 1024
@@ -41,28 +42,51 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         found = document.parse(_fetched(named), named)
         return Baseline(report=found.report, source=_source(named, found.report)), ()
     path = Path(named)
+    side = settings.base_side
+    if side is not None and (_committed(path, settings) or not settings.baseline_named):
+        return _of_base(path, side, settings)
     if path.is_dir():
         return _pooled(path), ()
     if not path.is_file():
         if settings.baseline_named:
             raise InvalidSettings(f"the baseline: there is no file {named}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
-    report = document.read(path).report
+    report = document.read(path)
     return Baseline(report=report, source=_source(path.name, report)), ()
 
 
+def _committed(path: Path, settings: Settings) -> bool:
+    """Whether a change could have written this file: then only the base's own counts."""
+    return path.is_file() and path.is_relative_to(settings.repository) and git.tracked(settings.repository, path)
+
+
+def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+    """The document as it is committed on the base, whatever the change made of it."""
+    if side.commit is None:
+        return None, ("no baseline: the base's commit is not in this checkout",)
+    content = None
+    if path.is_relative_to(settings.repository):
+        relative = path.relative_to(settings.repository).as_posix()
+        content = git.file_at(settings.repository, side.commit, relative)
+    if content is None:
+        return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
+    shown = f"{path.name} of {side.commit[:7]}"
+    report = document.parse(content.decode("utf-8", errors="replace"), shown).report
+    return Baseline(report=report, source=_source(shown, report)), ()
+
+
 def _pooled(folder: Path) -> Baseline:
-    runs: list[Conclusion] = []
+    runs: list[RunReport] = []
     for path in sorted(folder.glob("*.json")):
         try:
             found = document.read(path)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if found.report.complete and any(case.values for case in found.report.cases):
+        if found.complete and any(case.values for case in found.cases):
             runs.append(found)
     if not runs:
         raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")
-    newest, *older = sorted((run.report for run in runs), key=lambda report: report.run.started_at, reverse=True)
+    newest, *older = sorted(runs, key=lambda report: report.run.started_at, reverse=True)
     if newest.run.target.deterministic:
         older = []  # the same answers again would say nothing new
     report = pooled(newest, older[: MOST_RUNS - 1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
@@ -10,12 +10,48 @@ from typing import Literal
 from runevals.records import CaseReport, Change, ChangeKind, ChangeLabel, CheckReport, Outcome, Weakening
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Side:
+    """What one side measured of a case: its values, how many of its measured runs passed, how many were due."""
+
+    values: tuple[float, ...]
+    passes: int
+    runs: int
+    due: int  # all but skipped ones
+
+    @classmethod
+    def of(cls, case: CaseReport) -> Side:
+        """Reads a case's attempts once; comparing asks for them often."""
+        statuses = [attempt.status for attempt in case.attempts]
+        passes = statuses.count(Outcome.PASSED)
+        runs = passes + statuses.count(Outcome.FAILED)
+        due = len(statuses) if runs == len(statuses) else len(statuses) - statuses.count(Outcome.SKIPPED)
+        return cls(case.values, passes, runs, due)
+
+
+@dataclass(slots=True)
 class Pair:
-    """One case on both sides, with the same content."""
+    """One case on both sides."""
 
     base: CaseReport
     head: CaseReport
+    before: Side
+    now: Side
+
+    @classmethod
+    def of(cls, base: CaseReport, head: CaseReport) -> Pair:
+        """The two, measured."""
+        return cls(base, head, Side.of(base), Side.of(head))
+
+    @property
+    def same_content(self) -> bool:
+        """Whether both sides ran the same prompts and checks."""
+        return self.base.fingerprint == self.head.fingerprint
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is something to compare on both sides."""
+        return bool(self.before.values and self.now.values)
 
     @property
     def regressed(self) -> bool:
@@ -43,7 +79,7 @@ def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> Matched:
     of_base = {_key(case, by_suite=not one_suite): case for case in base}
     of_head = {_key(case, by_suite=not one_suite): case for case in head}
     return Matched(
-        both=[Pair(of_base[key], case) for key, case in of_head.items() if key in of_base],
+        both=[Pair.of(of_base[key], case) for key, case in of_head.items() if key in of_base],
         added=[case for key, case in of_head.items() if key not in of_base],
         removed=[case for key, case in of_base.items() if key not in of_head],
     )
@@ -53,19 +89,23 @@ def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
     return (case.suite if by_suite else "", case.key)
 
 
-def case_changes(pairs: Sequence[Pair], *, deterministic: bool) -> Iterator[Change]:
-    """Every case of equal content that is not what it was, in the head's order."""
-    for pair in pairs:
-        base, head = pair.base, pair.head
-        if not head.values or not base.values:
-            if base.status is not head.status:
+def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterator[Change]:
+    """Every case of equal content that is not what it was, in the head's order.
+
+    `confirmed` holds the places of the regressed pairs that are sure by themselves; the others are suspects.
+    """
+    for place, pair in enumerate(pairs):
+        if not pair.measured:
+            if pair.base.status is not pair.head.status:
                 yield change_of(pair, "unmeasured")
         elif pair.regressed:
-            yield change_of(pair, "regressed", "confirmed" if deterministic else "suspect")
+            yield change_of(pair, "regressed", "confirmed" if place in confirmed else "suspect")
         elif pair.fixed:
-            yield change_of(pair, "fixed", "flaky" if head.flaky else "fixed")
-        elif (difference := _mean(head.values) - _mean(base.values)) != 0.0:
-            yield change_of(pair, "better" if difference > 0 else "worse")
+            yield change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
+        elif pair.now.values != pair.before.values:
+            difference = _mean(pair.now.values) - _mean(pair.before.values)
+            if difference != 0.0:
+                yield change_of(pair, "better" if difference > 0 else "worse")
 
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:

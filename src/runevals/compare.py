@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import Enum
 
-from runevals.changes import Pair, case_changes, change_of, match, one_sided, weakenings
+from runevals.casewise import confirmed, flaky_cases, flips
+from runevals.changes import Pair, Side, case_changes, change_of, match, one_sided, weakenings
 from runevals.records import (
     CaseReport,
+    Change,
     Comparison,
     ComparisonVerdict,
     Layer,
     ModelIdentity,
     Outcome,
+    Rule,
     RunReport,
     Verification,
 )
 from runevals.score import run_report, totals, without_layer
-from runevals.significance import ALPHA, BlockedTest, case_blocked_test, round_alpha
+from runevals.secondary import metric_changes
+from runevals.significance import BlockedTest, case_blocked_test, round_alpha
 
 WARN_ALPHA = 0.05
-MIN_EFFECT = 0.02
+WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
 MIN_SHARED = 0.8
 MIN_ARRIVED = 0.8
 GIVE_UP_FIRST = 0.30  # a first round this far from red ends green; later ones at GIVE_UP_LATER
@@ -38,48 +43,76 @@ class Strictness(Enum):
 
 
 def compare(
-    head: RunReport, base: RunReport, source: str, strictness: Strictness = Strictness.FINAL
+    head: RunReport,
+    base: RunReport,
+    source: str,
+    strictness: Strictness = Strictness.FINAL,
+    rule: Rule = Rule(),  # noqa: B008 - a frozen record
 ) -> Comparison:
     """`head` against `base`; `source` says in words where the base came from."""
-    caveats = tuple(_caveats(head, base))
+    caveats = tuple(_caveats(head, base, rule))
     if _judges_differ(head, base):
         head, base = _without_judge(head), _without_judge(base)
     matched = match(base.cases, head.cases)
-    pairs = [pair for pair in matched.both if pair.base.fingerprint == pair.head.fingerprint]
-    edited = [pair for pair in matched.both if pair.base.fingerprint != pair.head.fingerprint]
+    same = [pair for pair in matched.both if pair.same_content]
+    pairs = [pair for pair in same if not pair.head.quarantined]
+    measured = [pair for pair in pairs if pair.measured]
     deterministic = head.run.target.deterministic and base.run.target.deterministic
-    measured = [pair for pair in pairs if pair.base.values and pair.head.values]
     test = _test(measured) if measured else None
     graded = any(attempt.graded for pair in measured for attempt in (*pair.base.attempts, *pair.head.attempts))
-    rounds = _rounds(head, pairs, strictness)
-    return Comparison(
+    rounds = _rounds(head, pairs, strictness, rule)
+    comparable = len(same) >= MIN_SHARED * len(base.cases) and bool(pairs)
+    found = Comparison(
         base=base,
         source=source,
-        verdict=_verdict(len(base.cases), pairs, test, rounds, deterministic=deterministic),
-        shared=len(pairs),
+        verdict=_verdict(pairs, test, rounds, deterministic=deterministic)
+        if comparable
+        else ComparisonVerdict.INCOMPARABLE,
+        shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
-        base_totals=totals([pair.base for pair in pairs]),
-        head_totals=totals([pair.head for pair in pairs]),
+        base_totals=base.totals if len(same) == len(base.cases) else totals([pair.base for pair in same]),
+        head_totals=head.totals if len(same) == len(head.cases) else totals([pair.head for pair in same]),
         deterministic=deterministic,
         rounds_done=rounds.done,
         rounds_planned=rounds.planned,
         metric="share" if graded else "pass_rate",
-        p_value=None if test is None else test.p_value,
-        gain_p_value=None if test is None else test.gain_p_value,
-        drop=None if test is None else test.drop,
-        base_mean=None if test is None else test.base_mean,
-        head_mean=None if test is None else test.head_mean,
-        interval=None if test is None else test.interval,
-        detectable_drop=None if test is None else test.detectable_drop,
+        quarantined=len(same) - len(pairs),
         changes=(
-            *case_changes(pairs, deterministic=deterministic),
-            *(change_of(pair, "edited") for pair in edited),
+            *case_changes(pairs, confirmed=range(len(pairs)) if deterministic else confirmed(pairs)),
+            *(change_of(pair, "quarantined") for pair in same if pair.head.quarantined and pair.regressed),
+            *(change_of(pair, "edited") for pair in matched.both if not pair.same_content),
             *(one_sided(case, "added") for case in matched.added),
             *(one_sided(case, "removed") for case in matched.removed),
         ),
         weakenings=tuple(weakenings(matched)),
         caveats=caveats,
+    )
+    if test is None:
+        return found
+    evaluators = base.by_evaluator.keys() & head.by_evaluator.keys()
+    others = () if deterministic else metric_changes(measured, evaluators, graded=graded)
+    return replace(_with_numbers(found, test, measured, rule), metrics=others)
+
+
+def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: Rule) -> Comparison:
+    """`found` with what the test says, and what would have to change for it to say more."""
+    detectable = test.noise.detectable_drop(rule.alpha)
+    blind = not found.deterministic and detectable > WORTH_SEEING
+    return replace(
+        found,
+        p_value=test.p_value,
+        gain_p_value=test.gain_p_value,
+        drop=test.drop,
+        base_mean=test.base_mean,
+        head_mean=test.head_mean,
+        interval=test.interval,
+        detectable_drop=detectable,
+        rerun_agreement=None if found.deterministic else test.noise.agreement(test.drop, rule.alpha),
+        cases_needed=test.noise.cases_for(WORTH_SEEING, rule.alpha) if blind else None,
+        repeats_needed=test.noise.repeats_for(WORTH_SEEING, rule.alpha) if blind else None,
+        flips=flips(pairs),
+        flaky=() if found.deterministic else flaky_cases(pairs),
     )
 
 
@@ -88,12 +121,16 @@ def needs_verification(comparison: Comparison) -> bool:
     return comparison.verdict is ComparisonVerdict.REGRESSION and not comparison.deterministic
 
 
-def verified(stored: Comparison, fresh: Comparison) -> Comparison:
-    """A red against the stored base, held to a fresh run of it: red again, or not confirmed."""
+def verified(stored: Comparison, fresh: Comparison, changes: Sequence[Change]) -> Comparison:
+    """A red against the stored base, held to a fresh run of it: red again, or not confirmed.
+
+    `changes` are those against both runs of the base together: where they agree, more can be named.
+    """
     if fresh.verdict is ComparisonVerdict.REGRESSION:
         return replace(
             stored,
             verdict=ComparisonVerdict.REGRESSION,
+            changes=tuple(changes),
             verification=Verification(state="confirmed", reason=f"confirmed against {fresh.source}"),
         )
     if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
@@ -115,9 +152,9 @@ def unverified(stored: Comparison, why: str) -> Comparison:
 
 
 def _test(pairs: Sequence[Pair], *, errors_as_passes: bool = False) -> BlockedTest:
-    base = {index: pair.base.values for index, pair in enumerate(pairs)}
+    base = {index: pair.before.values for index, pair in enumerate(pairs)}
     head = {
-        index: _at_best(pair.head) if errors_as_passes else pair.head.values for index, pair in enumerate(pairs)
+        index: _at_best(pair.head) if errors_as_passes else pair.now.values for index, pair in enumerate(pairs)
     }
     return case_blocked_test(base, head)
 
@@ -135,23 +172,24 @@ class _Rounds:
     done: int
     planned: int
     red: float
+    rule: Rule
     mid: bool = False  # the mid-p value decides
 
     def is_loss(self, test: BlockedTest) -> bool:
         p = test.mid_p_value if self.mid else test.p_value
-        return p <= self.red and test.drop >= MIN_EFFECT
+        return p <= self.red and test.drop >= self.rule.min_effect
 
 
-def _rounds(head: RunReport, pairs: Sequence[Pair], strictness: Strictness) -> _Rounds:
+def _rounds(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: Rule) -> _Rounds:
     done = max((len(pair.head.attempts) for pair in pairs), default=1)
     if strictness is Strictness.VERIFYING:
-        return _Rounds(done, done, ALPHA, mid=True)
-    of_base = [len(pair.base.values) for pair in pairs if pair.base.values]
+        return _Rounds(done, done, rule.alpha, rule, mid=True)
+    of_base = [len(pair.before.values) for pair in pairs if pair.before.values]
     base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
     screening = strictness is Strictness.SCREENING
-    alpha = 2 * ALPHA if screening else ALPHA
+    alpha = 2 * rule.alpha if screening else rule.alpha
     red = round_alpha(alpha, base_repeats=base_repeats, done=done, planned=head.run.repeat)
-    return _Rounds(done, head.run.repeat, red, mid=screening)
+    return _Rounds(done, head.run.repeat, red, rule, mid=screening)
 
 
 def settled_early(comparison: Comparison) -> bool:
@@ -176,55 +214,49 @@ def is_critical(case: CaseReport) -> bool:
 
 
 def _verdict(
-    in_base: int,
     pairs: Sequence[Pair],
     test: BlockedTest | None,
     rounds: _Rounds,
     *,
     deterministic: bool,
 ) -> ComparisonVerdict:
-    if len(pairs) < MIN_SHARED * in_base or not pairs:
-        return ComparisonVerdict.INCOMPARABLE
     if deterministic and any(pair.regressed for pair in pairs):
         return ComparisonVerdict.REGRESSION
     if not deterministic and rounds.done >= rounds.planned and any(_critical_loss(pair) for pair in pairs):
         return ComparisonVerdict.REGRESSION
-    arrived, planned = _arrived(pair.head for pair in pairs)
-    of_base, planned_of_base = _arrived(pair.base for pair in pairs)
-    if test is None or arrived < MIN_ARRIVED * planned or of_base < MIN_ARRIVED * planned_of_base:
+    arrived, of_base = _arrived([pair.now for pair in pairs]), _arrived([pair.before for pair in pairs])
+    if test is None or min(arrived, of_base) < MIN_ARRIVED:
         return ComparisonVerdict.INCONCLUSIVE
     if deterministic:
         fixed = any(pair.fixed for pair in pairs)
         return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
-    return _by_test(pairs, test, rounds, complete=arrived == planned)
+    return _by_test(pairs, test, rounds, complete=arrived == 1.0)
 
 
-def _arrived(cases: Iterable[CaseReport]) -> tuple[int, int]:
-    """(values there are, values there should be); what was skipped should not."""
-    arrived = planned = 0
-    for case in cases:
-        arrived += len(case.values)
-        planned += sum(attempt.status is not Outcome.SKIPPED for attempt in case.attempts)
-    return arrived, planned
+def _arrived(sides: Sequence[Side]) -> float:
+    """The share of values that there are, of those that should be; what was skipped should not."""
+    due = sum(side.due for side in sides)
+    return sum(len(side.values) for side in sides) / due if due else 1.0
 
 
 def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: _Rounds, *, complete: bool) -> ComparisonVerdict:
     if rounds.is_loss(test):
         # What errored might have passed: a loss that vanishes then is not known to be one.
-        known = [pair for pair in pairs if pair.base.values]
+        known = [pair for pair in pairs if pair.before.values]
         if complete or rounds.is_loss(_test(known, errors_as_passes=True)):
             return ComparisonVerdict.REGRESSION
         return ComparisonVerdict.INCONCLUSIVE
     if test.p_value <= WARN_ALPHA and test.drop > 0:
         return ComparisonVerdict.WARNING
-    return ComparisonVerdict.IMPROVED if test.gain_p_value <= ALPHA else ComparisonVerdict.NO_CHANGE
+    improved = test.gain_p_value <= rounds.rule.alpha
+    return ComparisonVerdict.IMPROVED if improved else ComparisonVerdict.NO_CHANGE
 
 
 def _critical_loss(pair: Pair) -> bool:
     """A critical case that never failed on base and fails every attempt on head."""
     if not (is_critical(pair.head) or is_critical(pair.base)):
         return False
-    base_passes = pair.base.pass_rate == 1.0 and len(pair.base.values) == len(pair.base.attempts)
+    base_passes = pair.base.pass_rate == 1.0 and len(pair.before.values) == len(pair.base.attempts)
     return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)
 
 
@@ -241,7 +273,10 @@ def _without_judge(report: RunReport) -> RunReport:
     return run_report(report.run, [without_layer(case, Layer.JUDGE) for case in report.cases])
 
 
-def _caveats(head: RunReport, base: RunReport) -> Iterator[str]:
+def _caveats(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+    age = head.run.started_at - base.run.started_at
+    if age > timedelta(days=rule.max_base_age_days):
+        yield f"the base's run is {age.days} days old; a fresh one makes its verdict surer"
     if _judges_differ(head, base):
         names = [
             "none" if run.judge is None else run.judge.model or run.judge.type for run in (base.run, head.run)

@@ -24,15 +24,23 @@ def conclude(
     gates: Sequence[GateResult],
     *,
     baseline_required: bool = False,
+    on_incomparable: str = "unmeasured",
 ) -> Conclusion:
-    """A failed gate → failed; else anything unmeasured → unmeasured; else passed."""
-    verdict = _verdict(report, comparison, gates, baseline_required=baseline_required)
+    """A failed gate → failed; else anything unmeasured → unmeasured; else passed.
+
+    With `on_incomparable` "pass", a base that cannot be compared with only informs.
+    """
+    incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
+    binding = None if incomparable and on_incomparable == "pass" else comparison
+    required = baseline_required and comparison is None
+    verdict = _verdict(report, comparison, binding, gates, baseline_required=required)
     return Conclusion(report=report, comparison=comparison, gates=tuple(gates), verdict=verdict)
 
 
 def _verdict(
     report: RunReport,
     comparison: Comparison | None,
+    binding: Comparison | None,
     gates: Sequence[GateResult],
     *,
     baseline_required: bool,
@@ -40,7 +48,7 @@ def _verdict(
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if failed:
         return FinalVerdict(outcome="failed", headline=_red(comparison, failed), exit_code=GATE_FAILED)
-    unmeasured = _unmeasured(report, comparison, gates, baseline_required=baseline_required)
+    unmeasured = _unmeasured(report, binding, gates, baseline_required=baseline_required)
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -50,8 +50,16 @@ def write(conclusion: Conclusion) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(path: Path) -> Conclusion:
-    """A results document of any version we ever wrote. Raises InvalidDocument, or InvalidSuite for its file."""
+def read(path: Path) -> RunReport:
+    """The run's report in a results document of any version we ever wrote.
+
+    Raises InvalidDocument that says where it is wrong, or InvalidSuite for a file that cannot be read.
+    """
+    return read_conclusion(path).report
+
+
+def read_conclusion(path: Path) -> Conclusion:
+    """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
     return parse(read_text(path, str(path)), str(path))
 
 
@@ -125,6 +133,7 @@ def _comparison(comparison: Comparison) -> Json:
             **{name: value for name, value in plain(change).items() if name not in ("base", "head")},
             "before": plain(change.base),
             "after": None if change.head is None else change.head.status.value,
+            **({"after_case": plain(change.head)} if comparison.on_base_suite else {}),
         }
         for change in comparison.changes
     ]
@@ -145,12 +154,19 @@ def _read_comparison(fields: Json, report: RunReport) -> Comparison:
                 change=change["change"],
                 label=change["label"],
                 base=None if before is None else build(before, CaseReport),
-                head=None if after is None else heads[change["suite"], change["key"]],
+                head=None if after is None else _head_case(change, heads),
             )
         )
     base = _report(fields["base"], tuple(change.base for change in changes if change.base is not None))
     bare: Comparison = build({**fields, "base": None, "changes": []}, Comparison)
     return replace(bare, base=base, changes=tuple(changes))
+
+
+def _head_case(change: Json, heads: Mapping[tuple[str, str], CaseReport]) -> CaseReport:
+    """This run's case; the change itself has it where the head was run on the base's suite."""
+    if change.get("after_case") is not None:
+        return _converter().structure(change["after_case"], CaseReport)
+    return heads[change["suite"], change["key"]]
 
 
 @cache

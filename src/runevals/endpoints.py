@@ -19,7 +19,10 @@ JudgeType = Literal["openai", "azure", "recorded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """A target, settled. `base` is what its command or function starts from."""
+    """A target, settled. `base` is what its command or function starts from, `files` what it is made of.
+
+    `files` None: they are not all known, because it runs code that may read any file.
+    """
 
     type: TargetType
     base: Path
@@ -34,6 +37,7 @@ class TargetSettings:
     reuse: bool = False
     deterministic: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
+    files: tuple[Path, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +64,13 @@ class Given:
     cwd: Path
     repository: Path
     environment: Mapping[str, str]
+    base_shown: str | None = None  # the origin of values that the base's settings file told
 
     def named(self, what: str) -> tuple[Any, bool, Path]:
         """(value of the setting `what`, whether the file told it, what its paths are relative to)."""
         from_file = self.file.found and self.origins[what] == self.file.shown
-        return self.values[what], from_file, self.file.base if from_file else self.cwd
+        in_file = from_file or self.origins[what] == self.base_shown
+        return self.values[what], from_file, self.file.base if in_file else self.cwd
 
 
 def target_settings(given: Given) -> TargetSettings | None:
@@ -80,13 +86,15 @@ def target_settings(given: Given) -> TargetSettings | None:
         folder = (base / told["cwd"]).resolve()
         if not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
             raise InvalidSettings(f"target.cwd: {told['cwd']} is no folder inside the repository")
-    system_prompt = told.get("system_prompt")
+    system_prompt, files = told.get("system_prompt"), []
     if "system_prompt_file" in told:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
         system_prompt = named.read_text(encoding="utf-8")
+        files.append(named)
     path = None
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
+        files.append(path)
     settled = TargetSettings(
         type=told["type"],
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
@@ -101,6 +109,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] == "recorded"),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        files=None if told["type"] in ("command", "python") else tuple(files),
     )
     _complete(settled)
     return settled

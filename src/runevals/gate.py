@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from runevals.metrics import COMPARED, in_scope, measure
+from runevals.metrics import COMPARED, Measured, in_scope, measure
 from runevals.records import (
     CaseReport,
     Comparison,
@@ -16,8 +16,10 @@ from runevals.records import (
     GateState,
     Outcome,
     RunReport,
+    Scope,
 )
 from runevals.settings import Settings
+from runevals.significance import wilson_upper
 from runevals.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
@@ -36,7 +38,8 @@ def apply_gates(settings: Settings, report: RunReport, comparison: Comparison | 
 
     `fail_on` turns failures of gates it does not name into warnings.
     """
-    own = [_own(gate, report, comparison) for gate in settings.gates]
+    in_sight = _without_quarantined(report)
+    own = [_own(gate, in_sight, comparison) for gate in settings.gates]
     replaced = {gate.name for gate in settings.gates}
     gates = [*own, *(gate for gate in _gates(settings, report, comparison) if gate.name not in replaced)]
     if settings.fail_on is None:
@@ -57,36 +60,66 @@ def measured(report: RunReport, limit: float) -> GateResult:
     return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)
 
 
+def _without_quarantined(report: RunReport) -> RunReport:
+    return replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
+
+
 def _gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
     if comparison is not None:
         yield _no_regression(comparison)
+    in_sight = _without_quarantined(report)
     for category, limit in CATEGORY_GATES:
-        cases = [case for case in report.cases if case.category == category]
-        if cases:
-            yield _pass_rate(category, cases, limit)
+        if any(case.category == category for case in in_sight.cases):
+            preset = Gate(name=category, metric="pass_rate", op=">=", limit=limit, scope=Scope(category=category))
+            yield _own(preset, in_sight, comparison)
     if settings.min_pass_rate is not None:
-        yield _pass_rate("min_pass_rate", report.cases, settings.min_pass_rate)
+        floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=settings.min_pass_rate)
+        yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
     yield measured(report, settings.errors_limit)
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
     """A gate of the settings: pass rates as the presets' are, other metrics by their number."""
     if gate.metric == "pass_rate" and gate.op == ">=" and (cases := in_scope(report.cases, gate.scope)):
-        found = _pass_rate(gate.name, cases, gate.limit)
-        return _warned(found) if gate.level == "warn" else found
-    observed = measure(gate, report, comparison)
-    if observed is None:
-        needs_base = gate.metric in COMPARED and comparison is None
-        missing = "there is no base" if needs_base else "nothing to measure it on"
-        state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
-        if needs_base:
-            state = GateState.NOT_APPLICABLE
-        found = GateResult(name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit)
+        of_runs = _pass_rate(gate, report, cases, comparison)
+        return _warned(of_runs) if gate.level == "warn" else of_runs
+    found = measure(gate, report, comparison)
+    result = _missing(gate, report, comparison) if found is None else _by_number(gate, found)
+    return _warned(result) if gate.level == "warn" else result
+
+
+def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
+    """There is no number: a fault of the gate, unless there is no base or the reason is an error."""
+    state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
+    missing = "nothing to measure it on"
+    if gate.metric in COMPARED and comparison is None:
+        state, missing = GateState.NOT_APPLICABLE, "there is no base"
+    elif any(case.unmeasured for case in in_scope(report.cases, gate.scope)):
+        state, missing = GateState.NOT_APPLICABLE, "nothing of it could be measured"
+    return GateResult(name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit)
+
+
+def _by_number(gate: Gate, found: Measured) -> GateResult:
+    """Where it depends on what errored, the gate says nothing."""
+    holds = _OPERATORS[gate.op]
+    either = {holds(found.lowest, gate.limit), holds(found.highest, gate.limit)}
+    told = f"{gate.metric} is {found.observed:.4g}, must be {gate.op} {gate.limit:g}"
+    if len(either) == 2:
+        state, told = GateState.NOT_APPLICABLE, f"{told}; what could not be measured would decide"
     else:
-        state = GateState.PASSED if _OPERATORS[gate.op](observed, gate.limit) else GateState.FAILED
-        told = f"{gate.metric} is {observed:.4g}, must be {gate.op} {gate.limit:g}"
-        found = GateResult(name=gate.name, state=state, reason=told, observed=observed, limit=gate.limit)
-    return _warned(found) if gate.level == "warn" else found
+        state = GateState.PASSED if either == {True} else GateState.FAILED
+    return GateResult(name=gate.name, state=state, reason=told, observed=found.observed, limit=gate.limit)
+
+
+def _red_by_chance(gate: Gate, cases: Sequence[CaseReport], comparison: Comparison | None, attempts: int) -> str:
+    """How often a gate of 100 % is red with no change: 1 − pⁿ, with p from all runs of base and head."""
+    earlier = () if comparison is None else in_scope(comparison.base.cases, gate.scope)
+    statuses = [attempt.status for case in (*cases, *earlier) for attempt in case.attempts]
+    passed, failed = statuses.count(Outcome.PASSED), statuses.count(Outcome.FAILED)
+    if not failed:
+        return ""
+    chance = 1 - (passed / (passed + failed)) ** attempts
+    return f"; with no change, red {100 * chance:.0f} % of the time"
 
 
 def _warned(gate: GateResult) -> GateResult:
@@ -121,21 +154,32 @@ def _no_regression(comparison: Comparison) -> GateResult:
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)
 
 
-def _pass_rate(name: str, cases: Sequence[CaseReport], limit: float) -> GateResult:
+def _pass_rate(
+    gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
+) -> GateResult:
     """Passed attempts over all but skipped ones. Where errored ones decide, the gate says nothing."""
+    name, limit = gate.name, gate.limit
     attempts = [a for case in cases for a in case.attempts if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
     if not attempts:
         return GateResult(name=name, state=GateState.NOT_APPLICABLE, reason="nothing to judge", limit=limit)
-    observed, at_best = passed / len(attempts), (passed + errored) / len(attempts)
-    if observed + _TOLERANCE >= limit:
+    observed = passed / len(attempts)
+    surely, at_best = (
+        (wilson_upper(share, len(attempts)) if gate.bound == "wilson" else share / len(attempts))
+        for share in (passed, passed + errored)
+    )
+    if surely + _TOLERANCE >= limit:
         state = GateState.PASSED
     elif at_best + _TOLERANCE < limit:
         state = GateState.FAILED
     else:
         state = GateState.NOT_APPLICABLE
     reason = f"{passed} of {len(attempts)} passed"
+    if gate.bound == "wilson":
+        reason += f", at most {100 * surely:.1f} % by the 99 % Wilson bound"
     if errored:
         reason += f", {errored} could not be measured"
+    if limit == 1.0 and gate.bound == "point" and not report.run.target.deterministic:
+        reason += _red_by_chance(gate, cases, comparison, len(attempts))
     return GateResult(name=name, state=state, reason=reason, observed=observed, limit=limit)

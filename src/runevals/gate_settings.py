@@ -34,10 +34,12 @@ def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
         if metric not in GATE_METRICS and not metric.startswith("evaluator:"):
             hint = did_you_mean(metric, GATE_METRICS)
             raise InvalidSettings(f"{shown}: gates: there is no metric '{metric}'{hint}")
+        if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
+            raise InvalidSettings(f"{shown}: gates: bound: wilson is for `pass_rate` with `>=` only")
         name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
         if name in {gate.name for gate in gates}:
             raise InvalidSettings(f"{shown}: gates: the name '{name}' is used twice")
-        more = {key: entry[key] for key in ("on_missing", "level") if key in entry}
+        more = {key: entry[key] for key in ("on_missing", "bound", "level") if key in entry}
         scope = Scope(**entry.get("scope", {}))
         gates.append(
             Gate(name=name, metric=metric, op=entry["op"], limit=float(entry["limit"]), scope=scope, **more)

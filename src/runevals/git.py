@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,6 +34,37 @@ def git(folder: Path, *arguments: str) -> str | None:
 def commit_of(folder: Path, ref: str) -> str | None:
     """The commit that `ref` names, None where git knows none."""
     return git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
+
+
+def file_at(repository: Path, commit: str, path: str) -> bytes | None:
+    """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none."""
+    try:
+        done = subprocess.run(
+            ["git", *_QUIET, "cat-file", "blob", f"{commit}:{path}"],
+            cwd=repository,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def tracked(repository: Path, path: Path) -> bool:
+    """Whether git has this file in its index."""
+    return git(repository, "ls-files", "--error-unmatch", "--", f":(literal){path}") is not None
+
+
+def changed_since(repository: Path, commit: str, patterns: Sequence[str]) -> list[str] | None:
+    """The files of these pathspecs that are not as in `commit`, new ones too; None where git cannot tell."""
+    if not patterns:
+        return []
+    differing = git(repository, "diff", "--name-only", "-z", "--no-ext-diff", commit, "--", *patterns)
+    new = git(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", *patterns)
+    if differing is None or new is None:
+        return None
+    return sorted({name for name in f"{differing}\0{new}".split("\0") if name})
 
 
 def merge_base(repository: Path, ref: str) -> str:

@@ -20,6 +20,7 @@ class Loaded:
 
     suites: tuple[Suite, ...]
     notices: tuple[str, ...] = ()
+    quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
 
     @property
     def problems(self) -> tuple[SuiteProblem, ...]:

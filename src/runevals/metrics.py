@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import fsum
 
@@ -24,7 +25,27 @@ def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
     ]
 
 
-def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A metric, and between which values it would lie, had everything that errored come out worst or best."""
+
+    observed: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def exactly(cls, observed: float) -> Measured:
+        """A metric that errors do not touch."""
+        return cls(observed, observed, observed)
+
+    @classmethod
+    def of_share(cls, observed: float, errored: float, scale: tuple[float, float]) -> Measured:
+        """A mean over all but the share `errored` of what should count in it."""
+        rest = observed * (1 - errored)
+        return cls(observed, rest + scale[0] * errored, rest + scale[1] * errored)
+
+
+def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Measured | None:
     """The gate's metric; None where there is nothing to measure it on, or nobody told it.
 
     Shares are 0–1, `composite` and `evaluator:<name>` of a judge are on their own scale, `cost_change` is the
@@ -36,19 +57,29 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> flo
     if gate.metric.startswith(EVALUATOR):
         return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
     if gate.metric in _OF_COMPARISON:
-        return None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope)
-    return _OF_CASES[gate.metric](cases)
+        observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope)
+    else:
+        observed = _OF_CASES[gate.metric](cases)
+    if observed is None:
+        return None
+    scale = _SCALES.get(gate.metric)
+    return Measured.exactly(observed) if scale is None else Measured.of_share(observed, _errors(cases), scale)
 
 
-def _evaluator(cases: Sequence[CaseReport], name: str) -> float | None:
+def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:
     """Mean of a graded evaluator's own scores, pass rate of another's."""
     found = [result for result in _results(cases) if name in (result.id, result.evaluator)]
     measured = [r for r in found if r.outcome in (Outcome.PASSED, Outcome.FAILED)]
     if not measured:
         return None
-    if measured[0].layer is Layer.JUDGE:
-        return fsum(r.value for r in measured if r.value is not None) / len(measured)
-    return sum(r.outcome is Outcome.PASSED for r in measured) / len(measured)
+    errored = sum(r.outcome is Outcome.ERRORED for r in found)
+    share = errored / (errored + len(measured))
+    low, high = measured[0].scale
+    if measured[0].layer is not Layer.JUDGE or high is None:
+        passed = sum(r.outcome is Outcome.PASSED for r in measured)
+        return Measured.of_share(passed / len(measured), share, (0.0, 1.0))
+    mean = fsum(r.value for r in measured if r.value is not None) / len(measured)
+    return Measured.of_share(mean, share, (low, high))
 
 
 def _results(cases: Iterable[CaseReport]) -> list[CheckReport]:
@@ -102,6 +133,7 @@ _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
     "tokens": _tokens,
     "judge_coverage": _judge_coverage,
 }
+_SCALES = {"composite": (1.0, 5.0), "share": (0.0, 1.0)}  # of what errors leave out
 _OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope], float | None]] = {
     "regressions": _regressions,
     "new_failures": _new_failures,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
 from runevals.conclude import conclude
@@ -12,9 +13,9 @@ from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.plan import RunPlan, Trial
-from runevals.records import Comparison, Conclusion, Provenance, RunReport
+from runevals.records import Comparison, Conclusion, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
-from runevals.score import run_info, score
+from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
 from runevals.world import World
 
@@ -28,74 +29,121 @@ class Baseline:
     report: RunReport
     source: str
     strictness: Strictness = Strictness.FINAL
+    fresh: bool = False  # measured just now: a red against it needs no second look
 
-    def compared(self, head: RunReport) -> Comparison:
+    def compared(self, head: RunReport, rule: Rule) -> Comparison:
         """`head` against this base."""
-        return compare(head, self.report, self.source, self.strictness)
+        return compare(head, self.report, self.source, self.strictness, rule)
 
 
-def run(
-    plan: RunPlan,
-    settings: Settings,
-    world: World,
-    baseline: Baseline | None,
-    *,
-    provenance: Provenance,
-    watch: Watch = iter,
-) -> Conclusion:
-    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass.
+class Measurement:
+    """One side being measured, round by round: converse → evaluate → score."""
 
-    With a baseline, several repeats are run in rounds of the whole suite, and no more of them than the answer
-    needs. Single cases are never run again: keeping the best of them would hide every loss.
-    """
-    redact = redactor(settings.environment, settings.key_names)
-    started_at, started = world.now(), time.monotonic()
-    done: list[Evaluation] = []
+    def __init__(self, plan: RunPlan, settings: Settings, world: World, provenance: Provenance) -> None:
+        self.plan = plan
+        self.settings = settings
+        self._world = world
+        self._provenance = provenance
+        self._redact = redactor(settings.environment, settings.key_names)
+        self._started_at, self._started = world.now(), time.monotonic()
+        self._done: list[Evaluation] = []
+        self._rounds = 0
 
-    def report() -> RunReport:
-        info = run_info(
-            plan,
-            started_at=started_at,
-            duration_s=time.monotonic() - started,
-            target=world.target.identity(),
-            judge=None if world.judge is None else world.judge.identity(),
-            provenance=provenance,
-        )
-        return redacted(score(plan, done, info), redact)
+    @property
+    def age(self) -> timedelta:
+        """How long ago it began."""
+        return self._world.now() - self._started_at
 
-    def measure(trials: Iterable[Trial]) -> Iterator[Evaluation]:
-        traces = converse(trials, world.target, workers=settings.concurrency)
-        return evaluate(plan, traces, world, workers=settings.judge_concurrency)
+    def everything(self) -> Iterator[Evaluation]:
+        """All trials, in one go."""
+        yield from self.measured(self.plan.trials)
 
-    def rounds() -> Iterator[Evaluation]:
-        if baseline is None or plan.repeat == 1:
-            yield from measure(plan.trials)
-            return
-        for number in range(1, plan.repeat + 1):
-            yield from measure(plan.round(number))
-            if number < plan.repeat and settled_early(baseline.compared(report())):
+    def round(self, number: int) -> Iterator[Evaluation]:
+        """One attempt at every case, the one with this number."""
+        yield from self.measured(self.plan.round(number))
+
+    def rounds(self, baseline: Baseline) -> Iterator[Evaluation]:
+        """The rounds not yet made, and no more of them than the answer needs.
+
+        Single cases are never run again: keeping the best of them would hide every loss.
+        """
+        while self._rounds < self.plan.repeat:
+            if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
                 return
+            self._rounds += 1
+            yield from self.round(self._rounds)
 
-    for evaluation in watch(rounds()):
-        done.append(evaluation)
-    return decide(report(), baseline, settings)
+    def report(self) -> RunReport:
+        """What was measured so far."""
+        info = run_info(
+            self.plan,
+            started_at=self._started_at,
+            duration_s=time.monotonic() - self._started,
+            target=self._world.target.identity(),
+            judge=None if self._world.judge is None else self._world.judge.identity(),
+            provenance=self._provenance,
+        )
+        return redacted(score(self.plan, self._done, info), self._redact)
+
+    def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
+        """These trials."""
+        traces = converse(trials, self._world.target, workers=self.settings.concurrency)
+        for evaluation in evaluate(self.plan, traces, self._world, workers=self.settings.judge_concurrency):
+            self._done.append(evaluation)
+            yield evaluation
+
+
+def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:
+    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
+    in_rounds = baseline is not None and side.plan.repeat > 1
+    for _ in watch(side.rounds(baseline) if baseline is not None and in_rounds else side.everything()):
+        pass
+    return decide(side.report(), baseline, side.settings)
+
+
+def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:
+    """The rounds of all sides in turn, so that an hour that is bad for one is as bad for the other."""
+    for number in range(1, max(side.plan.repeat for side in sides) + 1):
+        for side in sides:
+            if number <= side.plan.repeat:
+                yield from side.round(number)
 
 
 def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
     """compare → gate → conclude, without touching anything outside."""
-    comparison = None if baseline is None else baseline.compared(report)
-    return _concluded(report, comparison, settings)
+    comparison = None if baseline is None else baseline.compared(report, settings.rule)
+    return concluded(report, comparison, settings)
 
 
-def verify(conclusion: Conclusion, baseline: Baseline, fresh: Baseline | str, settings: Settings) -> Conclusion:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh:
+    """A base measured anew; with `head` measured beside it where the first run of the head is too old."""
+
+    base: Baseline
+    head: RunReport | None = None
+
+
+def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, settings: Settings) -> Conclusion:
     """A would-be red, held to a fresh run of the base; a text says why there is none, and exact p decides."""
     report = conclusion.report
-    stored = compare(report, baseline.report, baseline.source)
+    stored = compare(report, baseline.report, baseline.source, Strictness.FINAL, settings.rule)
     if isinstance(fresh, str):
-        return _concluded(report, unverified(stored, fresh), settings)
-    return _concluded(report, verified(stored, fresh.compared(report)), settings)
+        return concluded(report, unverified(stored, fresh), settings)
+    against = fresh.base.compared(fresh.head or report, settings.rule)
+    both = pooled(baseline.report, [fresh.base.report])
+    changes = compare(report, both, baseline.source, Strictness.FINAL, settings.rule).changes
+    return concluded(report, verified(stored, against, changes), settings)
 
 
-def _concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
+def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
+    """gate → conclude."""
+    if comparison is not None:
+        comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
     gates = apply_gates(settings, report, comparison)
-    return conclude(report, comparison, gates, baseline_required=settings.baseline_required)
+    return conclude(
+        report,
+        comparison,
+        gates,
+        baseline_required=settings.baseline_required,
+        on_incomparable=settings.on_incomparable,
+    )

@@ -49,13 +49,16 @@ class RunPlan:
     repeat: int
     trials: tuple[Trial, ...]
     excluded: int = 0  # cases left out by filters
+    quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
 
     def round(self, number: int) -> tuple[Trial, ...]:
         """One attempt at every case: those with this number, from 1."""
         return self.trials[number - 1 :: self.repeat]
 
 
-def make_plan(suites: Sequence[Suite], settings: Settings) -> RunPlan:
+def make_plan(
+    suites: Sequence[Suite], settings: Settings, *, quarantined: frozenset[tuple[str, str]] = frozenset()
+) -> RunPlan:
     """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""
     everything = [case for suite in suites for case in suite.cases]
     cases = tuple(case for case in everything if wanted(case, settings))
@@ -75,6 +78,7 @@ def make_plan(suites: Sequence[Suite], settings: Settings) -> RunPlan:
         repeat=repeat,
         trials=tuple(trials),
         excluded=len(everything) - len(cases),
+        quarantined=quarantined,
     )
 
 

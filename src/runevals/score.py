@@ -41,7 +41,8 @@ def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> Run
             for position in range(index * plan.repeat, (index + 1) * plan.repeat)
             if position in by_position
         ]
-        cases.append(case_report(case, attempts))
+        scored = case_report(case, attempts)
+        cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
     return run_report(run, cases)
 
 

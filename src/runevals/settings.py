@@ -3,102 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
 from runevals.nearest import did_you_mean
-from runevals.records import Gate
-from runevals.settings_file import SettingsFile, read_settings_file
-
-Kind = Literal["text", "texts", "whole", "number", "yes_no"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One thing a run can be told: `name` is its flag, its action input and, in capitals, its variable."""
-
-    name: str
-    kind: Kind
-    help: str
-    default: object = None
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-    as_input: bool = True  # also an input of the action
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting(name="suites", kind="texts", help="Suite files, folders and globs.", default=()),
-    Setting(name="all", kind="yes_no", help="Run every suite found, not only the first.", default=False),
-    Setting(name="config", kind="text", help="The settings file (default: runevals.yaml)."),
-    Setting(
-        name="target",
-        kind="text",
-        help="The system under test: openai[:MODEL], recorded:FILE, command:PROGRAM or python:FILE.py:FUNCTION.",
-    ),
-    Setting(name="model", kind="text", help="The model that the target is asked for."),
-    Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),
-    Setting(name="judge_model", kind="text", help="The judge's model."),
-    Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
-    Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),
-    Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
-    Setting(name="judge_concurrency", kind="whole", help="Judge calls at once.", default=8, minimum=1),
-    Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
-    Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
-    Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
-    Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
-    Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
-    Setting(
-        name="verify",
-        kind="text",
-        help="Run the base again before a red blocks: auto or off.",
-        default="auto",
-        choices=("auto", "off"),
-    ),
-    Setting(
-        name="verify_repeats",
-        kind="whole",
-        help="Attempts per case of that fresh run.",
-        default=6,
-        minimum=1,
-        as_input=False,
-    ),
-    Setting(
-        name="min_pass_rate",
-        kind="number",
-        help="The least share of cases that must pass, 0–1.",
-        minimum=0,
-        maximum=1,
-    ),
-    Setting(
-        name="fail_on",
-        kind="texts",
-        help="The gates that may fail the run; `none` for none.",
-    ),
-    Setting(
-        name="errors_limit",
-        kind="number",
-        help="The share of cases, 0–1, that may stay unmeasured.",
-        default=0.0,
-        minimum=0,
-        maximum=1,
-        as_input=False,
-    ),
-    Setting(
-        name="baseline_required",
-        kind="yes_no",
-        help="No baseline is a failure.",
-        default=False,
-        as_input=False,
-    ),
-    Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
-)
-_BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+from runevals.records import Gate, Rule, Weakening
+from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
+from runevals.settings_table import SETTINGS, Kind, Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +48,13 @@ class Settings:
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
     baseline_required: bool
+    on_incomparable: str
     verify: str
     verify_repeats: int
+    rule: Rule
+    quarantine: Path
+    changed_only: bool
+    depends_on: tuple[str, ...]
     min_pass_rate: float | None
     fail_on: tuple[str, ...] | None
     gates: tuple[Gate, ...]
@@ -141,7 +63,9 @@ class Settings:
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
-    file: str | None = None
+    file: SettingsFile | None = None
+    base_side: BaseSide | None = None
+    weakenings: tuple[Weakening, ...] = ()  # what the head's settings would change about its own judgement
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -158,26 +82,31 @@ class Told:
     cwd: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
+    base_side: BaseSide | None = None  # of a change: who decides over it
 
 
-def resolve(told: Told) -> Settings:
-    """Settles every setting. Raises InvalidSettings, InvalidSuite for the file, with all problems found."""
+def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
+    """Settles every setting; the settings file is looked for unless it is given.
+
+    Raises InvalidSettings, InvalidSuite for the file, with all problems found.
+    """
     repository = repository_root(told.cwd)
-    config, _ = _from_strings(_BY_NAME["config"], told)
-    file = read_settings_file(told.cwd, repository, None if config is None else str(config))
+    config, _ = _from_strings(next(setting for setting in SETTINGS if setting.name == "config"), told)
+    file = file or read_settings_file(told.cwd, repository, None if config is None else str(config))
+    guarding = told.base_side if told.base_side is not None and told.base_side.file is not None else None
+    if guarding is not None and not file.found and guarding.file is not None:
+        file = replace(guarding.file, found=True, values={})  # removed by the change: its guards stay
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in SETTINGS:
         value, origin = _from_strings(setting, told)
-        if origin is None and setting.name in file.values:
-            value, origin = (
-                _checked(setting, file.values[setting.name], f"{file.shown}: {setting.name}"),
-                file.shown,
-            )
+        of_file, shown = _who_tells(setting.name, file, guarding)
+        if origin is None and setting.name in of_file:
+            value, origin = _checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
-    gates = gates_of(file.values.get("gates", ()), file.shown)
+    gates = gates_of(*_gates_told(file, guarding))
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, told.cwd)
     given = Given(
@@ -187,7 +116,9 @@ def resolve(told: Told) -> Settings:
         cwd=told.cwd,
         repository=repository,
         environment=told.environment,
+        base_shown=None if guarding is None else guarding.shown,
     )
+    in_files = {"default", file.shown, given.base_shown}
     return Settings(
         cwd=told.cwd,
         repository=repository,
@@ -203,11 +134,20 @@ def resolve(told: Told) -> Settings:
         tag=tuple(values["tag"]),
         filter=tuple(values["filter"]),
         evaluators=tuple(values["evaluators"]),
-        baseline=_baseline(values["baseline"], origins["baseline"], file, told.cwd),
-        baseline_named=origins["baseline"] not in ("default", file.shown),
+        baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
+        baseline_named=origins["baseline"] not in in_files,
         baseline_required=values["baseline_required"],
+        on_incomparable=values["on_incomparable"],
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],
+        rule=Rule(
+            alpha=values["alpha"],
+            min_effect=values["min_effect"],
+            max_base_age_days=values["max_base_age"],
+        ),
+        quarantine=(file.base if origins["quarantine"] in in_files else told.cwd) / values["quarantine"],
+        changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
+        depends_on=tuple(values["depends_on"]),
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
         gates=gates,
@@ -216,8 +156,45 @@ def resolve(told: Told) -> Settings:
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
-        file=file.shown if file.found else None,
+        file=file if file.found else None,
+        base_side=told.base_side,
+        weakenings=() if guarding is None else tuple(_held_back(file, guarding)),
     )
+
+
+def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tuple[Mapping[str, Any], str]:
+    """(the file values, their origin) that settle this setting: the base's where they decide over the head."""
+    if guarding is not None and guarding.file is not None and name in GUARDED:
+        return guarding.file.values, guarding.shown
+    return file.values, file.shown
+
+
+def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
+    told, shown = _who_tells("gates", file, guarding)
+    return told.get("gates", ()), shown
+
+
+def _held_back(file: SettingsFile, guarding: BaseSide) -> Iterator[Weakening]:
+    """What the head's settings file says otherwise about how it is judged."""
+    assert guarding.file is not None  # noqa: S101 - guarding only with a file
+    for name in GUARDED:
+        if file.values.get(name) != guarding.file.values.get(name):
+            message = "the setting was changed; until that is merged, the base's holds"
+            yield Weakening(suite=guarding.file.shown, key=name, message=message)
+
+
+def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
+    """On unless told otherwise on a pull request."""
+    if origin == "default" and base_side is not None:
+        return base_side.on_pull_request
+    return bool(value)
+
+
+@cache
+def defaults() -> Settings:
+    """Every setting at its default, without a file, an environment or a target."""
+    nowhere = Path("/")
+    return resolve(Told(cwd=nowhere, environment={}), file=SettingsFile(found=False, shown="", base=nowhere))
 
 
 def repository_root(cwd: Path) -> Path:
@@ -309,9 +286,9 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path) -> tuple[Sui
     )
 
 
-def _baseline(value: str | None, origin: str, file: SettingsFile, cwd: Path) -> str | None:
+def _baseline(value: str | None, base: Path) -> str | None:
     if value is None or value == "none":
         return None
     if value.startswith(("http://", "https://")):
         return value
-    return str((file.base if file.found and origin == file.shown else cwd) / value)
+    return str(base / value)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import Place, Source, read_source
+from runevals.dialects.reading import Place, Source, parse_source, read_source
 from runevals.errors import InvalidSettings, InvalidSuite
 from runevals.records import SuiteProblem
 from runevals.redact import KEY_SHAPES
@@ -26,6 +26,45 @@ class SettingsFile:
     shown: str
     base: Path
     values: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+
+# What decides over a change is read from the base's file, not from the one that the change brings along.
+GUARDED = (
+    "alpha",
+    "baseline",
+    "baseline_required",
+    "errors_limit",
+    "fail_on",
+    "gates",
+    "judge",
+    "max_base_age",
+    "min_effect",
+    "min_pass_rate",
+    "on_incomparable",
+    "quarantine",
+    "verify",
+    "verify_repeats",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseSide:
+    """The side of a change that decides over it: the base's commit and settings.
+
+    `commit` None: it is not in this checkout, and `file` is None too. `file` None with a commit: the base has no
+    settings, and the head's hold.
+    """
+
+    commit: str | None
+    file: SettingsFile | None = None
+    on_pull_request: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Where the base's values came from, in words."""
+        assert self.file is not None  # noqa: S101 - asked only of a base that has one
+        return f"{self.file.shown} of {(self.commit or '')[:7]}"
 
 
 def read_settings_file(cwd: Path, repository: Path, named: str | None) -> SettingsFile:
@@ -38,7 +77,34 @@ def read_settings_file(cwd: Path, repository: Path, named: str | None) -> Settin
         return SettingsFile(found=False, shown="", base=cwd)
     shown = _shown(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    source = read_source(path, shown)
+    values = _values(read_source(path, shown))
+    return SettingsFile(found=True, shown=shown, base=base, values=values, path=path)
+
+
+def base_settings_file(
+    cwd: Path, repository: Path, named: str | None, read: Callable[[str], bytes | None]
+) -> SettingsFile | None:
+    """The settings file of another commit, found at the same places; `read` gives a file of its root.
+
+    None where that commit has none. Raises InvalidSuite with every problem of the file.
+    """
+    folders = (cwd,) if repository == cwd else (cwd, repository)
+    paths = [cwd / named] if named is not None else [folder / place for folder in folders for place in PLACES]
+    for path in paths:
+        if not path.resolve().is_relative_to(repository.resolve()):
+            continue
+        found = read(path.resolve().relative_to(repository.resolve()).as_posix())
+        if found is None:
+            continue
+        shown = _shown(path, cwd)
+        base = path.parent.parent if path.parent.name == ".github" else path.parent
+        values = _values(parse_source(found, path.suffix, f"{shown} of the base"))
+        return SettingsFile(found=True, shown=shown, base=base, values=values, path=path)
+    return None
+
+
+def _values(source: Source) -> Mapping[str, Any]:
+    """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [
         source.problem(complaint.place, complaint.message, key=complaint.key)
         for complaint in complaints("runevals", "settings-1", source.value)
@@ -46,7 +112,7 @@ def read_settings_file(cwd: Path, repository: Path, named: str | None) -> Settin
     problems += _literal_keys(source)
     if problems:
         raise InvalidSuite(problems)
-    return SettingsFile(found=True, shown=shown, base=base, values=_flat(source.value))
+    return _flat(source.value)
 
 
 def _find(cwd: Path, repository: Path, named: str | None) -> Path | None:
@@ -97,4 +163,6 @@ def _flat(value: Any) -> dict[str, Any]:
             flat["baseline"] = baseline["path"]
         if "required" in baseline:
             flat["baseline_required"] = baseline["required"]
+        if "on_incomparable" in baseline:
+            flat["on_incomparable"] = baseline["on_incomparable"]
     return flat

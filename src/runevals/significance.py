@@ -17,16 +17,15 @@ from math import comb, erfc, exp, fsum, lcm, pi, sqrt
 from statistics import NormalDist
 from typing import TypeVar
 
+from runevals.power import Noise
+
 K = TypeVar("K", bound=Hashable)
 
 ALPHA = 0.01
-POWER = 0.9
 EXACT_MAX_CASES = 400
 EXACT_MAX_BITS = 400_000
 _MAX_DENOMINATOR = 1000
 _MAX_GRID = 10_000
-_Z_ALPHA = NormalDist().inv_cdf(1 - ALPHA)
-_Z_POWER = NormalDist().inv_cdf(POWER)
 
 Pattern = tuple[tuple[float, ...], tuple[float, ...]]  # one case: sorted base values, sorted head values
 
@@ -44,7 +43,7 @@ class BlockedTest:
     head_mean: float
     drop: float
     interval: tuple[float, float]  # 95 %, of the drop
-    detectable_drop: float  # the smallest drop seen with 90 % chance at p ≤ 0.01; at most the range
+    noise: Noise  # on the range 0–1
 
 
 def case_blocked_test(
@@ -68,6 +67,23 @@ def case_blocked_test(
         raise ValueError("no case has values on both sides")
     cases = [_Case.of(pattern, count) for pattern, count in patterns.items()]
     return _test(cases, value_range)
+
+
+def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
+    """One case alone: the chance that a deal of its values gives the head a total at most the observed one."""
+    case = _Case.of((tuple(sorted(base)), tuple(sorted(head))), 1)
+    grid = _grid([case]) if case.varies else None
+    found = None if grid is None else _exact([case], grid)
+    return 1.0 if found is None else found[0]
+
+
+def wilson_upper(passed: int, attempts: int) -> float:
+    """The upper end of the one-sided 99 % Wilson interval for a share (Wilson 1927)."""
+    z = NormalDist().inv_cdf(0.99)
+    share = passed / attempts
+    centre = share + z * z / (2 * attempts)
+    half = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts**2))
+    return (centre + half) / (1 + z * z / attempts)
 
 
 def round_alpha(alpha: float, *, base_repeats: float, done: int, planned: int) -> float:
@@ -156,7 +172,7 @@ def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
         head_mean=head_mean,
         drop=drop,
         interval=(max(-value_range, drop - half), min(value_range, drop + half)),
-        detectable_drop=_detectable(cases, number, value_range),
+        noise=_noise(cases, number, value_range),
     )
 
 
@@ -277,21 +293,14 @@ def _interval_variance(cases: Sequence[_Case], step: float | None) -> float:
     return fsum(terms) + half_step**2
 
 
-def _detectable(cases: Sequence[_Case], number: int, value_range: float) -> float:
-    """The drop d that solves d = zα·sqrt(se² + d/(n(N−1))) + zβ·se + (1/kb+1/kh)/(2n), in units of the range.
-
-    `se` comes from the variance within each side, pooled; with one value a side, from the case's variance.
-    """
-    variance = (
-        fsum([case.count * case.within_variance * case.weight for case in cases if case.varies])
-        / (number * value_range) ** 2
+def _noise(cases: Sequence[_Case], number: int, value_range: float) -> Noise:
+    """From the variance within each side, pooled; with one value a side, from the case's variance."""
+    varying = [case for case in cases if case.varies]
+    scale = number * value_range**2
+    return Noise(
+        cases=number,
+        variance=fsum([case.count * case.within_variance * case.weight for case in varying]) / scale,
+        head_variance=fsum([case.count * case.within_variance / case.head_size for case in varying]) / scale,
+        weight=fsum([case.count * case.weight for case in cases]) / number,
+        size=sum(case.count * case.size for case in cases) / number,
     )
-    weight = fsum([case.count * case.weight for case in cases]) / number
-    size = sum(case.count * case.size for case in cases) / number
-    drop = 0.0
-    for _ in range(100):
-        inner = variance + drop / (number * (size - 1.0))
-        drop = _Z_ALPHA * sqrt(inner) + _Z_POWER * sqrt(variance) + weight / (2 * number)
-        if drop >= 1.0:
-            return value_range
-    return drop * value_range

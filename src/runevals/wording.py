@@ -7,6 +7,7 @@ from runevals.records import (
     Change,
     CheckReport,
     Comparison,
+    ComparisonVerdict,
     Outcome,
     RunReport,
     TurnReport,
@@ -100,12 +101,73 @@ def headline_numbers(comparison: Comparison) -> str:
     return f"{line} ({interval}; {p_value(comparison.p_value)}).{checked}"
 
 
-def what_it_can_see(comparison: Comparison) -> str:
-    """The smallest drop this comparison would have noticed, empty where there is no test."""
+def how_sure(comparison: Comparison) -> list[str]:
+    """Sentences: what chance does, how the cases flipped, what this suite can see; none without chance."""
     if comparison.deterministic or comparison.detectable_drop is None:
-        return ""
+        return []
+    told = [_by_chance(comparison), _flips(comparison)]
     seen = 100 * comparison.detectable_drop
-    return f"A drop of {seen:.1f} points or more would have been noticed (9 times in 10)."
+    told.append(f"A drop of {seen:.1f} points or more would have been noticed (9 times in 10).")
+    return [sentence for sentence in (*told, _needed(comparison)) if sentence]
+
+
+def _by_chance(comparison: Comparison) -> str:
+    p, drop = comparison.p_value, comparison.drop
+    match comparison.verdict:
+        case ComparisonVerdict.REGRESSION if p is not None and p <= 0.05 and drop is not None:
+            told = f"A drop like this happens in {_of_hundred(p)} unchanged runs."
+            if comparison.rerun_agreement is not None:
+                told += f" An identical run would be red again {_of_ten(comparison.rerun_agreement)}."
+            if comparison.detectable_drop is not None and drop < comparison.detectable_drop:
+                told += " The true drop is probably smaller: one this size is at least partly luck."
+            return told
+        case ComparisonVerdict.WARNING if p is not None:
+            return f"A drop like this happens in {_of_hundred(p)} unchanged runs: it may be noise."
+        case _:
+            return ""
+
+
+def _of_hundred(p: float) -> str:
+    return "fewer than 1 of 100" if p < 0.01 else f"about {100 * p:.0f} of 100"
+
+
+def _of_ten(share: float) -> str:
+    times = round(10 * share)
+    return "nearly always" if times >= 10 else f"about {times} times in 10" if times else "hardly ever"
+
+
+def _flips(comparison: Comparison) -> str:
+    flips = comparison.flips
+    if flips is None or not (flips.down or flips.up):
+        return ""
+    expected = f"about {flips.expected_down:.1f}".replace(".0", "")
+    return (
+        f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way; "
+        f"{expected} each way would by chance."
+    )
+
+
+def _needed(comparison: Comparison) -> str:
+    cases, repeats = comparison.cases_needed, comparison.repeats_needed
+    ways = [
+        told
+        for number, told in (
+            (cases, f"{cases} cases like these"),
+            (repeats, f"{repeats} runs a case on both sides"),
+        )
+        if number is not None
+    ]
+    return f"To see one of 5 points: {' or '.join(ways)}." if ways else ""
+
+
+def other_metrics(comparison: Comparison) -> list[str]:
+    """The metrics beside the one that gates that dropped more than chance explains, one sentence each."""
+    return [
+        f"{metric.name.removeprefix('evaluator:')} dropped from {percent(metric.base_mean)} to "
+        f"{percent(metric.head_mean)} ({p_value(metric.holm_p)}, corrected for {len(comparison.metrics)} metrics)"
+        for metric in comparison.metrics
+        if metric.holm_p <= 0.01 and metric.drop > 0
+    ]
 
 
 def error_kinds(report: RunReport) -> str:

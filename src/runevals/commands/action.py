@@ -25,7 +25,8 @@ def command() -> None:
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """One run from inputs to exit code; every file is written before the code is decided."""
     from runevals import loading
-    from runevals.commands.judging import Base, judged
+    from runevals.commands.base_side import base_side
+    from runevals.commands.judging import Asked, judged
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
@@ -36,7 +37,8 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
 
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
-    settings = resolve(told)
+    side = base_side(workspace, environment, None, inputs.get("config") or None)
+    settings = resolve(replace(told, base_side=side))
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
@@ -45,8 +47,8 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
     loaded = loading.load_suites(settings)
     warn(loaded.problems)
-    base = Base(None, lambda cwd: resolve(replace(told, cwd=cwd)))
-    conclusion = judged(settings, loaded, base, quiet=False)
+    asked = Asked(ref=None, resettled=lambda cwd: resolve(replace(told, cwd=cwd)), quiet=False)
+    conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))

@@ -32,10 +32,13 @@ Or write `target:` into runevals.yaml."""
 
 
 @contextmanager
-def real_world(settings: Settings, suites: Sequence[Suite]) -> Iterator[World]:
-    """Builds what a run may touch, and ends it afterwards. Raises InvalidSettings, InvalidSuite."""
+def real_world(settings: Settings, suites: Sequence[Suite], target: Target | None = None) -> Iterator[World]:
+    """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
+
+    Raises InvalidSettings, InvalidSuite.
+    """
     throttles: dict[str, Throttle] = {}
-    target = _target(settings, suites, throttles)
+    target = target or _target(settings, suites, throttles)
     judge = None if settings.judge is None or settings.no_judge else _judge(settings, throttles)
     try:
         with Sandbox() as sandbox:

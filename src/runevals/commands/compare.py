@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.commands import finish
-from runevals.commands.options import settings_options, settled
+from runevals.commands.options import environment_option, settings_options, settled
 from runevals.commands.telling import tell
 
 
@@ -16,13 +16,20 @@ from runevals.commands.telling import tell
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
 @click.option("-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .xml, .csv, .md.")
-@settings_options("config", "min_pass_rate", "fail_on")
-def command(base: Path, head: Path, output: tuple[str, ...], **told: Any) -> None:
+@click.option(
+    "--rejudge",
+    is_flag=True,
+    help="Judge the answers that both documents keep again, with the suites and the judge of today.",
+)
+@settings_options("config", "min_pass_rate", "fail_on", "alpha", "min_effect", "judge", "judge_model", "no_judge")
+@environment_option
+def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, **told: Any) -> None:
     """Compare the results document HEAD with BASE; the exit code is a run's.
 
     \b
     Example:
       runevals compare main.json branch.json --output comparison.md
+      runevals compare --rejudge --judge gpt-5 main.json branch.json
     """
     from dataclasses import replace
 
@@ -35,7 +42,15 @@ def command(base: Path, head: Path, output: tuple[str, ...], **told: Any) -> Non
     check_outputs(outputs)
     settings = settled(told)
     baseline, _ = read_baseline(replace(settings, baseline=str(base), baseline_named=True))
-    conclusion = pipeline.decide(read(head).report, baseline, settings)
+    report = read(head)
+    if rejudge and baseline is not None:
+        from runevals.commands.rejudging import rejudged
+        from runevals.loading import load_suites
+
+        loaded = load_suites(settings)
+        baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
+        report = rejudged(report, str(head), settings, loaded)
+    conclusion = pipeline.decide(report, baseline, settings)
     publish(conclusion, outputs)
     tell(conclusion)
     finish(conclusion.verdict.exit_code)

@@ -2,111 +2,200 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from runevals import loading, pipeline
+from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
+from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.telling import progress
 from runevals.compare import Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
-from runevals.git import commit_of, merge_base, worktree
 from runevals.loading import Loaded
-from runevals.pipeline import Baseline
+from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan
-from runevals.records import Conclusion
+from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings
 from runevals.wording import plural
 
+AN_HOUR = timedelta(hours=1)
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """The base that was asked for, and how settings are settled in a checkout of it."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for beside the settings: a base to run, and how settings are settled in a checkout of it."""
 
     ref: str | None
     resettled: Callable[[Path], Settings]
+    quiet: bool
 
 
-def judged(settings: Settings, loaded: Loaded, base: Base, *, quiet: bool) -> Conclusion:
+def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     """One whole run. A red that noise in the stored base may have made is verified against a fresh run of it.
 
     Raises RunevalsError for what stops a run.
     """
-    if base.ref is not None:
-        return _run(settings, loaded, _asked_for(settings, base.ref, base, quiet=quiet), quiet=quiet)
+    quarantine = quarantine_of(settings, loaded)
+    settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
+    loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
+    if asked.ref is not None:
+        return _beside(settings, loaded, asked)
     baseline, notices = read_baseline(settings)
+    if baseline is None:
+        notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
-    if baseline is None or settings.verify == "off":
-        return _run(settings, loaded, baseline, quiet=quiet)
-    commit, why_not = _verifiable(settings, baseline)
-    screening = baseline if commit is None else replace(baseline, strictness=Strictness.SCREENING)
-    conclusion = _run(settings, loaded, screening, quiet=quiet)
-    if conclusion.comparison is None or not needs_verification(conclusion.comparison):
-        return conclusion
-    fresh = why_not if commit is None else _verifying(settings, commit, base, quiet=quiet)
-    return pipeline.verify(conclusion, baseline, fresh, settings)
+    if baseline is not None and settings.changed_only:
+        reused = reuse.stored(settings, loaded, baseline)
+        if isinstance(reused, Conclusion):
+            return reused
+        loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
+    return _against(baseline, settings, loaded, asked)
 
 
-def _run(settings: Settings, loaded: Loaded, baseline: Baseline | None, *, quiet: bool) -> Conclusion:
-    plan = make_plan(loaded.suites, settings)
-    require_judge(plan, settings)
-    skipped = judged_checks(plan) if settings.no_judge else 0
-    if skipped:
-        notice = f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped"
-        loaded = replace(loaded, notices=(*loaded.notices, notice))
-    with real_world(settings, loaded.suites) as world:
-        loading.rehearse(plan, world.sandbox)
-        return pipeline.run(
-            plan,
-            settings,
-            world,
-            baseline,
-            provenance=provenance(settings, loaded.notices),
-            watch=progress(len(plan.trials), quiet=quiet),
-        )
-
-
-def _asked_for(settings: Settings, ref: str, base: Base, *, quiet: bool) -> Baseline:
+def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+    """The base that `--base` names is run first, then the head against it."""
     if settings.baseline_named:
         raise InvalidSettings("--base runs the base itself; do not also give --baseline")
-    commit = merge_base(settings.cwd, ref)
+    assert settings.base_side is not None  # noqa: S101 - settled from the same ref
+    commit = settings.base_side.commit
+    assert commit is not None  # noqa: S101 - a ref that git does not know was refused
+    if settings.changed_only:
+        reused = reuse.unmade(settings, loaded, commit, provenance(settings, loaded.notices))
+        if isinstance(reused, Conclusion):
+            return reused
+        loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     click.echo(f"Running the base {commit[:7]} first", err=True)
-    return _fresh(settings, commit, base, settings.repeat, quiet=quiet)
+    fresh = _fresh(settings, commit, asked, settings.repeat)
+    return _against(replace(fresh.base, fresh=True), settings, loaded, asked)
 
 
-def _verifiable(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
-    """(the stored base's commit, "") where it can be run again, else (None, why not)."""
+def _against(
+    baseline: Baseline | None, settings: Settings, loaded: Loaded, asked: Asked, *, own_suite: bool = True
+) -> Conclusion:
+    """The head measured, held against the base, and where that says red, against the base again."""
+    commit, why_not = _rerunnable(settings, baseline)
+    verifiable = baseline is not None and not baseline.fresh and settings.verify != "off"
+    if baseline is not None and verifiable and commit is not None:
+        screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
+    else:
+        screening = baseline
+    with _measuring(settings, loaded) as head:
+        watch = progress(len(head.plan.trials), quiet=asked.quiet)
+        conclusion = pipeline.measure(head, screening, watch)
+        if baseline is None or conclusion.comparison is None:
+            return conclusion
+        incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
+        if incomparable and own_suite and commit is not None:
+            return _on_base_suite(conclusion, baseline, commit, settings, asked)
+        if not verifiable or not needs_verification(conclusion.comparison):
+            return conclusion
+        fresh = why_not if commit is None else _verifying(settings, loaded, commit, asked, head)
+        if isinstance(fresh, str):  # then nothing was spent on looking early, and the rest of the rounds count
+            conclusion = pipeline.measure(head, baseline, watch)
+        return pipeline.verify(conclusion, baseline, fresh, settings)
+
+
+@contextmanager
+def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
+    plan = make_plan(loaded.suites, settings, quarantined=loaded.quarantined)
+    require_judge(plan, settings)
+    notices = loaded.notices
+    if settings.no_judge and (skipped := judged_checks(plan)):
+        notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
+    with real_world(settings, loaded.suites) as world:
+        loading.rehearse(plan, world.sandbox)
+        yield Measurement(plan, settings, world, provenance(settings, notices))
+
+
+def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
+    """(the base's commit, "") where it can be run again, else (None, why not)."""
+    if baseline is None:
+        return None, "there is no base"
     if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
         return None, "recorded answers cannot be asked again"
     stored = baseline.report.run.commit
     if stored is None:
         return None, "the base's result does not say its commit"
-    commit = commit_of(settings.cwd, stored)
+    commit = git.commit_of(settings.cwd, stored)
     return commit, "" if commit else "the base's commit is not here"
 
 
-def _verifying(settings: Settings, commit: str, base: Base, *, quiet: bool) -> Baseline | str:
-    """A fresh run of the base, or why it could not be run."""
+def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, head: Measurement) -> Fresh | str:
+    """A fresh run of the base, or why it could not be made; of the head too where its first is too old."""
     click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
+    interleaved = settings.verify == "interleaved" or head.age > AN_HOUR
     try:
-        fresh = _fresh(settings, commit, base, settings.verify_repeats, quiet=quiet)
+        found = _fresh(settings, commit, asked, settings.verify_repeats, beside=loaded if interleaved else None)
     except RunevalsError as error:
         return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
-    return replace(fresh, strictness=Strictness.VERIFYING)
+    return replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
 
 
-def _fresh(head: Settings, commit: str, base: Base, repeat: int, *, quiet: bool) -> Baseline:
-    """Runs a commit in a worktree of its own, with its own suites, settings and code."""
-    with worktree(head.repository, commit) as checkout:
-        cwd = checkout / head.cwd.relative_to(head.repository)
+def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
+    """Measures a commit in a worktree of its own, with its own suites, settings and code.
+
+    With `beside`, the head is measured anew as well, round by round in turn with the base.
+    """
+    with _checkout(settings, commit, asked) as told:
+        base_settings = replace(told, baseline=None, repeat=repeat)
+        with _measuring(base_settings, loading.load_suites(base_settings)) as base:
+            source = f"a fresh run of {commit[:7]}"
+            if beside is None:
+                watch = progress(len(base.plan.trials), quiet=asked.quiet)
+                return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
+            with _measuring(replace(settings, repeat=repeat), beside) as head:
+                watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
+                for _ in watch(pipeline.side_by_side((base, head))):
+                    pass
+                return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
+
+
+def _on_base_suite(
+    conclusion: Conclusion, baseline: Baseline, commit: str, settings: Settings, asked: Asked
+) -> Conclusion:
+    """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off."""
+    click.echo(f"The suites cannot be compared: running the head on the suite of {commit[:7]}", err=True)
+    try:
+        with _checkout(settings, commit, asked) as base_settings:
+            borrowed = replace(
+                base_settings,
+                target=settings.target,
+                repeat=settings.repeat,
+                verify=settings.verify,
+                rule=settings.rule,
+                gates=settings.gates,
+                verify_repeats=settings.verify_repeats,
+            )
+            again = _against(baseline, borrowed, loading.load_suites(borrowed), asked, own_suite=False)
+    except RunevalsError:
+        return conclusion  # not comparable, as it was
+    if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
+        return conclusion
+    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    comparison = replace(
+        again.comparison,
+        on_base_suite=True,
+        weakenings=conclusion.comparison.weakenings,
+        caveats=(*again.comparison.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
+    )
+    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+
+
+@contextmanager
+def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Settings]:
+    """The settings that hold in a worktree of `commit`, gone afterwards."""
+    with git.worktree(settings.repository, commit) as checkout:
+        cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        environment = {name: value for name, value in head.environment.items() if not name.startswith("GITHUB_")}
-        settings = replace(base.resettled(cwd), baseline=None, repeat=repeat, environment=environment)
-        conclusion = _run(settings, loading.load_suites(settings), None, quiet=quiet)
-    return Baseline(report=conclusion.report, source=f"a fresh run of {commit[:7]}")
+        environment = {
+            name: value for name, value in settings.environment.items() if not name.startswith("GITHUB_")
+        }
+        yield replace(asked.resettled(cwd), environment=environment)

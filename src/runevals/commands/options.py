@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from runevals.settings import SETTINGS, Setting, Settings, Told, resolve
+from runevals.settings import Settings, Told, resolve
+from runevals.settings_file import BaseSide
+from runevals.settings_table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,7 +47,12 @@ def environment_option(function: F) -> F:
 
 
 def settled(
-    flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False, cwd: Path | None = None
+    flags: Mapping[str, Any],
+    *,
+    paths: tuple[str, ...] = (),
+    evaluate_only: bool = False,
+    cwd: Path | None = None,
+    base_side: BaseSide | None = None,
 ) -> Settings:
     """Flags → settings. `paths` are suites named on the command line; `cwd` is here unless told otherwise."""
     from runevals.dotenv import environment  # reads files
@@ -60,6 +67,7 @@ def settled(
             cwd=cwd,
             environment=environment(cwd, flags.get("env_name"), os.environ),
             evaluate_only=evaluate_only,
+            base_side=base_side,
         )
     )
 

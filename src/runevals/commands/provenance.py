@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from runevals.git import git
 from runevals.records import Provenance
-from runevals.settings import SETTINGS, Settings
+from runevals.settings import Settings
+from runevals.settings_table import SETTINGS
 
 
 def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:

@@ -19,12 +19,12 @@ def command(document: Path, output: tuple[str, ...]) -> None:
     Example:
       runevals report results.json --output junit.xml --output summary.md
     """
-    from runevals.document import read
+    from runevals.document import read_conclusion
     from runevals.publish import check_outputs, publish
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
-    conclusion = read(document)
+    conclusion = read_conclusion(document)
     publish(conclusion, outputs)
     if not outputs:
         tell(conclusion)

@@ -69,7 +69,8 @@ def command(**told: Any) -> None:
 
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
-    from runevals.commands.judging import Base, judged
+    from runevals.commands.base_side import base_side
+    from runevals.commands.judging import Asked, judged
     from runevals.publish import check_outputs, publish
 
     evaluate_only: str | None = told.get("evaluate_only")
@@ -77,6 +78,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         told,
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
+        base_side=base_side(Path.cwd(), os.environ, told["base"], told["config"]),
     )
     _told_once(paths, told)
     outputs = [Path(name) for name in told["output"]]
@@ -96,7 +98,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     def resettled(cwd: Path) -> Settings:
         return settled(told, paths=paths, cwd=cwd)
 
-    conclusion = judged(settings, loaded, Base(told["base"], resettled), quiet=told["quiet"])
+    asked = Asked(ref=told["base"], resettled=resettled, quiet=told["quiet"])
+    conclusion = judged(settings, loaded, asked)
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
     try:
         publish(conclusion, outputs or [default])

@@ -20,14 +20,14 @@ def command(**told: Any) -> None:
     Example:
       runevals settings --model gpt-5-mini
     """
-    from runevals.settings import SETTINGS
+    from runevals.settings_table import SETTINGS
 
     settings = settled(told)
     width = max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:
         value = _value(settings, setting.name)
         click.echo(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
-    click.echo(f"settings file: {settings.file or 'none'}")
+    click.echo(f"settings file: {settings.file.shown if settings.file else 'none'}")
 
 
 def _value(settings: Settings, name: str) -> object:
@@ -35,7 +35,11 @@ def _value(settings: Settings, name: str) -> object:
         case "all":
             return settings.everything
         case "config":
-            return settings.file
+            return None if settings.file is None else settings.file.shown
+        case "alpha" | "min_effect":
+            return getattr(settings.rule, name)
+        case "max_base_age":
+            return settings.rule.max_base_age_days
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":

@@ -218,8 +218,19 @@ def read_yaml(text: str, shown: str) -> Source:
 
 def read_source(path: Path, shown: str) -> Source:
     """A `.json`, `.yaml` or `.yml` file → Source."""
-    text = read_text(path, shown)
-    return read_yaml(text, shown) if path.suffix in (".yaml", ".yml") else read_json(text, shown)
+    return _source(read_text(path, shown), path.suffix, shown)
+
+
+def parse_source(content: bytes, suffix: str, shown: str) -> Source:
+    """The content of such a file that stands elsewhere, as in another commit → Source. Raises InvalidSuite."""
+    try:
+        return _source(content.decode("utf-8-sig"), suffix, shown)
+    except UnicodeDecodeError as error:
+        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+
+
+def _source(text: str, suffix: str, shown: str) -> Source:
+    return read_yaml(text, shown) if suffix in (".yaml", ".yml") else read_json(text, shown)
 
 
 def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:

@@ -6,11 +6,14 @@ from runevals.records.comparison import (
     ChangeLabel,
     Comparison,
     ComparisonVerdict,
+    FlakyCase,
+    Flips,
+    MetricChange,
     Verification,
     Weakening,
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
-from runevals.records.gate import Gate, Scope
+from runevals.records.gate import Gate, Rule, Scope
 from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
 from runevals.records.report import (
     AttemptReport,
@@ -45,6 +48,8 @@ __all__ = [
     "Conversation",
     "EvaluatorSpec",
     "FinalVerdict",
+    "FlakyCase",
+    "Flips",
     "Gate",
     "GateResult",
     "GateState",
@@ -52,11 +57,13 @@ __all__ = [
     "Layers",
     "Location",
     "Message",
+    "MetricChange",
     "ModelIdentity",
     "Outcome",
     "Problem",
     "Provenance",
     "Response",
+    "Rule",
     "RunInfo",
     "RunReport",
     "Scale",

@@ -21,7 +21,9 @@ class ComparisonVerdict(StrEnum):
     INCOMPARABLE = "incomparable"
 
 
-ChangeKind = Literal["regressed", "fixed", "added", "removed", "edited", "worse", "better", "unmeasured"]
+ChangeKind = Literal[
+    "regressed", "fixed", "added", "removed", "edited", "worse", "better", "unmeasured", "quarantined"
+]
 ChangeLabel = Literal["confirmed", "suspect", "flaky", "fixed", "new"]
 
 
@@ -45,6 +47,42 @@ class Weakening:
     suite: str
     key: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flips:
+    """Cases that went from passing to failing and back, and how many would each way by chance alone."""
+
+    down: int
+    up: int
+    expected_down: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlakyCase:
+    """A case that disagrees with itself: `rate` is the chance that two runs of it differ, 0–0.5."""
+
+    suite: str
+    key: str
+    rate: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricChange:
+    """A metric beside the one that gates. Means and drop are shares 0–1; `holm_p` is corrected over all such."""
+
+    name: str
+    cases: int
+    base_mean: float
+    head_mean: float
+    p_value: float
+    holm_p: float
+
+    @property
+    def drop(self) -> float:
+        """What was lost; a loss is positive."""
+        return self.base_mean - self.head_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +116,14 @@ class Comparison:
     head_mean: float | None = None
     interval: tuple[float, float] | None = None
     detectable_drop: float | None = None
+    rerun_agreement: float | None = None  # the chance 0–1 that an identical run of the head is red again
+    cases_needed: int | None = None  # to see a drop of 5 points, where this comparison could not
+    repeats_needed: int | None = None
+    flips: Flips | None = None
+    metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
+    flaky: tuple[FlakyCase, ...] = ()
+    quarantined: int = 0  # cases left out of the comparison by the base's list
+    on_base_suite: bool = False  # the head was run on the base's suite, as its own cannot be compared
     changes: tuple[Change, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()

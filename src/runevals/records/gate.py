@@ -17,6 +17,15 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """When a loss is a regression: p at most `alpha`, and a drop of at least `min_effect` of the range."""
+
+    alpha: float = 0.01
+    min_effect: float = 0.02
+    max_base_age_days: float = 7.0  # an older base is told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """`metric` over the cases in `scope` must stand in relation `op` to `limit`."""
 
@@ -26,4 +35,5 @@ class Gate:
     limit: float
     scope: Scope = Scope()
     on_missing: Literal["fail", "pass"] = "fail"
+    bound: Literal["point", "wilson"] = "point"  # wilson: fails only below the 99 % Wilson bound
     level: Literal["block", "warn"] = "block"

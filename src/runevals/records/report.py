@@ -10,6 +10,8 @@ from runevals.records.problem import Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
 
+_PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
@@ -83,13 +85,12 @@ class AttemptReport:
 
         A judge that failed to answer leaves no share to compare, whatever else was found.
         """
-        if Layer.JUDGE in self.layers.incomplete:
+        passed = self.status is _PASSED
+        if not passed and self.status is not _FAILED:
             return None
-        match self.status:
-            case Outcome.PASSED | Outcome.FAILED:
-                return self.share if self.graded else float(self.status is Outcome.PASSED)
-            case Outcome.ERRORED | Outcome.SKIPPED:
-                return None
+        if self.layers.incomplete and Layer.JUDGE in self.layers.incomplete:
+            return None
+        return self.share if self.graded else 1.0 if passed else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,7 @@ class CaseReport:
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
+    quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
 
     @property
     def share(self) -> float | None:
@@ -129,7 +131,7 @@ class CaseReport:
     @property
     def values(self) -> tuple[float, ...]:
         """The measured attempts' values, in order."""
-        return tuple(value for attempt in self.attempts if (value := attempt.value) is not None)
+        return tuple([value for attempt in self.attempts if (value := attempt.value) is not None])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

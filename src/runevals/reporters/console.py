@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.inert import one_line
-from runevals.records import CaseReport, Conclusion, GateState
+from runevals.records import CaseReport, Comparison, Conclusion, GateState
 from runevals.wording import (
     answer_pair,
     because,
@@ -13,14 +13,15 @@ from runevals.wording import (
     first_error,
     first_failure,
     headline_numbers,
+    how_sure,
     money,
+    other_metrics,
     percent,
     plural,
     runs_passed,
     score,
     seconds,
     still_failing,
-    what_it_can_see,
 )
 
 NAME = "console"
@@ -47,26 +48,10 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
         yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
     else:
         yield f"  {headline_numbers(comparison)}"
-        if told := what_it_can_see(comparison):
-            yield f"  {told}"
+        for sentence in how_sure(comparison):
+            yield f"  {sentence}"
     if comparison is not None:
-        changes = comparison.of_kind("regressed")
-        if changes:
-            yield from ("", "Regressed")
-        for change in changes[:MOST]:
-            if change.head is not None and change.base is not None:
-                label = "" if change.label in (None, "confirmed") else f"  {change.label}"
-                runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
-                yield from _case(change.head, f"{runs}{label}", answer_pair(change))
-        yield from _more(changes, MOST)
-        fixed = comparison.of_kind("fixed")
-        if fixed:
-            yield ""
-            yield "Fixed  " + ", ".join(one_line(change.key, 60) for change in fixed[:MOST])
-        for weakening in comparison.weakenings[:MOST]:
-            yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
-        for caveat in comparison.caveats:
-            yield f"  ! {one_line(caveat)}"
+        yield from _changed(comparison)
     failing = still_failing(report, comparison)
     if failing:
         yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
@@ -78,6 +63,31 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     gates = "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"Gates  {gates}"
     yield f"       {_footer(conclusion)}"
+
+
+def _changed(comparison: Comparison) -> Iterator[str]:
+    changes = comparison.of_kind("regressed")
+    if changes:
+        yield from ("", "Regressed")
+    for change in changes[:MOST]:
+        if change.head is not None and change.base is not None:
+            label = "" if change.label in (None, "confirmed") else f"  {change.label}"
+            runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
+            yield from _case(change.head, f"{runs}{label}", answer_pair(change))
+    yield from _more(changes, MOST)
+    fixed = comparison.of_kind("fixed")
+    if fixed:
+        yield ""
+        yield "Fixed  " + ", ".join(one_line(change.key, 60) for change in fixed[:MOST])
+    for weakening in comparison.weakenings[:MOST]:
+        yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
+    for metric in other_metrics(comparison):
+        yield f"  ! {one_line(metric)}"
+    if comparison.flaky:
+        shown = ", ".join(one_line(f"{c.key} {100 * c.rate:.0f} %", 70) for c in comparison.flaky[:MOST])
+        yield f"  Flaky (how often two runs differ): {shown}"
+    for caveat in comparison.caveats:
+        yield f"  ! {one_line(caveat)}"
 
 
 def _case(case: CaseReport, runs: str, answers: tuple[str, str] | None) -> Iterator[str]:

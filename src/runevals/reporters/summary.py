@@ -20,7 +20,9 @@ from runevals.wording import (
     first_error,
     first_failure,
     headline_numbers,
+    how_sure,
     money,
+    other_metrics,
     percent,
     plural,
     runs_passed,
@@ -28,7 +30,6 @@ from runevals.wording import (
     seconds,
     signed,
     still_failing,
-    what_it_can_see,
 )
 
 NAME = "summary"
@@ -42,6 +43,7 @@ GATE_MARKS = {
 }
 MOST_ROWS = 50
 MOST_DIFFS = 10
+MOST_FLAKY = 10
 
 
 def render(conclusion: Conclusion) -> str:
@@ -55,7 +57,7 @@ def _sections(conclusion: Conclusion) -> Iterator[str]:
     mark = "⚪" if no_base else MARKS[conclusion.verdict.outcome]
     yield f"### {mark} {inert_line(conclusion.verdict.headline)}"
     if comparison is not None:
-        yield f"{headline_numbers(comparison)} {what_it_can_see(comparison)}".strip()
+        yield " ".join([headline_numbers(comparison), *how_sure(comparison)])
         yield _numbers(comparison)
         yield from _changed(comparison)
     else:
@@ -190,9 +192,13 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[str]:
     ]
     notes = [f"{', '.join(counts)} (not compared)"] if counts else []
     notes += [f"⚠ {code_cell(w.key, 80)} {code_cell(w.message, 160)}" for w in comparison.weakenings[:MOST_ROWS]]
+    notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
     notes += [code_cell(caveat, 300) for caveat in comparison.caveats]
     if notes:
         yield "**Also changed** " + " · ".join(notes)
+    if comparison.flaky:
+        shown = [f"{code_cell(c.key, 80)} {100 * c.rate:.0f} %" for c in comparison.flaky[:MOST_FLAKY]]
+        yield f"**Flaky** (how often two runs differ) {', '.join(shown)}"
 
 
 def _footer(conclusion: Conclusion) -> str:

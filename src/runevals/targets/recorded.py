@@ -50,6 +50,12 @@ class RecordedTarget:
         answers, model = _read(path, shown)
         return cls(answers, shown, model=model, reuse=reuse, deterministic=deterministic)
 
+    @classmethod
+    def from_report(cls, report: RunReport, shown: str) -> RecordedTarget:
+        """Plays back the answers of a run."""
+        answers, model = _from_document(report)
+        return cls(answers, shown, model=model)
+
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
         attempts = (conversation.attempt, 1) if self._reuse else (conversation.attempt,)

@@ -1,0 +1,56 @@
+"""The quarantine list that holds for a run: the base's, never the one that a change brings along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runevals import git, quarantine
+from runevals.errors import InvalidSuite
+from runevals.loading import Loaded
+from runevals.quarantine import Entry
+from runevals.records import Weakening
+from runevals.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Which cases are quarantined in this run, what to say of it, and what a change would add."""
+
+    cases: frozenset[tuple[str, str]]
+    notices: tuple[str, ...]
+    weakenings: tuple[Weakening, ...]
+
+
+def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:
+    """The list in force. Outside a change the checkout is the base side. Raises InvalidSuite for a broken list."""
+    path, root = settings.quarantine, settings.repository
+    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    of_head = quarantine.read_entries(path.read_bytes(), path.suffix, shown) if path.is_file() else ()
+    notices: tuple[str, ...] = ()
+    of_base = of_head
+    if settings.base_side is not None:
+        of_base, notices = _of_base(settings, path, shown)
+    cases = [case for suite in loaded.suites for case in suite.cases]
+    found = quarantine.in_force(of_base, cases, datetime.now(UTC).date())
+    return Listed(
+        cases=found.cases,
+        notices=(*notices, *found.notices),
+        weakenings=quarantine.grown(of_base, of_head, shown),
+    )
+
+
+def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    assert settings.base_side is not None  # noqa: S101 - asked only then
+    commit = settings.base_side.commit
+    if commit is None:
+        return (), ("quarantine: the base's commit is not in this checkout, so that nothing is left out",)
+    content = git.file_at(settings.repository, commit, shown)
+    if content is None:
+        return (), ()
+    try:
+        return quarantine.read_entries(content, path.suffix, f"{shown} of the base"), ()
+    except InvalidSuite as error:
+        why = f"the base's list cannot be read, so that nothing is left out ({error.problems[0]})"
+        return (), (f"quarantine: {why}",)

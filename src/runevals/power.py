@@ -1,0 +1,78 @@
+"""What a comparison can see, what it would take to see more, and whether another run would agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import NormalDist
+
+POWER = 0.9
+MOST_CASES = 100_000
+MOST_REPEATS = 100
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How much the difference of a suite's means varies when nothing changed; values on the range 0–1."""
+
+    cases: int
+    variance: float  # of one case's difference of means, averaged over the cases
+    head_variance: float  # of one case's head mean, averaged
+    weight: float  # 1/kb + 1/kh with kb base and kh head values, averaged
+    size: float  # values a case, averaged
+
+    def detectable_drop(self, alpha: float) -> float:
+        """The drop seen with 90 % chance at p ≤ alpha, at most 1.
+
+        Solves d = zα·sqrt(se² + d/(n(N−1))) + zβ·se + (1/kb+1/kh)/(2n), with n cases of N values.
+        """
+        z_alpha, z_power = _NORMAL.inv_cdf(1 - alpha), _NORMAL.inv_cdf(POWER)
+        squared = self.variance / self.cases
+        drop = 0.0
+        for _ in range(100):
+            inner = squared + drop / (self.cases * (self.size - 1.0))
+            drop = z_alpha * sqrt(inner) + z_power * sqrt(squared) + self.weight / (2 * self.cases)
+            if drop >= 1.0:
+                return 1.0
+        return drop
+
+    def cases_for(self, drop: float, alpha: float) -> int | None:
+        """How many cases like these would show `drop`; None beyond 100 000."""
+
+        def seen(cases: int) -> float:
+            return replace(self, cases=cases).detectable_drop(alpha)
+
+        return _smallest(seen, drop, self.cases, MOST_CASES)
+
+    def repeats_for(self, drop: float, alpha: float) -> int | None:
+        """How many runs a case and side would show `drop`; None beyond 100."""
+
+        def seen(repeats: int) -> float:
+            weight = 2.0 / repeats
+            variance = self.variance * weight / self.weight
+            return replace(self, variance=variance, weight=weight, size=2.0 * repeats).detectable_drop(alpha)
+
+        return _smallest(seen, drop, 1, MOST_REPEATS)
+
+    def agreement(self, drop: float, alpha: float) -> float:
+        """The chance that an identical run of the head is red again: Φ((drop − zα·se)/(√2·se of the head))."""
+        margin = drop - _NORMAL.inv_cdf(1 - alpha) * sqrt(self.variance / self.cases)
+        spread = sqrt(2 * self.head_variance / self.cases)
+        if spread == 0:
+            return 1.0 if margin >= 0 else 0.0
+        return _NORMAL.cdf(margin / spread)
+
+
+def _smallest(seen: Callable[[int], float], drop: float, low: int, high: int) -> int | None:
+    """The smallest number from `low` to `high` at which `seen` is at most `drop`; `seen` falls."""
+    if seen(high) > drop:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if seen(middle) <= drop:
+            high = middle
+        else:
+            low = middle + 1
+    return low

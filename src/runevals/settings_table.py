@@ -1,0 +1,144 @@
+"""Every setting there is: its name, kind, help and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["text", "texts", "whole", "number", "yes_no"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One thing a run can be told: `name` is its flag, its action input and, in capitals, its variable."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: object = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    as_input: bool = True  # also an input of the action
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(name="suites", kind="texts", help="Suite files, folders and globs.", default=()),
+    Setting(name="all", kind="yes_no", help="Run every suite found, not only the first.", default=False),
+    Setting(name="config", kind="text", help="The settings file (default: runevals.yaml)."),
+    Setting(
+        name="target",
+        kind="text",
+        help="The system under test: openai[:MODEL], recorded:FILE, command:PROGRAM or python:FILE.py:FUNCTION.",
+    ),
+    Setting(name="model", kind="text", help="The model that the target is asked for."),
+    Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),
+    Setting(name="judge_model", kind="text", help="The judge's model."),
+    Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
+    Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),
+    Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
+    Setting(name="judge_concurrency", kind="whole", help="Judge calls at once.", default=8, minimum=1),
+    Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
+    Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
+    Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
+    Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
+    Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
+    Setting(
+        name="verify",
+        kind="text",
+        help="Run the base again before a red blocks: auto, interleaved (the head again beside it) or off.",
+        default="auto",
+        choices=("auto", "interleaved", "off"),
+    ),
+    Setting(
+        name="verify_repeats",
+        kind="whole",
+        help="Attempts per case of that fresh run.",
+        default=6,
+        minimum=1,
+        as_input=False,
+    ),
+    Setting(
+        name="alpha",
+        kind="number",
+        help="The largest p that is a regression: how often an unchanged suite may be called worse.",
+        default=0.01,
+        minimum=0.0001,
+        maximum=0.2,
+        as_input=False,
+    ),
+    Setting(
+        name="min_effect",
+        kind="number",
+        help="The smallest drop that is a regression, as a share of the range.",
+        default=0.02,
+        minimum=0,
+        maximum=1,
+        as_input=False,
+    ),
+    Setting(
+        name="max_base_age",
+        kind="number",
+        help="Days after which the base's result is called old.",
+        default=7.0,
+        minimum=0,
+        as_input=False,
+    ),
+    Setting(
+        name="on_incomparable",
+        kind="text",
+        help="What a base that cannot be compared with means: unmeasured, or pass (it only informs).",
+        default="unmeasured",
+        choices=("unmeasured", "pass"),
+        as_input=False,
+    ),
+    Setting(
+        name="quarantine",
+        kind="text",
+        help="The list of flaky cases that no gate looks at; read from the base's side only.",
+        default="runevals.quarantine.yaml",
+        as_input=False,
+    ),
+    Setting(
+        name="changed_only",
+        kind="yes_no",
+        help="Reuse the base's result where nothing that the run depends on has changed.",
+        default=False,
+    ),
+    Setting(
+        name="depends_on",
+        kind="texts",
+        help="Files and globs that the target depends on, for changed-only.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
+        name="min_pass_rate",
+        kind="number",
+        help="The least share of cases that must pass, 0–1.",
+        minimum=0,
+        maximum=1,
+    ),
+    Setting(
+        name="fail_on",
+        kind="texts",
+        help="The gates that may fail the run; `none` for none.",
+    ),
+    Setting(
+        name="errors_limit",
+        kind="number",
+        help="The share of cases, 0–1, that may stay unmeasured.",
+        default=0.0,
+        minimum=0,
+        maximum=1,
+        as_input=False,
+    ),
+    Setting(
+        name="baseline_required",
+        kind="yes_no",
+        help="No baseline is a failure.",
+        default=False,
+        as_input=False,
+    ),
+    Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
+)

@@ -1,0 +1,138 @@
+"""Who decides over a change: the base's settings and lists, not those that the change brings along."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.commands.test_run import AGENT
+from tests.system.test_base import SETTINGS
+
+WORSE = AGENT.replace("'Paris'", "'Rome'")
+AGAINST = ("--base", "main", "-q", "-o", "out.json")
+
+
+def weakened(repository):
+    return {(w["suite"], w["key"]) for w in repository.document()["comparison"]["weakenings"]}
+
+
+def on_main(repository, name, content):
+    repository.git("checkout", "-q", "main")
+    repository.write(name, content)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", name)
+    repository.git("checkout", "-q", "-B", "change")
+
+
+def test_a_change_cannot_switch_its_own_gate_off(repository, runevals):
+    repository.write("runevals.yaml", SETTINGS + "fail_on: [none]\nmin_effect: 1\n")
+    repository.write("agent.py", WORSE)
+    code, out, _ = runevals(*AGAINST)
+    assert code == 1, out
+    assert weakened(repository) == {("runevals.yaml", "fail_on"), ("runevals.yaml", "min_effect")}
+    assert "the setting was changed; until that is merged, the base's holds" in out
+
+
+def test_a_change_that_removes_the_settings_is_judged_by_them(repository, runevals):
+    on_main(repository, "runevals.yaml", SETTINGS + "gates: [{metric: pass_rate, op: '>=', limit: 1}]\n")
+    (repository.path / "runevals.yaml").unlink()
+    repository.write("agent.py", WORSE)
+    code, out, _ = runevals(*AGAINST, "--target", "python:agent.py:answer")
+    assert code == 1, out
+    assert ("runevals.yaml", "gates") in weakened(repository)
+
+
+def test_gates_take_effect_once_they_are_on_the_base(repository, runevals):
+    on_main(repository, "runevals.yaml", SETTINGS + "fail_on: [none]\n")
+    repository.write("agent.py", WORSE)
+    code, out, _ = runevals(*AGAINST)
+    assert code == 0, out
+    assert "but no gate that may fail the run says so" in out
+
+
+def test_a_broken_file_of_the_base_is_named_as_the_bases(repository, runevals):
+    on_main(repository, "runevals.yaml", SETTINGS + "gatez: []\n")
+    repository.write("runevals.yaml", SETTINGS)
+    code, _, err = runevals(*AGAINST)
+    assert code == 2
+    assert "runevals.yaml of the base:3" in err
+
+
+def event(repository, tmp_path, monkeypatch, base):
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps({"pull_request": {"base": {"sha": base}}}), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(path))
+
+
+@pytest.fixture
+def committed_baseline(repository, runevals):
+    """A base result that is committed on main and named in the settings."""
+    on_main(repository, "runevals.yaml", SETTINGS + "baseline: base.json\n")
+    assert runevals("-q", "-o", "base.json")[0] == 0
+    on_main(repository, "base.json", (repository.path / "base.json").read_text(encoding="utf-8"))
+    return repository
+
+
+def test_a_committed_baseline_is_the_bases_own_on_a_pull_request(
+    committed_baseline, runevals, tmp_path_factory, monkeypatch
+):
+    repository = committed_baseline
+    repository.write("agent.py", WORSE)
+    assert runevals("-q", "-o", "base.json")[0] == 1  # and it overwrites the baseline with its own result
+    event(repository, tmp_path_factory.mktemp("event"), monkeypatch, repository.git("rev-parse", "main"))
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 1, out
+    assert f"base: base.json of {repository.git('rev-parse', 'main')[:7]}" in out
+    # Named in the workflow it is the same file, which the change could have written.
+    assert runevals("-q", "--baseline", "base.json", "-o", "out.json")[0] == 1
+
+
+def test_a_pull_request_whose_base_is_not_here_reads_no_baseline_from_its_own_tree(
+    committed_baseline, runevals, tmp_path_factory, monkeypatch
+):
+    event(committed_baseline, tmp_path_factory.mktemp("event"), monkeypatch, "0" * 40)
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 0, out
+    assert "nothing to compare with yet" in out
+    assert "no baseline: the base's commit is not in this checkout" in out
+
+
+LIST = "- {key: k1, owner: ana, reason: flips, expires: 2999-01-01}\n"
+
+
+@pytest.fixture
+def ten(repository):
+    """Ten cases, of which the first fails on the change."""
+    items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(10)]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    on_main(repository, "evals.json", json.dumps(suite))
+    on_main(repository, "agent.py", "def answer(prompt, messages, case):\n    return 'yes'\n")
+    repository.write(
+        "agent.py", "def answer(prompt, messages, case):\n    return 'no' if '1' in prompt else 'yes'\n"
+    )
+    return repository
+
+
+def test_a_change_cannot_quarantine_the_case_that_it_breaks(ten, runevals):
+    ten.write("runevals.quarantine.yaml", LIST)
+    code, out, _ = runevals(*AGAINST)
+    assert code == 1, out
+    assert weakened(ten) == {("runevals.quarantine.yaml", "k1")}
+
+
+def test_a_case_that_the_base_quarantines_is_run_and_shown_and_blocks_nobody(ten, runevals):
+    broken = (ten.path / "agent.py").read_text(encoding="utf-8")
+    ten.git("stash", "-q")
+    on_main(ten, "runevals.quarantine.yaml", LIST)
+    ten.write("agent.py", broken)
+    code, out, _ = runevals(*AGAINST)
+    assert code == 0, out
+    document = ten.document()
+    assert [c["key"] for c in document["cases"] if c["quarantined"]] == ["k1"]
+    assert [c["change"] for c in document["comparison"]["changes"]] == ["quarantined"]
+    assert "quarantined: k1 (ana: flips)" in out
+    # One that is broken on the base leaves nothing out, and a broken one here is told wrong.
+    ten.write("runevals.quarantine.yaml", "- {key: k1}\n")
+    assert runevals(*AGAINST)[0] == 2

@@ -1,0 +1,95 @@
+"""`--changed-only`: nothing is run where nothing that the run depends on has changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.test_run import AGENT
+from tests.system.test_base import SETTINGS
+
+DECLARED = SETTINGS + "baseline: base.json\ndepends_on: [agent.py, 'prompts/**']\nchanged_only: true\n"
+
+
+@pytest.fixture
+def stored(repository, runevals):
+    """A green result of the base's commit, and a target that says what it is made of."""
+    repository.write("runevals.yaml", DECLARED)
+    repository.write("prompts/support.md", "Be kind.")
+    repository.write(".gitignore", "*.json\n!evals.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "declared")
+    assert runevals("-q", "-o", "base.json")[0] == 0
+    return repository
+
+
+def test_a_change_of_something_else_is_green_without_a_call(stored, runevals):
+    stored.write("README.md", "Hello.")
+    stored.write("agent_is_not_this.py", "raise SystemExit")
+    code, out, _ = runevals("-q", "-o", "out.json")
+    commit = stored.git("rev-parse", "HEAD")[:7]
+    assert code == 0, out
+    assert out.startswith(
+        f"✓ Nothing that this run measures has changed since {commit} – its result stands: 1 of 2 cases pass"
+    )
+    assert f"nothing was run: the result of {commit} stands" in out
+    assert stored.document()["cases"] == stored.document("base.json")["cases"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("agent.py", AGENT + "\n"),
+        ("prompts/support.md", "Be brief."),
+        ("prompts/new.md", "Be new."),
+        ("evals.json", None),
+        ("runevals.yaml", DECLARED + "repeat: 1\n"),
+        ("runevals.quarantine.yaml", "[]\n"),
+    ],
+)
+def test_a_change_of_what_the_run_depends_on_is_run(stored, runevals, name, content):
+    if content is None:
+        content = (stored.path / name).read_text(encoding="utf-8") + "\n"
+    stored.write(name, content)
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 0, out
+    assert "No regression in 2 cases" in out
+    assert f"{name}" in out.partition("run in full: changed since")[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            DECLARED.replace("depends_on", "tag: []\n#"),
+            "a python target may read any file; name what it depends on",
+        ),
+        (DECLARED.replace("changed_only: true", "min_pass_rate: 0.5\nchanged_only: true"), "changed since"),
+    ],
+)
+def test_where_the_files_are_not_known_everything_is_run(stored, runevals, settings, told):
+    stored.write("runevals.yaml", settings)
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 0, out
+    assert told in out.partition("run in full: ")[2]
+
+
+def test_a_base_that_was_not_green_does_not_stand_for_a_run(stored, runevals):
+    base = stored.document("base.json")
+    base["cases"][0]["category"] = "replay"
+    for attempt in base["cases"][0]["attempts"]:
+        attempt["status"] = "failed"
+    stored.write("base.json", base)
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert "is not green itself" in out
+
+
+def test_beside_a_base_that_is_run_too_nothing_at_all_is_run(stored, runevals):
+    stored.write("runevals.yaml", DECLARED.replace("baseline: base.json\n", ""))
+    stored.git("commit", "-qam", "no stored result")
+    stored.git("branch", "-f", "main", "HEAD")
+    code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
+    assert code == 0, out
+    assert "nothing was run" in out.splitlines()[0]
+    stored.write("prompts/support.md", "Be brief.")
+    code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
+    assert "No regression in 2 cases" in out

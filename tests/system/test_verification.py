@@ -1,0 +1,170 @@
+"""Verified before it blocks: three branches of a real repository, and what happens where that is hard."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.system.test_rounds import SUITE
+
+AGENT = """
+import pathlib, random
+
+WORLD = pathlib.Path({world!r})
+
+def answer(prompt, messages, case):
+    text = pathlib.Path("prompts/support.txt").read_text()
+    rate = float((WORLD / "rate").read_text()) * (0.6 if "hurry" in text else 1.0)
+    with (WORLD / "calls").open("a") as calls:
+        calls.write(f"{{text.strip()}}\\n")
+    luck = random.Random("/".join([(WORLD / "seed").read_text(), text, case["key"], str(case["attempt"])]))
+    return "right" if luck.random() < rate else "wrong"
+"""
+SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\nrepeat: 3\n"
+RUN = ("--baseline", "base.json", "-q", "-o", "out.json")
+NO_BASE = ("--baseline", "none", "-q", "-o", "base.json")
+
+
+@pytest.fixture
+def world(tmp_path_factory):
+    """A model behind everybody's agent: how good it is, its luck, and the calls it got."""
+    folder = tmp_path_factory.mktemp("world")
+    (folder / "rate").write_text("0.95")
+    (folder / "seed").write_text("base")
+    return folder
+
+
+@pytest.fixture
+def agent(repository, world, runevals):
+    """A repository with a prompt file and an agent that answers by it, measured on main."""
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", SUITE)
+    repository.write("runevals.yaml", SETTINGS)
+    repository.write("prompts/support.txt", "Take your time.")
+    repository.write("agent.py", AGENT.format(world=str(world)))
+    repository.write(".gitignore", "base.json\nout.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent by chance")
+    repository.git("checkout", "-qB", "change")
+    assert runevals(*NO_BASE)[0] == 0
+    (world / "seed").write_text("head")
+    return repository
+
+
+def runs_a_case(repository):
+    cases = repository.document()["cases"]
+    return sum(len(case["attempts"]) for case in cases) / len(cases)
+
+
+def test_a_branch_that_changes_nothing_is_green_after_one_and_a_half_runs_at_most(agent, world, runevals):
+    agent.write("README.md", "Hello.")
+    runs = []
+    for seed in range(8):
+        (world / "seed").write_text(str(seed))
+        code, out, _ = runevals(*RUN)
+        assert code == 0, out
+        runs.append(runs_a_case(agent))
+    assert sum(runs) / len(runs) <= 1.5
+
+
+def test_a_worse_prompt_is_red_verified_and_names_the_cases(agent, runevals):
+    agent.write("prompts/support.txt", "Be in a hurry.")
+    code, out, err = runevals(*RUN)
+    assert code == 1, out
+    assert "running the base" in err
+    found = agent.document()["comparison"]
+    assert found["verification"]["state"] == "confirmed"
+    regressed = [c for c in found["changes"] if c["change"] == "regressed"]
+    assert len(regressed) >= 5
+    assert all(c["key"] in out for c in regressed[:20])
+    # Against nine runs of the base, cases that fail all three of theirs now hold by themselves.
+    if runs_a_case(agent) == 3:
+        assert {c["label"] for c in regressed} == {"confirmed", "suspect"}
+
+
+def test_a_model_that_drifted_under_both_is_green_and_the_drift_is_printed(agent, world, runevals):
+    (world / "rate").write_text("0.55")
+    code, out, _ = runevals(*RUN)
+    assert code == 0, out
+    assert out.startswith("✓ No regression – not confirmed: the stored base no longer holds (it moved by −")
+
+
+def test_interleaved_the_head_is_measured_anew_in_turn_with_the_base(agent, world, runevals):
+    agent.write("prompts/support.txt", "Be in a hurry.")
+    (world / "calls").unlink()
+    code, out, _ = runevals(*RUN, "--verify", "interleaved", "--verify-repeats", "2")
+    assert code == 1, out
+    calls = (world / "calls").read_text().split("\n")[:-1]
+    again = calls[-4 * len(SUITE["items"]) :]
+    quarter = len(SUITE["items"])
+    sides = [set(again[n * quarter : (n + 1) * quarter]) for n in range(4)]
+    assert sides == [{"Take your time."}, {"Be in a hurry."}] * 2
+
+
+def test_an_hour_that_is_bad_for_both_is_not_blamed_on_the_change(agent, world, runevals):
+    (world / "rate").write_text("0.5")
+    code, out, _ = runevals(*RUN, "--verify", "interleaved")
+    assert code == 0, out
+    assert "not confirmed" in out
+
+
+def test_a_base_that_cannot_be_run_leaves_the_red_standing_on_all_rounds(agent, runevals):
+    agent.git("checkout", "-q", "main")
+    agent.write("runevals.yaml", SETTINGS.replace("agent.py", "no_such_agent.py"))
+    agent.git("commit", "-qam", "broken")
+    agent.git("checkout", "-q", "-B", "change")
+    base = agent.document("base.json")
+    base["run"]["commit"] = agent.git("rev-parse", "HEAD")
+    agent.write("base.json", base)
+    agent.write("runevals.yaml", SETTINGS)
+    agent.write("prompts/support.txt", "Be in a hurry.")
+    code, out, _ = runevals(*RUN)
+    assert code == 1, out
+    assert "cannot be run" in out
+    assert agent.document()["comparison"]["verification"]["state"] == "impossible"
+
+
+SURE = "def answer(prompt, messages, case):\n    return {answer!r}\n"
+
+
+@pytest.fixture
+def edited(agent, runevals):
+    """A change that edits every case, so that nothing is left to compare."""
+    agent.write("runevals.yaml", SETTINGS.replace("'}", "', deterministic: true}"))
+    agent.write("agent.py", SURE.format(answer="right"))
+    agent.git("commit", "-qam", "a sure agent")
+    agent.git("branch", "-f", "main")
+    assert runevals(*NO_BASE)[0] == 0
+    items = [{**item, "expected_response": "wrong"} for item in SUITE["items"]]
+    agent.write("evals.json", json.dumps({**SUITE, "items": items}))
+    return agent
+
+
+@pytest.mark.parametrize("how", [RUN, ("--base", "main", "-q", "-o", "out.json")])
+def test_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runevals, how):
+    edited.write("agent.py", SURE.format(answer="wrong"))
+    code, out, _ = runevals(*how)
+    assert code == 1, out
+    assert "compared on the suite of" in out
+    found = edited.document()
+    assert found["totals"]["passed"] == len(SUITE["items"])  # by its own suite it is fine
+    assert (found["comparison"]["on_base_suite"], found["comparison"]["verdict"]) == (True, "regression")
+    # The document can be read again, though its regressed cases are none of the run's own.
+    assert runevals("report", "out.json")[1].startswith("✗ 60 of 60 cases regressed")
+
+
+def test_a_good_change_that_edits_every_case_is_green(edited, runevals):
+    code, out, _ = runevals(*RUN)
+    assert code == 0, out
+    assert "✓ No regression in 60 cases" in out
+
+
+def test_what_cannot_be_compared_at_all_is_unmeasured_unless_the_base_says_otherwise(edited, runevals):
+    base = edited.document("base.json")
+    base["run"]["commit"] = "0" * 40
+    edited.write("base.json", base)
+    code, out, _ = runevals(*RUN)
+    assert code == 3, out
+    code, out, _ = runevals(*RUN, "--on-incomparable", "pass")
+    assert code == 0, out

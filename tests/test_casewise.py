@@ -1,0 +1,76 @@
+"""Which cases are named, and as what."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from runevals.compare import compare
+from tests.reports import case, report
+
+
+def compared(head, base):
+    return compare(report(head), report(base), "base.json")
+
+
+def labels(found):
+    return {change.key: change.label for change in found.of_kind("regressed")}
+
+
+def test_three_runs_of_the_base_can_confirm_no_case_by_itself():
+    base = {f"k{n}": "ppp" for n in range(40)}
+    assert labels(compared({**base, "k0": "fff"}, base)) == {"k0": "suspect"}
+
+
+def test_nine_runs_of_the_base_confirm_a_case_that_always_fails_now():
+    base = {f"k{n}": "ppppppppp" for n in range(20)}
+    head = {**dict.fromkeys(base, "ppp"), "k0": "fff", "k1": "pff"}
+    # k0: 1 of C(12, 3) = 220 deals is as bad, 0.0045 ≤ 0.10 × 1/20; k1: 10 of C(12, 2)… is not.
+    assert labels(compared(head, base)) == {"k0": "confirmed", "k1": "suspect"}
+
+
+def flips_by_dealing(base, head):
+    """Every deal of one case's values: the share in which the base passes and the head fails."""
+    values, size = base + head, len(head)
+    deals = list(combinations(range(len(values)), size))
+    flipped = 0
+    for on_head in deals:
+        of_head = [values[i] == "p" for i in on_head]
+        of_base = [value == "p" for i, value in enumerate(values) if i not in on_head]
+        flipped += 2 * sum(of_base) >= len(of_base) and 2 * sum(of_head) < size
+    return flipped / len(deals)
+
+
+@pytest.mark.parametrize(("base", "head"), [("ppf", "pff"), ("p", "f"), ("pppppfffp", "pfp"), ("ppp", "ppp")])
+def test_the_flips_that_chance_makes_are_those_of_all_deals(base, head):
+    found = compared({"a": head, "b": "p" * len(head)}, {"a": base, "b": "p" * len(base)})
+    assert found.flips.expected_down == pytest.approx(flips_by_dealing(base, head))
+
+
+def test_flips_are_counted_each_way():
+    found = compared({"a": "f", "b": "f", "c": "p", "d": "p"}, {"a": "p", "b": "p", "c": "f", "d": "p"})
+    assert (found.flips.down, found.flips.up) == (2, 1)
+
+
+def test_a_case_that_disagrees_with_itself_is_named_with_how_often():
+    base = {"coin": "ppffpf", **{f"k{n}": "pppppp" for n in range(20)}}
+    found = compared({**dict.fromkeys(base, "ppp"), "coin": "fpp"}, base)
+    assert [case.key for case in found.flaky] == ["coin"]
+    assert found.flaky[0].runs == 9
+    assert 0.4 < found.flaky[0].rate <= 0.5
+
+
+def test_a_case_that_changed_is_no_flake_and_few_runs_say_nothing():
+    assert compared({"a": "fff", "b": "ppp"}, {"a": "ppp", "b": "ppp"}).flaky == ()
+    assert compared({"a": "fp", "b": "pp"}, {"a": "pf", "b": "pp"}).flaky == ()
+
+
+def test_a_quarantined_case_is_shown_but_decides_nothing():
+    base = [case("a", "ppp", critical=True), *(case(f"k{n}", "ppp") for n in range(30))]
+    head = [case("a", "fff", critical=True, quarantined=True), *base[1:]]
+    found = compare(report(head), report(base), "base.json")
+    assert found.verdict == "no_change"
+    assert found.quarantined == 1
+    assert [change.key for change in found.of_kind("quarantined")] == ["a"]
+    assert found.of_kind("regressed") == ()
