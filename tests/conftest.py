@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,16 @@ _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "linux": lambda: Path("/proc/self").exists(),
-    "container": lambda: (
-        shutil.which("docker") is not None
-        and bool(os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists())
-    ),
+    "container": lambda: _engine_answers(),
 }
+
+
+@cache
+def _engine_answers() -> bool:
+    if shutil.which("docker") is None:
+        return False
+    told = os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists()
+    return bool(told) and subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import assert_never, cast
 
 from runevals.errors import RunevalsError
 from runevals.evaluators.kinds import (
-    Answer,
     AnyEvaluator,
     Check,
     Composite,
@@ -18,6 +17,7 @@ from runevals.evaluators.kinds import (
     Judged,
     Judgement,
     Part,
+    Runs,
     Scripted,
     Subject,
 )
@@ -106,6 +106,7 @@ class _Found:
 
     result: Verdict | Problem
     judgement: Judgement | None = None
+    logs: str = ""  # of code that ended in a problem
 
 
 def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> CheckReport:
@@ -116,7 +117,7 @@ def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> C
     except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
         found = _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
     if isinstance(found.result, Problem):
-        return _errored(check, found.result, found.judgement)
+        return _errored(check, found.result, found)
     return _measured(check, found.result, found.judgement)
 
 
@@ -128,7 +129,7 @@ def _find(evaluator: Evaluator, subject: Subject, case: _Place, world: World) ->
         case Judged():
             return _judge(kind, subject, case, world)
         case Scripted():
-            return _run_script(kind, subject, world.sandbox.call)
+            return _run_script(kind, subject, world.sandbox)
         case Composite():
             return _combine(kind, subject, case, world)
         case _:
@@ -149,13 +150,13 @@ def _judge(evaluator: Judged, subject: Subject, case: _Place, world: World) -> _
     return _Found(evaluator.verdict(judgement), judgement)
 
 
-def _run_script(evaluator: Scripted, subject: Subject, call: Callable[..., Answer]) -> _Found:
+def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
     asked = evaluator.call(subject)
     if isinstance(asked, Verdict):
         return _Found(asked)
-    answer = call(asked)
+    answer = sandbox.run(asked)
     if answer.error is not None:
-        return _Found(Problem(code=answer.error, message=answer.reason))
+        return _Found(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
     return _Found(evaluator.verdict(answer))
 
 
@@ -205,8 +206,8 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) 
     )
 
 
-def _errored(check: BuiltCheck, problem: Problem, judgement: Judgement | None = None) -> CheckReport:
-    evaluator = check.evaluator
+def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -> CheckReport:
+    evaluator, judgement = check.evaluator, None if found is None else found.judgement
     return CheckReport(
         id=check.id,
         evaluator=evaluator.name,
@@ -216,6 +217,7 @@ def _errored(check: BuiltCheck, problem: Problem, judgement: Judgement | None = 
         threshold=check.threshold,
         weight=check.spec.weight,
         reason=problem.message,
+        details={"logs": found.logs} if found is not None and found.logs else {},
         error=problem,
         judge_model=None if judgement is None else judgement.model,
     )

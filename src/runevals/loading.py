@@ -86,7 +86,7 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
                 if call is None or (key := (call.kind, call.code, str(call.arguments))) in tried:
                     continue
                 tried.add(key)
-                answer = sandbox.call(call)
+                answer = sandbox.run(call)
                 if answer.error is not None:
                     location = check.spec.location or turn.location or case.location
                     message = f"{check.id} cannot be used: {answer.reason}"
@@ -98,4 +98,4 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
 
 def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:
     named = entry.evaluators if entry is not None and entry.evaluators else settings.evaluators
-    return LoadOptions(evaluators=named, evaluate_only=settings.evaluate_only)
+    return LoadOptions(evaluators=named, evaluate_only=settings.evaluate_only, definitions=settings.definitions)

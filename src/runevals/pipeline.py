@@ -83,6 +83,7 @@ class Measurement:
             judge=None if self._world.judge is None else self._world.judge.identity(),
             provenance=self._provenance,
         )
+        info = replace(info, sandbox=self._world.sandbox.mode)
         return redacted(score(self.plan, self._done, info), self._redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:

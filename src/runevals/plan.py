@@ -92,10 +92,12 @@ class _Builder:
         return PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
 
     def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
-        key = repr((spec.name, spec.options, spec.threshold, spec.weight))
+        key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight))
         if key not in self._built:
             evaluator, threshold = catalogue.build(spec)
-            self._built[key] = BuiltCheck(id=spec.name, spec=spec, evaluator=evaluator, threshold=threshold)
+            self._built[key] = BuiltCheck(
+                id=spec.id or spec.name, spec=spec, evaluator=evaluator, threshold=threshold
+            )
         return self._built[key]
 
 

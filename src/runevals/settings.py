@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from runevals.definitions import Definitions, read_definitions
 from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
@@ -58,6 +59,8 @@ class Settings:
     min_pass_rate: float | None
     fail_on: tuple[str, ...] | None
     gates: tuple[Gate, ...]
+    definitions: Definitions
+    sandbox: str
     errors_limit: float
     output_dir: str
     evaluate_only: bool = False
@@ -151,6 +154,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
         gates=gates,
+        definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
+        sandbox=values["sandbox"],
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
         evaluate_only=told.evaluate_only,

@@ -43,6 +43,7 @@ GUARDED = (
     "min_pass_rate",
     "on_incomparable",
     "quarantine",
+    "sandbox",
     "verify",
     "verify_repeats",
 )
@@ -152,9 +153,13 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
 
 def _flat(value: Any) -> dict[str, Any]:
     """File shape → setting names: the two nested groups that the file has are spread out."""
-    flat = {name: item for name, item in value.items() if name not in ("version", "errors", "baseline")}
+    flat = {
+        name: item for name, item in value.items() if name not in ("version", "errors", "baseline", "evaluators")
+    }
     if "limit" in value.get("errors", {}):
         flat["errors_limit"] = value["errors"]["limit"]
+    if "evaluators" in value:
+        flat["definitions"] = value["evaluators"]
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline

@@ -100,6 +100,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="sandbox",
+        kind="text",
+        help="Whether code of a suite may run where the kernel cannot lock it in: strict (no) or reduced.",
+        default="strict",
+        choices=("strict", "reduced"),
+        as_input=False,
+    ),
+    Setting(
         name="changed_only",
         kind="yes_no",
         help="Reuse the base's result where nothing that the run depends on has changed.",

@@ -27,7 +27,7 @@ def run(evaluator: Scripted, subject: Subject, sandbox: Sandbox) -> Verdict | An
     call = evaluator.call(subject)
     if isinstance(call, Verdict):
         return call
-    answer = sandbox.call(call)
+    answer = sandbox.run(call)
     return answer if answer.error else evaluator.verdict(answer)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,14 +24,14 @@ def children() -> set[int]:
 
 def test_calls_from_many_threads_get_their_own_answers():
     with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(8) as pool:
-        answers = pool.map(lambda n: sandbox.call(regex(f"^{n}$", str(n % 50))).value, range(200))
+        answers = pool.map(lambda n: sandbox.run(regex(f"^{n}$", str(n % 50))).value, range(200))
         assert list(answers) == [n < 50 for n in range(200)]
 
 
 def test_other_calls_go_on_while_one_runs_away():
     with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(4) as pool:
-        runaway = pool.submit(sandbox.call, regex("(a+)+$", "a" * 40_000 + "b"))
-        others = [pool.submit(sandbox.call, regex("b", "ab")) for _ in range(20)]
+        runaway = pool.submit(sandbox.run, regex("(a+)+$", "a" * 40_000 + "b"))
+        others = [pool.submit(sandbox.run, regex("b", "ab")) for _ in range(20)]
         assert all(other.result().value is True for other in others)
         assert runaway.result().error == "evaluator_timeout"
 
@@ -39,10 +40,10 @@ def test_other_calls_go_on_while_one_runs_away():
 def test_a_killed_worker_costs_one_retry():
     before = children()
     with Sandbox(workers=1) as sandbox:
-        assert sandbox.call(regex("a", "a")).value is True
+        assert sandbox.run(regex("a", "a")).value is True
         (worker,) = children() - before
         os.kill(worker, signal.SIGKILL)
-        assert sandbox.call(regex("b", "ab")).value is True
+        assert sandbox.run(regex("b", "ab")).value is True
 
 
 @pytest.mark.needs("linux")
@@ -50,7 +51,7 @@ def test_workers_have_no_environment_and_end_with_the_sandbox(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "do-not-hand-on")
     before = children()
     with Sandbox(workers=1) as sandbox:
-        sandbox.call(regex("a", "a"))
+        sandbox.run(regex("a", "a"))
         (worker,) = children() - before
         assert Path(f"/proc/{worker}/environ").read_bytes() == b""
     assert children() == before
@@ -58,6 +59,119 @@ def test_workers_have_no_environment_and_end_with_the_sandbox(monkeypatch):
 
 def test_memory_is_limited():
     with Sandbox(workers=1) as sandbox:
-        answer = sandbox.call(regex("(?:" * 200_000, "a", timeout_s=5.0))
+        answer = sandbox.run(regex("(?:" * 200_000, "a", timeout_s=5.0))
         assert answer.error in ("evaluator_memory", "evaluator_crashed", "evaluator_syntax")
-        assert sandbox.call(regex("a", "a")).value is True
+        assert sandbox.run(regex("a", "a")).value is True
+
+
+def grader(sandbox, code, *, language="python", kind="evaluator", timeout_s=5.0, **arguments):
+    given = {"input": "?", "output": "x", "expected": None, "metadata": {}, "sample": {}, "assertion": {}}
+    return sandbox.call(
+        code=code,
+        filename="grader.py",
+        language=language,
+        kind=kind,
+        arguments={**given, **arguments},
+        timeout_s=timeout_s,
+    )
+
+
+PASSES = {
+    "python": "def evaluate(i, o, e, m):\n    return {'passed': True}",
+    "javascript": "module.exports = () => ({passed: true})",
+}
+
+
+@pytest.mark.needs("linux")
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_zygote_killed_in_the_middle_of_a_run_costs_one_retry(language):
+    before = children()
+    with Sandbox(workers=1) as sandbox, ThreadPoolExecutor(4) as pool:
+        assert grader(sandbox, PASSES[language], language=language).passed is True
+        answers = [pool.submit(grader, sandbox, PASSES[language], language=language) for _ in range(200)]
+        for _ in range(3):
+            for worker in children() - before:
+                os.kill(worker, signal.SIGKILL)
+            time.sleep(0.05)
+        assert {answer.result().passed for answer in answers} == {True}
+
+
+def test_a_grader_that_is_late_three_times_in_a_row_is_not_run_again():
+    endless = "def evaluate(i, o, e, m):\n    while o != 'x1':\n        pass\n    return {'passed': True}"
+    with Sandbox(workers=1) as sandbox:
+        for output in ("a", "b", "x1", "a", "b", "c"):
+            grader(sandbox, endless, timeout_s=0.2, output=output)
+        answer = grader(sandbox, endless, timeout_s=0.2, output="x1")
+        assert answer.error == "evaluator_timeout"
+        assert answer.reason == "not run: this grader timed out 3 times in a row"
+        assert grader(sandbox, PASSES["python"]).passed is True
+
+
+CUSTOM = """
+export default function (output, {sample, assertion}) {
+  return {pass: output === 'x' && sample.id === 's' && assertion.type === 'custom', message: 'm'};
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "def check(output, sample, assertion):\n    return {'pass': output == 'x', 'message': 'm'}"),
+        ("javascript", CUSTOM),
+    ],
+)
+def test_custom_assertions_answer_in_their_own_words(language, code):
+    with Sandbox(workers=1) as sandbox:
+        more = {"sample": {"id": "s"}, "assertion": {"type": "custom"}}
+        answer = grader(sandbox, code, language=language, kind="assertion", **more)
+        assert (answer.passed, answer.reason, answer.error) == (True, "m", None)
+        true = PASSES["javascript"].replace("({passed: true})", "true")
+        assert grader(sandbox, true, language="javascript", kind="assertion").passed is True
+
+
+SKILL = """
+import json, time
+import helper
+
+def action(text, mock_data=None):
+    if text == "wait":
+        time.sleep(30)
+    if text == "fail":
+        raise ValueError("no such text")
+    return {"text": helper.shout(text), "mocked": mock_data, "constant": MOCK_DATA}
+"""
+
+
+def skill(sandbox, text, timeout_s=5.0):
+    modules = {"helper": "def shout(text):\n    return text.upper()\n"}
+    return sandbox.call(
+        code=SKILL,
+        filename="skill.py",
+        language="python",
+        kind="skill",
+        arguments={"input": {"text": text}, "mock_data": {"k": 1}, "modules": modules},
+        timeout_s=timeout_s,
+    )
+
+
+def test_skills_run_with_the_modules_beside_them_and_end_at_their_deadline():
+    with Sandbox(workers=1) as sandbox:
+        assert skill(sandbox, "hi").value == {"text": "HI", "mocked": {"k": 1}, "constant": {"k": 1}}
+        failed = skill(sandbox, "fail")
+        assert (failed.error, failed.reason) == ("evaluator_crashed", "ValueError: no such text (line 9)")
+        late = skill(sandbox, "wait", timeout_s=0.3)
+        assert (late.error, late.duration_s) == ("evaluator_timeout", 0.3)
+
+
+@pytest.mark.needs("linux")
+def test_pattern_workers_are_locked_in_too():
+    before = children()
+    with Sandbox(workers=1) as sandbox:
+        sandbox.run(regex("a", "a"))
+        (worker,) = children() - before
+        status = Path(f"/proc/{worker}/status").read_text()
+        assert "Seccomp:\t2" in status
+        schema = '{"anyOf": [{"format": "date-time"}, {"format": "idn-hostname"}, {"format": "iri"}]}'
+        answer = sandbox.run(Call(kind="json_schema", code=schema, arguments={"text": '"2026-01-01T00:00:00Z"'}))
+        assert answer.value == []

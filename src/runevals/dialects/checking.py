@@ -3,51 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from runevals.dialects.reading import Place, Source
 from runevals.errors import InvalidOptions, UnknownEvaluator
 from runevals.evaluators import catalogue
+from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, SuiteProblem
 
+Definitions = Mapping[str, EvaluatorSpec]
 
-def spec_at(source: Source, place: Place, shown: Place, name: str, options: Mapping[str, object]) -> EvaluatorSpec:
-    """An evaluator entry of a document → spec; `threshold` and `weight` leave the options.
 
-    `place` is where it stands in the file, `shown` the place of its key.
+def spec_at(
+    source: Source, place: Place, name: str, options: Mapping[str, object], definitions: Definitions
+) -> EvaluatorSpec:
+    """The evaluator entry at `place` of a file → spec; `threshold` and `weight` leave the options.
+
+    A name that the settings define is what they say it is.
     """
     rest = {key: value for key, value in options.items() if key not in ("threshold", "weight")}
-    threshold, weight = options.get("threshold"), options.get("weight", 1.0)
-    return EvaluatorSpec(
-        name=name,
-        options=rest,
-        threshold=_number(threshold),
-        weight=1.0 if (number := _number(weight)) is None else number,
+    declared = definitions.get(name) or EvaluatorSpec(name=name)
+    threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
+    return replace(
+        declared,
+        options={**declared.options, **rest},
+        threshold=declared.threshold if threshold is None else threshold,
+        weight=declared.weight if weight is None else weight,
         location=source.locate(place, key=True),
-        pointer="".join(f"/{step}" for step in shown),
+        pointer="".join(f"/{step}" for step in place),
     )
 
 
 def evaluator_problems(
-    source: Source, place: Place, name: str, options: Mapping[str, object]
+    source: Source, place: Place, name: str, options: Mapping[str, object], definitions: Definitions
 ) -> Iterable[SuiteProblem]:
     """What keeps the evaluator entry at `place` from being built."""
+    if name in definitions:
+        for key in options.keys() - {"threshold", "weight"}:
+            yield source.problem((*place, key), f"{name} takes its options in the settings", key=True)
+            return
     for key in ("threshold", "weight"):
         if key in options and _number(options[key]) is None:
             yield source.problem((*place, key), f"{key} must be a number")
             options = {name: value for name, value in options.items() if name != key}
     try:
-        catalogue.build(spec_at(source, place, place, name, options))
+        catalogue.build(spec_at(source, place, name, options, definitions))
     except UnknownEvaluator as error:
-        yield source.problem(place, str(error), key=True)
+        hint = did_you_mean(name, definitions)
+        told = f"there is no evaluator '{name}'{hint} (the settings declare it)" if hint else str(error)
+        yield source.problem(place, told, key=True)
     except InvalidOptions as error:
         for option, sentence in error.problems:
             yield source.problem(place if option is None else (*place, option), sentence, key=option is not None)
 
 
-def needs_expected(name: str) -> bool:
+def needs_expected(name: str, definitions: Definitions) -> bool:
     """Whether the evaluator with this name has nothing to judge without an expected text; False if unknown."""
     try:
-        return catalogue.find(name).needs_expected
+        return catalogue.find(definitions[name].name if name in definitions else name).needs_expected
     except UnknownEvaluator:
         return False
 

@@ -191,7 +191,9 @@ class _Loader:
             at = (*place, name)
             if at not in self.checked:  # the defaults are met again with every item
                 self.checked.add(at)
-                self.problems += evaluator_problems(self.source, self._in_file(at), name, options)
+                self.problems += evaluator_problems(
+                    self.source, self._in_file(at), name, options, self.options.definitions
+                )
             yield name, Entry(options, at)
 
     def _turn(self, raw: Mapping[str, Any], place: Place, entries: Mapping[str, Entry]) -> Turn:
@@ -208,7 +210,7 @@ class _Loader:
         )
 
     def _missing_expected(self, place: Place, entries: Mapping[str, Entry]) -> None:
-        needing = [name for name in entries if needs_expected(name)]
+        needing = [name for name in entries if needs_expected(name, self.options.definitions)]
         if needing:
             self._error(place, f"expected_response is missing, but {', '.join(needing)} compares with it")
         else:
@@ -227,8 +229,7 @@ class _Loader:
     def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
         if entry.place is None:
             return EvaluatorSpec(name=name, options=entry.options)
-        at = self._in_file(entry.place)
-        return spec_at(self.source, at, at, name, entry.options)
+        return spec_at(self.source, self._in_file(entry.place), name, entry.options, self.options.definitions)
 
     # -- places and problems
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runevals.records import EvaluatorSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """`evaluators` are those that the run names for rows; `evaluate_only` scores the suite's own responses."""
+    """`evaluators` are those that the run names for rows; `evaluate_only` scores the suite's own responses.
+
+    `definitions` are the evaluators that the settings declare, by their ids.
+    """
 
     evaluators: tuple[str, ...] = ()
+    definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
     evaluate_only: bool = False

@@ -112,8 +112,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
     names = tuple(_PRESETS.get(name, name) for name in named)
     cases: list[Case] = []
     if not problems:
-        problems += _evaluator_problems(source, names, document["rows"], from_file=not options.evaluators)
-        specs = tuple(EvaluatorSpec(name=name) for name in names)
+        problems += _evaluator_problems(source, names, document["rows"], options)
+        specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         cases = [_case(source, (*root, index), row, specs) for index, row in enumerate(document["rows"])]
         problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
     return Suite(
@@ -127,7 +127,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
 
 
 def _evaluator_problems(
-    source: Source, names: tuple[str, ...], rows: list[dict[str, Any]], *, from_file: bool
+    source: Source, names: tuple[str, ...], rows: list[dict[str, Any]], options: LoadOptions
 ) -> list[SuiteProblem]:
     if not names:
         return [
@@ -139,9 +139,9 @@ def _evaluator_problems(
         ]
     problems: list[SuiteProblem] = []
     for index, name in enumerate(names):
-        place: Place = ("evaluators", index) if from_file else ()
-        problems += evaluator_problems(source, place, name, {})
-        if needs_expected(name) and not any("expected" in row for row in rows):
+        place: Place = () if options.evaluators else ("evaluators", index)
+        problems += evaluator_problems(source, place, name, {}, options.definitions)
+        if needs_expected(name, options.definitions) and not any("expected" in row for row in rows):
             columns = ", ".join(sorted({column for row in rows for column in row}))
             message = f"{name} compares with 'expected', which no row has (columns: {columns})"
             problems.append(source.problem((), message))

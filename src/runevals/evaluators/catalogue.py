@@ -18,7 +18,7 @@ from runevals.records import EvaluatorSpec
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 MOST_WEIGHT = 1e6
-_FAMILIES = ("text", "structure", "retrieval", "judged", "presets")
+_FAMILIES = ("text", "structure", "retrieval", "judged", "presets", "scripted")
 _registered: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 

@@ -48,7 +48,8 @@ class Judgement:
     problem: Problem | None = None
 
 
-CallKind = Literal["regex", "json_schema"]
+CallKind = Literal["evaluator", "assertion", "skill", "regex", "json_schema"]
+Language = Literal["javascript", "python"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +57,39 @@ class Call:
     """What the sandbox is asked to run."""
 
     kind: CallKind
-    code: str  # the pattern, or the schema as canonical JSON
+    code: str  # the source, the pattern, or the schema as canonical JSON
     arguments: Mapping[str, object]
     timeout_s: float = 1.0
+    language: Language = "javascript"
+    filename: str = "grader"
+    memory_bytes: int = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a worker found: `value` as JSON, or an error code with its reason."""
+    """What a worker found.
 
+    A grader's answer has `passed`, `score` (0–1), `reason` and `details`; a skill's, a pattern's or a schema's has
+    its `value` as JSON; where `error` has a code there is none of them, and `reason` says why.
+    """
+
+    passed: bool | None = None
+    score: float | None = None
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
     value: object = None
     error: str | None = None
-    reason: str = ""
     duration_s: float = 0.0
+    logs: str = ""  # what the code printed, at most 16 KiB
 
 
 class Runs(Protocol):
-    """Runs what a suite brings along."""
+    """Runs what a suite brings along; `mode` is how well it was locked in, None where no code ran."""
 
-    def call(self, call: Call) -> Answer:
+    @property
+    def mode(self) -> Literal["strict", "reduced"] | None: ...
+
+    def run(self, call: Call) -> Answer:
         """The answer to `call`; what goes wrong is in the answer."""
 
 

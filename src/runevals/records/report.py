@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from runevals.records.problem import Problem
 from runevals.records.trace import Citation, ToolCall
@@ -176,6 +177,7 @@ class RunInfo:
     judge: ModelIdentity | None
     suites: tuple[SuiteInfo, ...]
     repeat: int = 1
+    sandbox: Literal["strict", "reduced"] | None = None  # of the suites' own code; None where none ran
     commit: str | None = None
     ref: str | None = None
     python: str | None = None

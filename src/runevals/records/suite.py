@@ -17,6 +17,7 @@ class EvaluatorSpec:
     options: Mapping[str, object] = field(default_factory=dict)
     threshold: float | None = None  # on the evaluator's own scale; None takes its default
     weight: float = 1.0
+    id: str | None = None  # what the author calls it, where that is not its name
     location: Location | None = field(default=None, compare=False)
     pointer: str = field(default="", compare=False)
 

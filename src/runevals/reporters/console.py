@@ -123,5 +123,7 @@ def _footer(conclusion: Conclusion) -> str:
         parts.append(money(report.totals.cost_usd))
     if conclusion.comparison is not None:
         parts.append(f"base: {one_line(conclusion.comparison.source, 120)}")
+    if report.run.sandbox == "reduced":
+        parts.append("sandbox: reduced")
     parts += [one_line(notice) for notice in report.run.notices]
     return " · ".join(parts)

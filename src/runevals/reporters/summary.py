@@ -210,6 +210,8 @@ def _footer(conclusion: Conclusion) -> str:
         parts.append(f"base: {code_cell(comparison.source, 160)}")
     if report.run.repeat > 1:
         parts.append(f"{report.run.repeat} runs a case")
+    if report.run.sandbox == "reduced":
+        parts.append("⚠ sandbox: reduced")
     parts += [code_cell(notice, 200) for notice in report.run.notices]
     parts.append(f"runevals {report.tool_version}")
     return " · ".join(parts)

@@ -1,30 +1,58 @@
-"""The host's side of the sandbox: a few worker processes, each killed when its time is up."""
+"""The host's side of the sandbox: a few workers of each kind, each ended when its time is up."""
 
 from __future__ import annotations
 
 import json
 import queue
 import sys
+import threading
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 from runevals.errors import SandboxUnavailable
-from runevals.evaluators.kinds import Answer, Call
-from runevals.line_process import START_TIMEOUT_S, LineProcess, ProcessDied
+from runevals.evaluators.kinds import Answer, Call, CallKind, Language
+from runevals.line_process import LineProcess, ProcessDied, TooMuch
+from runevals.sandbox.results import answer_of, timed_out
 
-MAX_ANSWER_BYTES = 1024 * 1024
-_GRACE_S = 0.25  # for the pipe and the scheduler, on top of the call's own limit
+Mode = Literal["strict", "reduced"]
+Engine = Literal["python", "skill", "javascript", "regex", "json_schema"]
+
+LOAD_S = 30.0  # for a skill to load, before the clock of its call begins
+MOST_TIMEOUTS = 3  # of one grader in a row; then its remaining calls are errors at once
+_MAX_LINE_BYTES = 8 * 1024 * 1024  # an answer of 1 MiB, escaped
+_GRACE_S = 1.5  # of the host over a worker that keeps time itself
+_OWN_GRACE_S = 0.25  # over one that does not
+_LOCKED_UP: frozenset[Engine] = frozenset({"python", "skill", "javascript"})
+_PACKAGES: Mapping[Engine, tuple[str, ...]] = {
+    "python": (),
+    "skill": (),
+    "javascript": ("_quickjs",),
+    "regex": ("quickjs",),
+    "json_schema": ("quickjs", "jsonschema"),
+}
 
 
 class Sandbox:
-    """A pool of workers, started when first needed; close it, or use it as a context manager."""
+    """Runs code that a suite brings along. Use it as a context manager, or close it.
 
-    def __init__(self, workers: int = 2) -> None:
-        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
-        for _ in range(workers):
-            self._idle.put(None)
+    `workers` of each engine are started when first needed. `reduced`: whether code may run where the kernel
+    cannot lock it in (other systems than Linux); patterns and schemas may always.
+    """
+
+    def __init__(self, workers: int = 2, *, reduced: bool = True) -> None:
+        self._reduced = reduced
+        self._idle: dict[Engine, queue.LifoQueue[_Worker | None]] = {}
+        for engine in _PACKAGES:
+            self._idle[engine] = queue.LifoQueue()
+            for _ in range(workers):
+                self._idle[engine].put(None)
+        self._timeouts: dict[int, int] = {}  # by the hash of a grader's code
+        self._lock = threading.Lock()
+        self._mode: Mode | None = None
 
     def __enter__(self) -> Sandbox:
         return self
@@ -34,78 +62,168 @@ class Sandbox:
     ) -> None:
         self.close()
 
+    @property
+    def mode(self) -> Mode | None:
+        """How well the code that ran so far was locked in; None where none did."""
+        return self._mode
+
     def close(self) -> None:
         """Ends every idle worker; calls still running keep theirs until they return."""
-        idle = [self._idle.get() for _ in range(self._idle.qsize())]
-        for worker in idle:
-            if worker is not None:
-                worker.process.kill()
-            self._idle.put(None)
+        for waiting in self._idle.values():
+            idle = [waiting.get() for _ in range(waiting.qsize())]
+            for worker in idle:
+                if worker is not None:
+                    worker.process.kill()
+                waiting.put(None)
 
-    def call(self, call: Call) -> Answer:
-        """Runs `call` in a worker and gives its answer; what goes wrong is in the answer.
+    def call(  # noqa: PLR0913 - by name only; the record is for those inside
+        self,
+        *,
+        code: str,
+        filename: str,
+        language: Language,
+        kind: CallKind,
+        arguments: Mapping[str, object],
+        timeout_s: float = 5.0,
+        memory_bytes: int = 128 * 1024 * 1024,
+    ) -> Answer:
+        """Runs one grader, custom assertion, skill or pattern, and gives what it said.
 
-        A call past its time limit ends with `evaluator_timeout` and costs that worker. A worker that dies
-        for another reason is replaced and the call tried once more. Raises SandboxUnavailable when no
-        worker can be started at all.
+        `code` is the source (of a `regex`, the pattern), `filename` how errors name it. `arguments` by `kind`:
+        `evaluator` takes input, output, expected and metadata, `assertion` output, sample and assertion, `skill`
+        input (an object), mock_data and modules (name → source of modules beside it), `regex` text and flags.
+
+        The answer has `passed`, `score`, `reason` and `details` of an evaluator or assertion, the `value` of a
+        skill or pattern, and `error` where there is none: a code beginning with `evaluator_`, with its `reason`.
+        Nothing that the code does raises here. Raises SandboxUnavailable where no worker can be started, or code
+        could only run unprotected and `reduced` was not allowed.
         """
-        worker = self._idle.get()
+        return self.run(
+            Call(
+                kind=kind,
+                code=code,
+                filename=filename,
+                language=language,
+                arguments=arguments,
+                timeout_s=timeout_s,
+                memory_bytes=memory_bytes,
+            )
+        )
+
+    def run(self, call: Call) -> Answer:
+        """Runs `call` as `Sandbox.call` does.
+
+        A worker that dies is replaced and the call tried once more; one that is late is ended.
+        """
+        grader = hash((call.language, call.code))
+        if self._timeouts.get(grader, 0) >= MOST_TIMEOUTS and call.kind in ("evaluator", "assertion"):
+            reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
+            return Answer(error="evaluator_timeout", reason=reason)
+        answer = self._run(call, _engine(call))
+        with self._lock:
+            late = answer.error == "evaluator_timeout"
+            self._timeouts[grader] = self._timeouts.get(grader, 0) + 1 if late else 0
+        return answer
+
+    def _run(self, call: Call, engine: Engine) -> Answer:
+        waiting = self._idle[engine]
+        worker = waiting.get()
         try:
             for _ in range(2):
                 if worker is not None and not worker.process.alive:
                     worker.process.kill()  # it is dead; its pipes are not yet closed
                     worker = None
-                worker = worker or _Worker()
-                started = time.monotonic()
+                worker = worker or self._started(engine)
                 try:
-                    reply = worker.ask(call)
+                    return worker.ask(call)
                 except TimeoutError:
                     worker.process.kill()
-                    reason = f"evaluation timed out after {call.timeout_s:g} s"
-                    return Answer(error="evaluator_timeout", reason=reason, duration_s=call.timeout_s)
+                    return timed_out(call.timeout_s)
+                except TooMuch:
+                    worker.process.kill()
+                    reason = "result does not follow the contract: result too large"
+                    return Answer(error="evaluator_bad_result", reason=reason)
                 except ProcessDied:
                     worker.process.kill()
-                else:
-                    return _answer(reply, time.monotonic() - started)
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
-            self._idle.put(worker)
+            waiting.put(worker)
+
+    def _started(self, engine: Engine) -> _Worker:
+        worker = _Worker(engine)
+        if engine in _LOCKED_UP:
+            if worker.mode == "reduced" and not self._reduced:
+                worker.process.kill()
+                raise SandboxUnavailable(
+                    f"code of a suite cannot be locked in here ({worker.why}); with `sandbox: reduced` in the "
+                    "settings it runs all the same, without protection from hostile code"
+                )
+            self._mode = worker.mode
+        return worker
+
+
+def _engine(call: Call) -> Engine:
+    match call.kind:
+        case "regex" | "json_schema" | "skill":
+            return call.kind
+        case _:
+            return call.language
 
 
 class _Worker:
-    def __init__(self) -> None:
-        script = str(Path(__file__).with_name("worker.py"))
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        script = "zygote.py" if engine in _LOCKED_UP else "pattern_worker.py"
         try:
             self.process = LineProcess(
-                [sys.executable, "-I", "-S", "-B", script, *_library_folders()],
+                [
+                    sys.executable,
+                    *("-I", "-S", "-B", str(Path(__file__).with_name(script))),
+                    *(engine, *_library_folders(engine)),
+                ],
                 env={},
                 cwd=Path(Path(sys.executable).anchor),
-                max_answer_bytes=MAX_ANSWER_BYTES,
+                max_answer_bytes=_MAX_LINE_BYTES,
             )
-        except (OSError, ProcessDied, TimeoutError) as error:
+            ready = json.loads(self.process.ready)
+        except (OSError, ProcessDied, TimeoutError, ValueError) as error:
             raise SandboxUnavailable(f"the sandbox worker cannot be started: {error!r}") from error
-        self._loaded: set[str] = set()
+        self.mode: Mode = ready["mode"]
+        self.why: str = ready.get("why", "")
 
-    def ask(self, call: Call) -> bytes:
-        if call.kind not in self._loaded:
-            load: dict[str, object] = {"kind": "load", "code": call.kind, "arguments": {}}
-            self.process.exchange(load, START_TIMEOUT_S)
-            self._loaded.add(call.kind)
-        request = {"kind": call.kind, "code": call.code, "arguments": dict(call.arguments)}
-        return self.process.exchange(request, call.timeout_s + _GRACE_S)
+    def ask(self, call: Call) -> Answer:
+        """Raises TimeoutError, ProcessDied or TooMuch."""
+        if self._engine in ("regex", "json_schema"):
+            started = time.monotonic()
+            request: dict[str, object] = {"kind": call.kind, "code": call.code, "arguments": dict(call.arguments)}
+            reply = self.process.exchange(request, call.timeout_s + _OWN_GRACE_S)
+            return _plain_answer(reply, time.monotonic() - started)
+        load_s = LOAD_S if call.kind == "skill" else 0.0
+        request = {
+            "kind": call.kind,
+            "code": call.code,
+            "filename": call.filename,
+            "arguments": dict(call.arguments),
+            "timeout_s": call.timeout_s,
+            "memory_bytes": call.memory_bytes,
+            "load_s": load_s,
+        }
+        return answer_of(call, self.process.exchange(request, load_s + call.timeout_s + _GRACE_S))
 
 
-def _library_folders() -> list[str]:
-    """Where the worker finds the few packages it needs; it sees no other site-packages."""
+def _library_folders(engine: Engine) -> list[str]:
+    """Where a worker finds the few packages it needs; it sees no other site-packages."""
     folders: dict[str, None] = {}
-    for package in ("quickjs", "jsonschema"):
+    for package in _PACKAGES[engine]:
         spec = find_spec(package)
         if spec is not None and spec.origin is not None:
-            folders[str(Path(spec.origin).parent.parent)] = None
+            file = Path(spec.origin)
+            folders[str(file.parent if spec.submodule_search_locations is None else file.parent.parent)] = None
     return list(folders)
 
 
-def _answer(reply: bytes, duration_s: float) -> Answer:
+def _plain_answer(reply: bytes, duration_s: float) -> Answer:
+    """The answer of a pattern worker, which runs nobody's code."""
     try:
         fields = json.loads(reply)
         return Answer(

@@ -1,6 +1,7 @@
-"""The worker's side of the sandbox: one JSON request a line in, one JSON answer a line out.
+"""A worker for patterns and schemas, which bring no code of their own: locked once, it answers many calls.
 
-Started with an empty environment and without site-packages; the folders it may import from are its arguments.
+Started as `pattern_worker.py KIND FOLDER…` with an empty environment and without site-packages; what it imports
+beside the standard library lies in the folders. JSON requests on stdin, JSON answers on stdout, one a line.
 """
 
 from __future__ import annotations
@@ -10,18 +11,26 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - without pathlib
+
+import lock
+
 MEMORY_BYTES = 128 * 1024 * 1024
+_FOR_LIBRARIES = 6 * MEMORY_BYTES  # address space; the engine's own limit is exact
 
 
 def main() -> None:
-    sys.path.extend(sys.argv[1:])
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    kind, *folders = sys.argv[1:]
+    sys.path.extend(folders)
+    os.dup2(1, lock.ANSWER_FD)
+    answers = os.fdopen(lock.ANSWER_FD, "w", encoding="ascii")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _limit_memory()
-    answers.write("{}\n")
+    _load(kind)
+    answers.write(json.dumps({"mode": _locked()}) + "\n")
     answers.flush()
     for line in sys.stdin.buffer:
         request = json.loads(line)
@@ -43,13 +52,24 @@ class _Refused(Exception):
         self.reason = reason
 
 
-def _limit_memory() -> None:
+def _locked() -> str:
+    """Gives up every right that matching does not need, and says how far that went."""
     try:
-        import resource  # absent on Windows
-    except ImportError:
-        return
-    limit = 8 * MEMORY_BYTES  # the interpreter and its libraries included; the engine's own limit is exact
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        filter_ = lock.Lock(read_fd=0)
+    except OSError:
+        filter_ = None
+    lock.become_nobody()
+    in_use = lock.memory_in_use()
+    lock.limit(memory_bytes=in_use + _FOR_LIBRARIES if in_use else None, cpu_s=None)
+    if filter_ is None:
+        return "reduced"
+    lock.leave_the_files()
+    lock.hide()
+    try:
+        filter_.put_on()
+    except OSError:
+        return "reduced"
+    return "strict"
 
 
 @cache
@@ -158,6 +178,11 @@ def _more_formats() -> dict[str, Any]:
     }
 
 
+FORMATS = (
+    *("date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri"),
+    *("iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference"),
+    *("uri-template", "uuid", "color"),
+)
 _URI_CHARACTERS = "".join(chr(code) for code in range(128))  # ASCII stays as it is, to be judged
 # RFC 3339, appendix A
 _DURATION = re.compile(
@@ -166,16 +191,22 @@ _DURATION = re.compile(
 )
 
 
-def _load(code: str, _arguments: dict[str, str]) -> object:
-    """Imports what calls of one kind need, so that their time limit measures only them."""
-    if code == "json_schema":
-        _validator("{}")
-    _javascript()
-    return None
+def _load(kind: str) -> None:
+    """Imports what calls of one kind need: their time limit measures only them, and later nothing is opened."""
+    javascript_test("a", "", "a")
+    if kind == "json_schema":
+        for name in ("idna", "stringprep", "encodings.idna", "unicodedata"):
+            with suppress(ImportError):
+                __import__(name)
+        every_format = [{"format": name} for name in FORMATS]
+        for schema in (
+            {"anyOf": every_format},
+            {"$ref": "#/definitions/a", "definitions": {"a": {"type": "null"}}},
+        ):
+            _json_schema(json.dumps(schema), {"text": '"2026-01-01T00:00:00Z"'})
 
 
 _KINDS: dict[str, Callable[[str, dict[str, str]], object]] = {
-    "load": _load,
     "regex": _regex,
     "json_schema": _json_schema,
 }

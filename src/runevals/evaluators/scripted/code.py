@@ -1,0 +1,62 @@
+"""A grader of one's own, in JavaScript or Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Language, Scripted, Subject
+from runevals.records import Layer, Verdict
+
+TIMEOUT_S = 5.0
+
+
+@evaluator("code")
+@dataclass(frozen=True, kw_only=True)
+class Code(Scripted):
+    """Passes when the code says so. It is declared in the settings under an id, which suites then name.
+
+    JavaScript exports a function `(input, output, expected, metadata)`, async or not, and may require lodash,
+    dayjs, validator and ajv; Python defines `evaluate(input, output, expected, metadata)` and may import json, re,
+    math, collections and difflib. It returns `{passed, score?, reason?, details?}`, the score from 0 to 1. It has
+    5 seconds and 128 MB, no files, no network, and no memory of earlier calls.
+
+    Options:
+        code: the source.
+        language: the language it is written in.
+        filename: how errors name it.
+
+    Example:
+        evaluators: [{id: short, type: code, language: python, file: graders/short.py}]
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    code: str
+    language: Language = "javascript"
+    filename: str = "grader"
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not self.code.strip():
+            yield "code", "code is empty"
+
+    def call(self, subject: Subject) -> Call:
+        return Call(
+            kind="evaluator",
+            code=self.code,
+            language=self.language,
+            filename=self.filename,
+            arguments={
+                "input": subject.prompt,
+                "output": subject.response.text,
+                "expected": subject.expected,
+                "metadata": dict(subject.metadata),
+            },
+            timeout_s=TIMEOUT_S,
+        )
+
+    def verdict(self, answer: Answer) -> Verdict:
+        logs = {"logs": answer.logs} if answer.logs else {}
+        return Verdict(answer.score, answer.reason, {**answer.details, **logs}, passed=answer.passed)

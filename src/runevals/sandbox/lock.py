@@ -1,0 +1,249 @@
+"""Giving up rights for good: seccomp, Landlock, another user, resource limits. Linux; elsewhere the limits only.
+
+Used by the workers, which run without site-packages: the standard library alone, and all of it loaded before the
+first lock, because nothing can be opened afterwards.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+NOBODY = 65534
+ANSWER_FD = 3
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
+_SIGKILL = 9
+
+# A grader needs memory, time and a way out; every other call is refused. Never add one for a library's sake:
+# load what it needs before the lock.
+_CALLS = {
+    "x86_64": {
+        "read": 0,
+        "write": 1,
+        "close": 3,
+        "fstat": 5,
+        "lseek": 8,
+        "mmap": 9,
+        "mprotect": 10,
+        "munmap": 11,
+        "brk": 12,
+        "rt_sigaction": 13,
+        "rt_sigprocmask": 14,
+        "rt_sigreturn": 15,
+        "select": 23,
+        "sched_yield": 24,
+        "mremap": 25,
+        "madvise": 28,
+        "nanosleep": 35,
+        "getpid": 39,
+        "exit": 60,
+        "gettimeofday": 96,
+        "getrusage": 98,
+        "sigaltstack": 131,
+        "gettid": 186,
+        "time": 201,
+        "futex": 202,
+        "restart_syscall": 219,
+        "clock_gettime": 228,
+        "clock_getres": 229,
+        "clock_nanosleep": 230,
+        "exit_group": 231,
+        "pselect6": 270,
+        "getrandom": 318,
+        "rseq": 334,
+    },
+    "aarch64": {
+        "close": 57,
+        "lseek": 62,
+        "read": 63,
+        "write": 64,
+        "pselect6": 72,
+        "fstat": 80,
+        "exit": 93,
+        "exit_group": 94,
+        "futex": 98,
+        "nanosleep": 101,
+        "clock_gettime": 113,
+        "clock_getres": 114,
+        "clock_nanosleep": 115,
+        "sched_yield": 124,
+        "restart_syscall": 128,
+        "sigaltstack": 132,
+        "rt_sigaction": 134,
+        "rt_sigprocmask": 135,
+        "rt_sigreturn": 139,
+        "getrusage": 165,
+        "gettimeofday": 169,
+        "getpid": 172,
+        "gettid": 178,
+        "brk": 214,
+        "munmap": 215,
+        "mremap": 216,
+        "mmap": 222,
+        "mprotect": 226,
+        "madvise": 233,
+        "getrandom": 278,
+        "rseq": 293,
+    },
+}
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SPECIAL = ("read", "write", "mmap", "mprotect")
+
+_LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050001, 0x80000000  # refused calls fail with EPERM
+_NUMBER, _ARCH, _FIRST, _THIRD = 0, 4, 16, 32  # offsets in struct seccomp_data; arguments are 64 bits wide
+_X32 = 0x40000000
+_PROT_EXEC = 4
+
+
+class Lock:
+    """A filter that is ready to be put on: made before, because making it needs what it takes away."""
+
+    def __init__(self, *, read_fd: int | None = None) -> None:
+        """`read_fd`: the one descriptor that may still be read, None for none. Raises OSError if unsupported."""
+        machine = platform.machine()
+        if sys.platform != "linux" or machine not in _CALLS:
+            raise OSError(f"there is no seccomp filter for {sys.platform} on {machine}")
+        code = _program(machine, read_fd)
+        self._instructions = ctypes.create_string_buffer(code, len(code))
+        self._filter = ctypes.create_string_buffer(
+            struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(self._instructions)), 16
+        )
+        self._address = ctypes.addressof(self._filter)
+        self._prctl = ctypes.CDLL(None, use_errno=True).prctl
+        self._prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+
+    def put_on(self) -> None:
+        """From here on only the few calls of the filter work, in this process and all it becomes.
+
+        Raises OSError where the kernel will not have it.
+        """
+        self._checked(_PR_SET_NO_NEW_PRIVS, 1)
+        self._checked(_PR_SET_SECCOMP, 2, self._address)
+
+    def die_with_parent(self) -> None:
+        """The kernel ends this process when the thread that forked it is gone."""
+        self._checked(_PR_SET_PDEATHSIG, _SIGKILL)
+
+    def _checked(self, option: int, first: int, second: int = 0) -> None:
+        if self._prctl(option, first, second, 0, 0) != 0:
+            error = ctypes.get_errno()
+            raise OSError(error, f"prctl({option}): {os.strerror(error)}")
+
+
+def _program(machine: str, read_fd: int | None) -> bytes:
+    """The filter in classic BPF: the accumulator is reloaded only in branches that return."""
+    calls = _CALLS[machine]
+
+    def one(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
+        return struct.pack("HBBI", code, then, otherwise, value)
+
+    def only_on(name: str, descriptor: int) -> list[bytes]:
+        """`name` is allowed with this descriptor as its first argument."""
+        return [
+            one(_EQUAL, calls[name], 0, 4),
+            one(_LOAD, _FIRST),
+            one(_EQUAL, descriptor, 1, 0),
+            one(_RETURN, _REFUSE),
+            one(_RETURN, _ALLOW),
+        ]
+
+    lines = [
+        one(_LOAD, _ARCH),
+        one(_EQUAL, _AUDIT_ARCH[machine], 1, 0),
+        one(_RETURN, _KILL),
+        one(_LOAD, _NUMBER),
+        one(_AT_LEAST, _X32, 0, 1),
+        one(_RETURN, _KILL),
+    ]
+    for name in ("mmap", "mprotect"):
+        lines += [
+            one(_EQUAL, calls[name], 0, 4),
+            one(_LOAD, _THIRD),
+            one(_HAS_BITS, _PROT_EXEC, 0, 1),
+            one(_RETURN, _REFUSE),
+            one(_RETURN, _ALLOW),
+        ]
+    lines += only_on("write", ANSWER_FD)
+    lines += [] if read_fd is None else only_on("read", read_fd)
+    for name, number in calls.items():
+        if name not in _SPECIAL:
+            lines += [one(_EQUAL, number, 0, 1), one(_RETURN, _ALLOW)]
+    return b"".join([*lines, one(_RETURN, _REFUSE)])
+
+
+def become_nobody() -> None:
+    """Another user without groups, where we are root and may change: others' files and processes are far then."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return
+    try:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    except OSError:
+        pass  # without the capability we stay root; the filter holds
+
+
+def leave_the_files() -> None:
+    """Landlock without a rule: no file, no port, no signal or socket of others. Silent where there is none."""
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if version < 1:
+        return
+    files = (1 << 13) - 1 | (1 << 13 if version >= 2 else 0) | (1 << 14 if version >= 3 else 0)
+    files |= 1 << 15 if version >= 5 else 0
+    network, scopes = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    rights = struct.pack("QQQ", files, network, scopes)
+    ruleset = libc.syscall(_LANDLOCK_CREATE, rights, size, 0)
+    if ruleset >= 0:
+        libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
+        os.close(ruleset)
+
+
+def hide() -> None:
+    """Not to be traced, dumped, or read through /proc by others of the same user."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def memory_in_use() -> int:
+    """Bytes of address space that this process has already; 0 where nobody tells."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - without pathlib, it is quicker
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def limit(*, memory_bytes: int | None, cpu_s: int | None) -> None:
+    """Bounds for this process: address space, processor time; no new files, processes or core dumps."""
+    if resource is None:
+        return
+
+    def bound(kinds: Iterable[int], most: int) -> None:
+        for kind in kinds:
+            with suppress(ValueError, OSError):  # macOS takes no limit on address space
+                resource.setrlimit(kind, (most, most))
+
+    if memory_bytes is not None:
+        bound([resource.RLIMIT_AS], memory_bytes)
+    if cpu_s is not None:
+        bound([resource.RLIMIT_CPU], cpu_s)
+    bound([resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC], 0)
+    bound([resource.RLIMIT_NOFILE], 16)

@@ -1,0 +1,259 @@
+"""Runs a grader or a skill written in Python, in a child that is locked already."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import inspect
+import json
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
+
+GRADER_MODULES = ("collections", "difflib", "json", "math", "re")
+# Whatever is imported lazily by these must be here already: nothing can be opened later.
+_FOR_GRADERS = (
+    *GRADER_MODULES,
+    *(
+        "collections.abc",
+        "unicodedata",
+        "traceback",
+        "linecache",
+        "warnings",
+        "stringprep",
+        "bisect",
+        "copy",
+        "heapq",
+    ),
+    *(
+        f"encodings.{name}"
+        for name in ("ascii", "big5", "cp1252", "gb18030", "gbk", "latin_1", "raw_unicode_escape")
+    ),
+    *(f"encodings.{name}" for name in ("unicode_escape", "utf_16", "utf_16_le", "utf_32", "utf_8", "utf_8_sig")),
+    *("encodings.idna", "encodings.shift_jis", "encodings.euc_jp", "encodings.euc_kr", "encodings.punycode"),
+)
+_FOR_SKILLS = (
+    *("abc", "argparse", "ast", "asyncio", "base64", "binascii", "calendar", "cmath", "contextlib", "contextvars"),
+    *("csv", "dataclasses", "datetime", "decimal", "enum", "fnmatch", "fractions", "functools", "glob", "hashlib"),
+    *("hmac", "html", "html.parser", "inspect", "io", "ipaddress", "itertools", "keyword", "locale", "logging"),
+    *(
+        "numbers",
+        "operator",
+        "os",
+        "os.path",
+        "pathlib",
+        "pprint",
+        "queue",
+        "random",
+        "secrets",
+        "shlex",
+        "shutil",
+    ),
+    *(
+        "statistics",
+        "string",
+        "struct",
+        "subprocess",
+        "tempfile",
+        "textwrap",
+        "threading",
+        "time",
+        "types",
+        "typing",
+    ),
+    *("urllib", "urllib.parse", "uuid", "weakref", "xml.etree.ElementTree", "zlib", "_strptime", "_pydecimal"),
+)
+_MAX_LOG = 16 * 1024
+_BALLAST = 256 * 1024
+_RECURSION = 2000
+_NAME = "grader"
+
+
+def preloaded(*, skills: bool) -> Callable[[dict[str, Any], Callable[[], object]], str]:
+    """Imports all that a child may need, more of it for skills, and gives what runs a request in it."""
+    for name in (*_FOR_GRADERS, *(_FOR_SKILLS if skills else ())):
+        with suppress(ImportError):  # another build of Python may lack one; graders that name it are told so
+            __import__(name)
+    json.dumps({"ready": "ü"}, allow_nan=False)
+    "ü".encode("idna")
+    linecache.lazycache("", {})
+    for sample in ("x(", "1/0"):  # errors load what they need to be written
+        try:
+            exec(compile(sample, "warm-up", "exec"), {})  # noqa: S102 - our own text
+        except (SyntaxError, ZeroDivisionError) as error:
+            traceback.format_exception(error)
+    return run
+
+
+def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
+    """One call → its answer as JSON text; what the grader does wrong is in the answer."""
+    dumps = json.dumps
+    log = _Log()
+    sys.stdout = sys.stderr = log
+    sys.stdin = None
+    sys.setrecursionlimit(_RECURSION)
+    ballast = bytearray(_BALLAST)  # given back to write the answer, when a grader has taken all memory
+    try:
+        answer = _called(request, loaded)
+        return dumps({**answer, "logs": log.text()}, allow_nan=False)
+    except MemoryError:
+        del ballast
+        return dumps({"error": "evaluator_memory"})
+    except _Refused as refusal:
+        answer = {"error": refusal.code, "reason": refusal.reason}
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        answer = {"error": "evaluator_syntax", "reason": f"syntax error{where}: {error.msg}"}
+    except PermissionError as error:
+        answer = {"error": "evaluator_forbidden", "reason": f"the sandbox forbids this: {_told(error, request)}"}
+    except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is its failure, not ours
+        answer = {"error": "evaluator_crashed", "reason": _told(error, request)}
+    answer["logs"] = log.text()
+    return dumps(answer)
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, reason: str) -> None:
+        self.code = code
+        self.reason = reason
+
+
+class _Log:
+    """Takes what a grader prints, up to a limit."""
+
+    def __init__(self) -> None:
+        self._kept: list[str] = []
+        self._left = _MAX_LOG
+
+    def write(self, text: str) -> int:
+        if self._left > 0:
+            self._kept.append(str(text)[: self._left])
+            self._left -= len(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing to do."""
+
+    def isatty(self) -> bool:
+        return False
+
+    def text(self) -> str:
+        return "".join(self._kept)
+
+
+def _called(request: dict[str, Any], loaded: Callable[[], object]) -> dict[str, Any]:
+    kind, arguments = request["kind"], request["arguments"]
+    if kind == "skill":
+        return _skill(request, arguments, loaded)
+    wanted = {"evaluator": "evaluate", "assertion": "check"}[kind]
+    names = {
+        "evaluator": ("input", "output", "expected", "metadata"),
+        "assertion": ("output", "sample", "assertion"),
+    }[kind]
+    module = _module(request, allowed=GRADER_MODULES)
+    function = module.__dict__.get(wanted)
+    if not callable(function):
+        told = f"the code defines no function {wanted}({', '.join(names)})"
+        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {told}")
+    value = function(*(arguments[name] for name in names))
+    return {"value": _plain(value)}
+
+
+def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callable[[], object]) -> dict[str, Any]:
+    sys.meta_path.insert(0, _Siblings(arguments.get("modules", {})))
+    module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
+    action = module.__dict__.get("action")
+    if not callable(action):
+        raise _Refused("evaluator_bad_result", "the skill defines no function action")
+    given = dict(arguments["input"])
+    if "mock_data" not in given and "mock_data" in _parameters(action):
+        given["mock_data"] = arguments.get("mock_data")
+    sys.modules["random"].seed()  # every child would else draw the same
+    loaded()
+    return {"value": _plain(action(**given))}
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def _plain(value: object) -> object:
+    """`value` if it is JSON; a refusal that says what is not."""
+    if inspect.iscoroutine(value):
+        value.close()
+        told = "the function is async; make it plain"
+        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {told}")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {error}") from None
+    return value
+
+
+def _module(
+    request: dict[str, Any], *, allowed: tuple[str, ...] | None, extra: Mapping[str, object] | None = None
+) -> ModuleType:
+    """The grader's code, run as a module; an `allowed` list gives clear words, the lock gives safety."""
+    code, filename = request["code"], request["filename"]
+    linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+    module = ModuleType(_NAME)
+    module.__file__ = filename
+    module.__dict__.update(extra or {})
+    if allowed is not None:
+        guarded = ModuleType("builtins")
+        guarded.__dict__.update(builtins.__dict__)
+        guarded.__dict__["__import__"] = _guarded_import(allowed)
+        module.__dict__["__builtins__"] = guarded
+    sys.modules[_NAME] = module
+    exec(compile(code, filename, "exec"), module.__dict__)  # noqa: S102 - this is what the lock is for
+    return module
+
+
+def _guarded_import(allowed: tuple[str, ...]) -> Callable[..., Any]:
+    real = builtins.__import__
+
+    def guarded(name: str, *more: Any, **named: Any) -> Any:
+        if name.partition(".")[0] not in allowed:
+            known = ", ".join(allowed)
+            raise _Refused("evaluator_missing_module", f"module '{name}' is not available (available: {known})")
+        return real(name, *more, **named)
+
+    return guarded
+
+
+class _Siblings:
+    """Imports the modules that lie beside a skill from their text."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._sources = sources
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
+        if name not in self._sources:
+            return None
+        package = any(other.startswith(f"{name}.") for other in self._sources)
+        return importlib.machinery.ModuleSpec(name, self, is_package=package)  # type: ignore[arg-type]
+
+    def create_module(self, _spec: object) -> None:
+        """The usual kind of module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = self._sources[module.__name__]
+        exec(compile(code, f"{module.__name__}.py", "exec"), module.__dict__)  # noqa: S102
+
+
+def _told(error: BaseException, request: dict[str, Any]) -> str:
+    """The exception, and the last line of the grader's own code that it came through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == request["filename"]
+    ]
+    where = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{where}"

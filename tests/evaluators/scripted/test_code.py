@@ -1,0 +1,236 @@
+"""Graders of one's own: the document's examples, and what their authors are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.evaluators.scripted.code import Code
+from runevals.records import Verdict
+from tests.evaluators.subjects import answering, run
+
+# The four functions of the evaluator specification, §3.2 and §3.3, as it prints them.
+ALWAYS = """
+/**
+ * 评估函数
+ * @returns {Promise<{passed: boolean, score?: number, reason?: string}>}
+ */
+module.exports = async function evaluate(input, output, expected, metadata) {
+  // 评估逻辑
+  return {
+    passed: true,
+    score: 1.0,
+    reason: '评估通过'
+  };
+};
+"""
+LENGTH = """
+module.exports = async function evaluate(input, output, expected, metadata) {
+  const minLength = metadata.minLength || 100;
+
+  if (output.length < minLength) {
+    return {
+      passed: false,
+      score: output.length / minLength,
+      reason: `输出长度 ${output.length} 小于要求的 ${minLength}`
+    };
+  }
+
+  return {
+    passed: true,
+    score: 1.0,
+    reason: '长度符合要求'
+  };
+};
+"""
+KEYWORDS = """
+const _ = require('lodash');
+
+module.exports = async function evaluate(input, output, expected, metadata) {
+  const keywords = metadata.keywords || [];
+  const foundKeywords = keywords.filter(kw => output.includes(kw));
+  const coverage = foundKeywords.length / keywords.length;
+
+  return {
+    passed: coverage >= 0.8,
+    score: coverage,
+    reason: `包含关键词 ${foundKeywords.length}/${keywords.length}`,
+    details: { foundKeywords, missingKeywords: _.difference(keywords, foundKeywords) }
+  };
+};
+"""
+PYTHON = '''
+def evaluate(input: str, output: str, expected: str | None, metadata: dict) -> dict:
+    """
+    评估函数
+    """
+    return {
+        "passed": True,
+        "score": 1.0,
+        "reason": "评估通过"
+    }
+'''
+
+
+def judged(sandbox, code, text="", *, language="javascript", metadata=None, expected=None):
+    from dataclasses import replace
+
+    subject = replace(answering(text, prompt="?", expected=expected), metadata=metadata or {})
+    return run(Code(code=code, language=language, filename="grader.js"), subject, sandbox)
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "text", "metadata", "verdict"),
+    [
+        pytest.param(ALWAYS, "javascript", "", {}, Verdict(1.0, "评估通过", passed=True), id="always"),
+        pytest.param(PYTHON, "python", "", {}, Verdict(1.0, "评估通过", passed=True), id="python"),
+        pytest.param(
+            LENGTH,
+            "javascript",
+            "x" * 50,
+            {},
+            Verdict(0.5, "输出长度 50 小于要求的 100", passed=False),
+            id="too short",
+        ),
+        pytest.param(
+            LENGTH,
+            "javascript",
+            "x" * 10,
+            {"minLength": 10},
+            Verdict(1.0, "长度符合要求", passed=True),
+            id="long enough",
+        ),
+        pytest.param(
+            KEYWORDS,
+            "javascript",
+            "一 二 三 四",
+            {"keywords": ["一", "二", "三", "四", "五"]},
+            Verdict(
+                0.8,
+                "包含关键词 4/5",
+                {"foundKeywords": ["一", "二", "三", "四"], "missingKeywords": ["五"]},
+                passed=True,
+            ),
+            id="most keywords",
+        ),
+    ],
+)
+def test_the_documents_examples_mean_what_they_say(sandbox, code, language, text, metadata, verdict):
+    assert judged(sandbox, code, text, language=language, metadata=metadata) == verdict
+
+
+def test_no_keywords_are_a_result_that_breaks_the_contract(sandbox):
+    answer = judged(sandbox, KEYWORDS, "x", metadata={})
+    assert (answer.error, answer.reason) == (
+        "evaluator_bad_result",
+        "result does not follow the contract: score is NaN",
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "error", "reason"),
+    [
+        ("javascript", "module.exports = (", "evaluator_syntax", "syntax error (line "),
+        ("python", "\ndef evaluate(:\n    pass", "evaluator_syntax", "syntax error (line 2): "),
+        (
+            "javascript",
+            "require('axios')",
+            "evaluator_missing_module",
+            "module 'axios' is not available (available: lodash, dayjs, validator, ajv)",
+        ),
+        (
+            "python",
+            "import numpy as np",
+            "evaluator_missing_module",
+            "module 'numpy' is not available (available: collections, difflib, json, math, re)",
+        ),
+        (
+            "javascript",
+            "module.exports = (input) => {\n  let nothing;\n  return nothing.x + input;\n}",
+            "evaluator_crashed",
+            "TypeError: cannot read property 'x' of undefined (line 3)",
+        ),
+        (
+            "python",
+            "def evaluate(i, o, e, m):\n    return {}['x']",
+            "evaluator_crashed",
+            "KeyError: 'x' (line 2)",
+        ),
+        (
+            "python",
+            "def evaluate(i, o, e, m):\n    return {'passed': 1}",
+            "evaluator_bad_result",
+            "result does not follow the contract: 'passed' must be true or false, not a number",
+        ),
+        (
+            "javascript",
+            "module.exports = () => ({passed: true, score: 2})",
+            "evaluator_bad_result",
+            "result does not follow the contract: 'score' must be from 0 to 1, but is 2",
+        ),
+        (
+            "javascript",
+            "module.exports = () => ({passed: true, reason: 5})",
+            "evaluator_bad_result",
+            "result does not follow the contract: 'reason' must be text, not a number",
+        ),
+        (
+            "javascript",
+            "module.exports = () => true",
+            "evaluator_bad_result",
+            "result does not follow the contract: it must be an object with 'passed', not true",
+        ),
+        (
+            "javascript",
+            "exports.grade = () => 1",
+            "evaluator_bad_result",
+            "result does not follow the contract: the code exports no function (input, output, expected",
+        ),
+        (
+            "python",
+            "def grade():\n    pass",
+            "evaluator_bad_result",
+            (
+                "result does not follow the contract: the code defines no function evaluate(input, output, "
+                "expected, metadata)"
+            ),
+        ),
+        (
+            "python",
+            "def evaluate(i, o, e, m):\n    open('/etc/passwd')",
+            "evaluator_forbidden",
+            "the sandbox forbids this: PermissionError: [Errno 1] Operation not permitted: '/etc/passwd' (line 2)",
+        ),
+    ],
+)
+def test_the_author_is_told_what_to_mend(sandbox, language, code, error, reason):
+    answer = judged(sandbox, code, language=language)
+    assert answer.error == error
+    assert answer.reason.startswith(reason)
+
+
+def test_what_a_grader_prints_is_kept(sandbox):
+    code = "module.exports = (i, o) => { console.log('seen', o, {a: 1}); return {passed: true} }"
+    assert judged(sandbox, code, "it").details == {"logs": 'seen it {"a":1}\n'}
+    code = "def evaluate(i, o, e, m):\n    print('seen', o)\n    return {'passed': True}"
+    assert judged(sandbox, code, "it", language="python").details == {"logs": "seen it\n"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import _ from 'lodash';\nexport default async (i, o) => ({passed: _.isString(o)})",
+        "import { isEmail as mail } from 'validator'\nexport default function (i, o) { return {passed: mail(o)} }",
+        "import * as dayjs from 'dayjs';\nconst f = () => ({passed: true});\nexport { f as default };",
+        (
+            "import Ajv from 'ajv';\nexport const x = 1;\nexport default (i, o) => "
+            "({passed: new Ajv().validate({type: 'string'}, o) && x === 1})"
+        ),
+        (
+            "const get = require('lodash/get');\nconst utc = require('dayjs/plugin/utc');\n"
+            "module.exports = (i, o) => ({passed: get({a: 1}, 'a') === 1 && typeof utc === 'function'})"
+        ),
+        "module.exports = (i, o) => new Promise((done) => setTimeout(() => done({passed: true}), 5))",
+    ],
+)
+def test_modules_of_either_kind_and_the_libraries_work(sandbox, code):
+    assert judged(sandbox, code, "a@example.org").passed is True
