@@ -13,20 +13,33 @@ import pytest
 
 from runevals.commands import call
 
+
+def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """The Docker client of the machine; one that a container tool put before it on the path may be another."""
+    client = "/usr/bin/docker" if Path("/usr/bin/docker").exists() else "docker"
+    return subprocess.run(
+        [client, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DOCKER_BUILDKIT": "1", **env},
+        timeout=600,
+        check=False,
+    )
+
+
+@cache
+def engine_answers() -> bool:
+    """Whether a container engine is running."""
+    told = os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists()
+    return bool(told) and shutil.which("docker") is not None and docker("info").returncode == 0
+
+
 _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "linux": lambda: Path("/proc/self").exists(),
-    "container": lambda: _engine_answers(),
+    "container": engine_answers,
 }
-
-
-@cache
-def _engine_answers() -> bool:
-    if shutil.which("docker") is None:
-        return False
-    told = os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists()
-    return bool(told) and subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

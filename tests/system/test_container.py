@@ -11,23 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import docker
+
 pytestmark = pytest.mark.needs("container")
 
 ROOT = Path(__file__).parents[2]
 RUNNER_UID = 1001
 BASE = "python:3.12-slim-bookworm"
-
-
-def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    client = "/usr/bin/docker" if Path("/usr/bin/docker").exists() else "docker"
-    return subprocess.run(
-        [client, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "DOCKER_BUILDKIT": "1", **env},
-        timeout=600,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

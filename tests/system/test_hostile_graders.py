@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from runevals.sandbox import Sandbox
+from tests.conftest import docker
 from tests.system import hostile
-from tests.system.test_container import docker, image  # noqa: F401 - a fixture
+from tests.system.test_container import image  # noqa: F401 - a fixture
 
 
 def processes() -> set[int]:
