@@ -11,6 +11,12 @@ RUN /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --n
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
 
 FROM ${BASE_IMAGE}
+# git: the base's settings, suites and code are read from its commit. The workspace belongs to another user.
+# hadolint ignore=DL3008
+RUN apt-get update -q \
+ && apt-get install -q -y --no-install-recommends git \
+ && apt-get clean && rm -rf /var/lib/apt/lists/* \
+ && git config --system --add safe.directory '*'
 COPY --from=build /opt/runevals /opt/runevals
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 ENTRYPOINT ["/opt/runevals/bin/runevals", "action"]

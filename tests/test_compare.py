@@ -90,6 +90,31 @@ def test_too_few_shared_cases_cannot_be_compared():
     assert [w.message for w in found.weakenings] == ["the case was removed"] * 3
 
 
+def test_failures_that_became_errors_do_not_turn_red_into_green():
+    base = {f"k{n}": "ppp" for n in range(100)}
+    failing = {**base, **{f"k{n}": "fff" for n in range(8)}}
+    erroring = {**base, **{f"k{n}": "eee" for n in range(8)}}
+    assert compared(failing, base).verdict is V.REGRESSION
+    assert compared(erroring, base).verdict is V.INCONCLUSIVE
+    assert compared({**base, "k0": "eee"}, base).verdict is V.NO_CHANGE  # one cannot decide
+    assert compared({"a": "e", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True).verdict is V.INCONCLUSIVE
+    rest = [case(f"k{n}", "ppp") for n in range(30)]
+    hidden = report([case("a", "ffe", critical=True), *rest])
+    assert compare(hidden, report([case("a", "ppp", critical=True), *rest]), "b").verdict is V.INCONCLUSIVE
+
+
+def test_a_drop_of_exactly_two_points_counts():
+    base = {f"k{n}": "p" if n < 300 else "f" for n in range(1000)}
+    head = {f"k{n}": "p" if 20 <= n < 300 else "f" for n in range(1000)}
+    assert compared(head, base).verdict is V.REGRESSION
+
+
+def test_a_gain_under_two_points_is_no_improvement():
+    base = {f"k{n}": "ppp" for n in range(600)}
+    worse = {**base, **{f"k{n}": "fff" for n in range(10)}}
+    assert compared(base, worse).verdict is V.NO_CHANGE
+
+
 def test_too_many_errors_are_inconclusive_not_red_and_not_green():
     base = {f"k{n}": "ppp" for n in range(10)}
     assert compared({**base, "k0": "eee", "k1": "eee", "k2": "eee"}, base).verdict is V.INCONCLUSIVE

@@ -150,7 +150,7 @@ def test_headlines_say_what_was_lost(settings):
     rest = [case(f"k{n}", "ppp") for n in range(9)]
     base = [case("a", "ppp", critical=True), *rest]
     lost = decided(settings, [case("a", "fff", critical=True), *rest], base)
-    assert lost.verdict.headline == "A critical case is lost – 1 of 10 cases regressed"
+    assert lost.verdict.headline == "A critical case is lost: a – 1 of 10 cases regressed"
 
 
 def own(settings, **gate):
@@ -230,11 +230,26 @@ def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(settings):
     assert reason(3, deterministic=True) == "30 of 30 passed"
 
 
-def test_a_quarantined_case_is_in_no_gate_but_measured(settings):
+def test_a_quarantined_case_is_in_no_gate(settings):
     flaky = case("a", "f", category="redteam", quarantined=True)
     assert decided(settings, [flaky, case("b", "p", category="redteam")]).verdict.exit_code == 0
     broken = case("a", "e", category="redteam", quarantined=True)
-    assert decided(settings, [broken, case("b", "p", category="redteam")]).verdict.exit_code == 3
+    assert decided(settings, [broken, case("b", "p", category="redteam")]).verdict.exit_code == 0
+
+
+def test_cost_change_is_of_one_run_of_a_case(settings):
+    """However many rounds each side made; the fixture's runs cost the same."""
+    base = {f"k{n}": "ppp" for n in range(10)}
+    found = decided(own(settings, metric="cost_change", op="==", limit=0), dict.fromkeys(base, "p"), base)
+    assert states(found)["mine"] == "passed"
+
+
+def test_weakening_looks_at_its_scope(settings):
+    base = [case("a", "p", category="x"), *(case(f"k{n}", "p") for n in range(9))]
+    for category, state in (("x", "failed"), (None, "failed"), ("y", "failed")):
+        gate = own(settings, metric="weakening", op="<=", limit=0, scope=Scope(category=category))
+        kept = [*base[1:], case("new", "p", category="y"), case("x2", "p", category="x")]
+        assert states(decided(gate, kept, base))["mine"] == ("passed" if category == "y" else state)
 
 
 @pytest.mark.parametrize(

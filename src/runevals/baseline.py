@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from runevals import document, git
@@ -46,7 +47,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     if side is not None and (_committed(path, settings) or not settings.baseline_named):
         return _of_base(path, side, settings)
     if path.is_dir():
-        return _pooled(path), ()
+        return _pooled(path, settings), ()
     if not path.is_file():
         if settings.baseline_named:
             raise InvalidSettings(f"the baseline: there is no file {named}")
@@ -62,12 +63,15 @@ def _committed(path: Path, settings: Settings) -> bool:
 
 def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     """The document as it is committed on the base, whatever the change made of it."""
-    if side.commit is None:
-        return None, ("no baseline: the base's commit is not in this checkout",)
     content = None
     if path.is_relative_to(settings.repository):
         relative = path.relative_to(settings.repository).as_posix()
         content = git.file_at(settings.repository, side.commit, relative)
+    if content is None and settings.baseline_named:
+        raise InvalidSettings(
+            f"the baseline {path.name} is a file of this change, and the base {side.commit[:7]} has none; "
+            "a change must not bring its own"
+        )
     if content is None:
         return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
     shown = f"{path.name} of {side.commit[:7]}"
@@ -75,14 +79,17 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     return Baseline(report=report, source=_source(shown, report)), ()
 
 
-def _pooled(folder: Path) -> Baseline:
+def _pooled(folder: Path, settings: Settings) -> Baseline:
     runs: list[RunReport] = []
+    soon = datetime.now(UTC) + timedelta(days=1)
     for path in sorted(folder.glob("*.json")):
+        if settings.base_side is not None and _committed(path, settings):
+            continue  # the change could have written it
         try:
             found = document.read(path)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if found.complete and any(case.values for case in found.cases):
+        if found.complete and found.run.started_at < soon and any(case.values for case in found.cases):
             runs.append(found)
     if not runs:
         raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")

@@ -14,29 +14,34 @@ from runevals.significance import case_p_value
 FALSE_DISCOVERIES = 0.10
 FLAKY_FROM = 0.3
 FLAKY_RUNS = 6
+_LEAST_BETWEEN = 1e-3  # cases are never quite alike
 MOST_FLAKY = 50
 
 
 def flips(pairs: Sequence[Pair]) -> Flips:
     """How many cases flipped each way, and how many would each way if base and head were the same."""
     shapes = Counter((pair.before.passes + pair.now.passes, pair.before.runs, pair.now.runs) for pair in pairs)
-    expected = [count * _flip_chance(*shape) for shape, count in shapes.items()]
+    chances = [(count, _flip_chances(*shape)) for shape, count in shapes.items()]
     return Flips(
         down=sum(pair.regressed for pair in pairs),
         up=sum(pair.fixed for pair in pairs),
-        expected_down=fsum(expected),
+        expected_down=fsum([count * down for count, (down, _) in chances]),
+        expected_up=fsum([count * up for count, (_, up) in chances]),
     )
 
 
 @cache
-def _flip_chance(passes: int, base_size: int, head_size: int) -> float:
-    """The share of deals of so many passes in which the base passes and the head fails; a tie passes."""
-    ways = 0
+def _flip_chances(passes: int, base_size: int, head_size: int) -> tuple[float, float]:
+    """The shares of deals of so many passes in which the case flips down and up; a tie passes."""
+    down = up = 0
     for on_head in range(min(passes, head_size) + 1):
         on_base = passes - on_head
-        if on_base <= base_size and 2 * on_base >= base_size and 2 * on_head < head_size:
-            ways += comb(head_size, on_head) * comb(base_size, on_base)
-    return ways / comb(base_size + head_size, passes)
+        ways = comb(head_size, on_head) * comb(base_size, on_base)
+        base_passes, head_passes = 2 * on_base >= base_size, 2 * on_head >= head_size
+        down += ways if base_passes and not head_passes else 0
+        up += ways if head_passes and not base_passes else 0
+    deals = comb(base_size + head_size, passes)
+    return down / deals, up / deals
 
 
 def confirmed(pairs: Sequence[Pair]) -> frozenset[int]:
@@ -47,7 +52,7 @@ def confirmed(pairs: Sequence[Pair]) -> frozenset[int]:
     candidates = sorted(
         (_p_value(pair.before.values, pair.now.values), place)
         for place, pair in enumerate(pairs)
-        if pair.regressed
+        if pair.regressed and pair.measured
     )
     named = 0
     for rank, (p, _) in enumerate(candidates, start=1):
@@ -83,13 +88,17 @@ def flaky_cases(pairs: Sequence[Pair]) -> tuple[FlakyCase, ...]:
 
 
 def _beta_prior(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """(a, b) of the Beta distribution with the mean and variance of the pass rates; (½, ½) where it has none."""
-    shares = [passes / runs for passes, runs in counts if runs]
-    if len(shares) < 2:
+    """(a, b) of the Beta distribution that the cases' pass probabilities come from, by the moments of their rates.
+
+    The variance of observed rates is μ(1 − μ)(ρ + (1 − ρ)/n): what sampling n runs adds is taken out, and
+    a + b = 1/ρ − 1. (½, ½) where there are too few cases to tell.
+    """
+    known = [(passes / runs, runs) for passes, runs in counts if runs]
+    mean = fsum([share for share, _ in known]) / len(known) if known else 0.0
+    if len(known) < 2 or mean in (0.0, 1.0):
         return 0.5, 0.5
-    mean = fsum(shares) / len(shares)
-    variance = fsum([(share - mean) ** 2 for share in shares]) / (len(shares) - 1)
-    if variance == 0 or mean in (0.0, 1.0) or mean * (1 - mean) <= variance:
-        return 0.5, 0.5
-    strength = mean * (1 - mean) / variance - 1
+    variance = fsum([(share - mean) ** 2 for share, _ in known]) / (len(known) - 1)
+    sampled = fsum([1 / runs for _, runs in known]) / len(known)
+    between = (variance / (mean * (1 - mean)) - sampled) / (1 - sampled) if sampled < 1 else 1.0
+    strength = 1 / min(1.0, max(between, _LEAST_BETWEEN)) - 1
     return mean * strength, (1 - mean) * strength

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
+from typing import Literal
 
 from runevals.casewise import confirmed, flaky_cases, flips
 from runevals.changes import Pair, Side, case_changes, change_of, match, one_sided, weakenings
@@ -26,8 +27,10 @@ from runevals.secondary import metric_changes
 from runevals.significance import BlockedTest, case_blocked_test, round_alpha
 
 WARN_ALPHA = 0.05
+_ROUNDING = 1e-9  # of a difference of means
 WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
 MIN_SHARED = 0.8
+VERIFY_OFF = "verify: off"
 MIN_ARRIVED = 0.8
 GIVE_UP_FIRST = 0.30  # a first round this far from red ends green; later ones at GIVE_UP_LATER
 GIVE_UP_LATER = 0.10
@@ -77,6 +80,7 @@ def compare(
         rounds_done=rounds.done,
         rounds_planned=rounds.planned,
         metric="share" if graded else "pass_rate",
+        critical_lost=tuple(pair.head.key for pair in pairs if _critical_loss(pair)),
         quarantined=len(same) - len(pairs),
         changes=(
             *case_changes(pairs, confirmed=range(len(pairs)) if deterministic else confirmed(pairs)),
@@ -146,23 +150,23 @@ def verified(stored: Comparison, fresh: Comparison, changes: Sequence[Change]) -
 
 def unverified(stored: Comparison, why: str) -> Comparison:
     """A red that could not be verified stands if it is one by the exact p, and says why."""
-    if stored.verdict is not ComparisonVerdict.REGRESSION:
-        return stored
-    return replace(stored, verification=Verification(state="impossible", reason=f"not verified: {why}"))
+    state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
+    return replace(stored, verification=Verification(state=state, reason=f"not verified: {why}"))
 
 
-def _test(pairs: Sequence[Pair], *, errors_as_passes: bool = False) -> BlockedTest:
+def _test(pairs: Sequence[Pair], errors_as: float | None = None) -> BlockedTest:
+    """The test on the pairs' values; with `errors_as`, had every run that could not be measured come out so."""
     base = {index: pair.before.values for index, pair in enumerate(pairs)}
     head = {
-        index: _at_best(pair.head) if errors_as_passes else pair.now.values for index, pair in enumerate(pairs)
+        index: pair.now.values if errors_as is None else _completed(pair.head, errors_as)
+        for index, pair in enumerate(pairs)
     }
     return case_blocked_test(base, head)
 
 
-def _at_best(case: CaseReport) -> tuple[float, ...]:
-    """The values, had every attempt that could not be measured passed."""
+def _completed(case: CaseReport, value: float) -> tuple[float, ...]:
     asked = [attempt for attempt in case.attempts if attempt.status is not Outcome.SKIPPED]
-    return tuple(1.0 if attempt.value is None else attempt.value for attempt in asked)
+    return tuple(value if attempt.value is None else attempt.value for attempt in asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ class _Rounds:
 
     def is_loss(self, test: BlockedTest) -> bool:
         p = test.mid_p_value if self.mid else test.p_value
-        return p <= self.red and test.drop >= self.rule.min_effect
+        return p <= self.red and test.drop >= self.rule.min_effect - _ROUNDING
 
 
 def _rounds(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: Rule) -> _Rounds:
@@ -224,6 +228,8 @@ def _verdict(
         return ComparisonVerdict.REGRESSION
     if not deterministic and rounds.done >= rounds.planned and any(_critical_loss(pair) for pair in pairs):
         return ComparisonVerdict.REGRESSION
+    if any(_might_be_lost(pair, surely_red=deterministic) for pair in pairs):
+        return ComparisonVerdict.INCONCLUSIVE
     arrived, of_base = _arrived([pair.now for pair in pairs]), _arrived([pair.before for pair in pairs])
     if test is None or min(arrived, of_base) < MIN_ARRIVED:
         return ComparisonVerdict.INCONCLUSIVE
@@ -240,15 +246,17 @@ def _arrived(sides: Sequence[Side]) -> float:
 
 
 def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: _Rounds, *, complete: bool) -> ComparisonVerdict:
-    if rounds.is_loss(test):
-        # What errored might have passed: a loss that vanishes then is not known to be one.
+    is_loss = rounds.is_loss(test)
+    if not complete:
+        # What errored might have passed, or failed: where that would decide, nothing is known.
         known = [pair for pair in pairs if pair.before.values]
-        if complete or rounds.is_loss(_test(known, errors_as_passes=True)):
-            return ComparisonVerdict.REGRESSION
-        return ComparisonVerdict.INCONCLUSIVE
+        if rounds.is_loss(_test(known, errors_as=0.0)) and not rounds.is_loss(_test(known, errors_as=1.0)):
+            return ComparisonVerdict.INCONCLUSIVE
+    if is_loss:
+        return ComparisonVerdict.REGRESSION
     if test.p_value <= WARN_ALPHA and test.drop > 0:
         return ComparisonVerdict.WARNING
-    improved = test.gain_p_value <= rounds.rule.alpha
+    improved = test.gain_p_value <= rounds.rule.alpha and -test.drop >= rounds.rule.min_effect - _ROUNDING
     return ComparisonVerdict.IMPROVED if improved else ComparisonVerdict.NO_CHANGE
 
 
@@ -258,6 +266,15 @@ def _critical_loss(pair: Pair) -> bool:
         return False
     base_passes = pair.base.pass_rate == 1.0 and len(pair.before.values) == len(pair.base.attempts)
     return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)
+
+
+def _might_be_lost(pair: Pair, *, surely_red: bool) -> bool:
+    """A case that never failed on base, and whose errors hide whether it is lost; one loss would be red."""
+    statuses = {attempt.status for attempt in pair.head.attempts}
+    if Outcome.ERRORED not in statuses or pair.base.pass_rate != 1.0:
+        return False
+    critical = is_critical(pair.head) or is_critical(pair.base)
+    return surely_red or (critical and Outcome.PASSED not in statuses)
 
 
 def _judges_differ(head: RunReport, base: RunReport) -> bool:

@@ -14,7 +14,6 @@ from runevals.records import (
     GateState,
     RunReport,
 )
-from runevals.significance import ALPHA
 from runevals.wording import error_kinds, p_value, plural
 
 
@@ -59,7 +58,8 @@ def _red(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
     if comparison is not None and failed[0].name == "no_regression":
         return _loss(comparison)
     gate = failed[0]
-    limit = "" if gate.limit is None else f" (at least {100 * gate.limit:g} % must)"
+    of_cases = gate.limit is not None and gate.metric == "pass_rate"
+    limit = f" (at least {100 * (gate.limit or 0):g} % must)" if of_cases else ""
     return f"The gate {gate.name} failed: {gate.reason}{limit}"
 
 
@@ -69,8 +69,10 @@ def _loss(comparison: Comparison) -> str:
     what = f"{regressed} of {plural(comparison.compared, 'case')} regressed"
     if comparison.deterministic or comparison.drop is None or comparison.p_value is None:
         return what
-    if comparison.p_value > 2 * ALPHA:
-        return f"A critical case is lost – {what}"
+    if comparison.critical_lost and comparison.verdict is ComparisonVerdict.REGRESSION:
+        lost = ", ".join(key[:60] for key in comparison.critical_lost[:3])
+        word = "A critical case is" if len(comparison.critical_lost) == 1 else "Critical cases are"
+        return f"{word} lost: {lost} – {what}"
     if not regressed:
         name = "pass rate" if comparison.metric == "pass_rate" else "score"
         what = f"The {name} of {plural(comparison.compared, 'case')} dropped by {100 * comparison.drop:.1f} points"
@@ -113,7 +115,8 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
         return f"No regression – not confirmed: {comparison.verification.reason}"
     fixed = len(comparison.of_kind("fixed"))
     if comparison.verdict is ComparisonVerdict.IMPROVED and fixed:
-        return f"Improved – {plural(fixed, 'case')} fixed, none regressed"
+        regressed = len(comparison.of_kind("regressed"))
+        return f"Improved – {plural(fixed, 'case')} fixed, {regressed or 'none'} regressed"
     if comparison.verdict is ComparisonVerdict.IMPROVED:
         return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
     return f"No regression in {plural(comparison.compared, 'case')}"

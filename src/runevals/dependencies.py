@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from pathlib import Path
 
 from runevals import __version__, git
@@ -20,10 +22,17 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
     target = settings.target
     if target is None or settings.evaluate_only:
         return "there is no target whose files are known"
+    for pattern in settings.depends_on:
+        if not _matching(pattern):
+            return f"depends_on: nothing here matches {Path(pattern).name}"
     if target.files is None and not settings.depends_on:
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
+    if settings.category or settings.tag or settings.filter:
+        return "only some of the cases are asked for"
     if known is not None and (why := _asked_otherwise(settings, known)):
         return why
+    if known is not None and not same_cases(loaded, known):
+        return "the base's result is of other cases"
     differing = git.changed_since(settings.repository, commit, _pathspecs(settings, loaded, known))
     if differing is None:
         return f"git cannot tell what changed since {commit[:7]}"
@@ -42,9 +51,13 @@ def _asked_otherwise(settings: Settings, known: RunReport) -> str | None:
         return "the base's result is of another target"
     if judge is not None and (known.run.judge is None or known.run.judge.model != judge):
         return "the base's result is of another judge"
-    if settings.category or settings.tag or settings.filter:
-        return "only some of the cases are asked for"
     return None
+
+
+def same_cases(loaded: Loaded, known: RunReport) -> bool:
+    """Whether a result is of all these cases, as they are, and of no others."""
+    here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
+    return here == {(case.suite, case.key, case.fingerprint) for case in known.cases}
 
 
 def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> list[str]:
@@ -60,17 +73,27 @@ def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> l
     files += [folder / place for folder in {settings.cwd, root} for place in PLACES]
     if settings.file is not None and settings.file.path is not None:
         files.append(settings.file.path)
-    inside = {path for file in files if (path := _relative(file, root)) is not None}
+    files += loaded.files
+    globs = [_relative(Path(pattern), root) for pattern in settings.depends_on]
+    for pattern in settings.depends_on:
+        files += _matching(pattern)
+    # A link and what it leads to: either may have changed.
+    both = [*files, *(file.resolve() for file in files if file.exists())]
+    inside = {path for file in both if (path := _relative(file, root)) is not None}
     inside |= {suite.path for suite in loaded.suites}
     inside |= set() if known is None else {suite.path for suite in known.run.suites}
-    globs = [_relative(settings.cwd / pattern, root) for pattern in settings.depends_on]
     return [
         *(f":(top,literal){path}" for path in sorted(inside)),
         *(f":(top,glob){pattern}" for pattern in globs if pattern is not None),
     ]
 
 
+def _matching(pattern: str) -> list[Path]:
+    """What is there; a pattern that ends in ** names its folder even where there is none."""
+    return [path for path in map(Path, glob.glob(pattern, recursive=True, include_hidden=True)) if path.exists()]
+
+
 def _relative(path: Path, root: Path) -> str | None:
-    """`path` as git writes it, None outside the repository."""
-    joined = Path(path.anchor, *path.parts[1:]) if path.is_absolute() else root / path
-    return joined.relative_to(root).as_posix() if joined.is_relative_to(root) else None
+    """`path` as git writes it, None outside the repository. Links are not followed."""
+    relative = os.path.relpath(path, root).replace(os.sep, "/")
+    return None if relative.startswith("../") else relative

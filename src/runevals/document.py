@@ -176,7 +176,7 @@ def _converter() -> cattrs.Converter:
 
     converter = cattrs.Converter(detailed_validation=False)
     converter.register_unstructure_hook(datetime, _iso)
-    converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
+    converter.register_structure_hook(datetime, _moment)
     converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
     # The base of a comparison is written and read apart: only part of it stands in the document.
     converter.register_unstructure_hook(RunReport, lambda _: None)
@@ -197,6 +197,13 @@ def _converter() -> cattrs.Converter:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _moment(text: str, _kind: object) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text} has no time zone")
+    return moment
 
 
 def _iso(moment: datetime) -> str:

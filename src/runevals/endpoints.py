@@ -90,11 +90,11 @@ def target_settings(given: Given) -> TargetSettings | None:
     if "system_prompt_file" in told:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
         system_prompt = named.read_text(encoding="utf-8")
-        files.append(named)
+        files += [named, base / told["system_prompt_file"]]
     path = None
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
-        files.append(path)
+        files += [path, base / told["path"]]
     settled = TargetSettings(
         type=told["type"],
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,

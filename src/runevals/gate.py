@@ -75,7 +75,7 @@ def _gates(settings: Settings, report: RunReport, comparison: Comparison | None)
     if settings.min_pass_rate is not None:
         floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=settings.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
-    yield measured(report, settings.errors_limit)
+    yield measured(in_sight, settings.errors_limit)
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
@@ -96,7 +96,9 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
     elif any(case.unmeasured for case in in_scope(report.cases, gate.scope)):
         state, missing = GateState.NOT_APPLICABLE, "nothing of it could be measured"
-    return GateResult(name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit)
+    return GateResult(
+        name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit, metric=gate.metric
+    )
 
 
 def _by_number(gate: Gate, found: Measured) -> GateResult:
@@ -108,7 +110,14 @@ def _by_number(gate: Gate, found: Measured) -> GateResult:
         state, told = GateState.NOT_APPLICABLE, f"{told}; what could not be measured would decide"
     else:
         state = GateState.PASSED if either == {True} else GateState.FAILED
-    return GateResult(name=gate.name, state=state, reason=told, observed=found.observed, limit=gate.limit)
+    return GateResult(
+        name=gate.name,
+        state=state,
+        reason=told,
+        observed=found.observed,
+        limit=gate.limit,
+        metric=gate.metric,
+    )
 
 
 def _red_by_chance(gate: Gate, cases: Sequence[CaseReport], comparison: Comparison | None, attempts: int) -> str:
@@ -163,7 +172,13 @@ def _pass_rate(
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
     if not attempts:
-        return GateResult(name=name, state=GateState.NOT_APPLICABLE, reason="nothing to judge", limit=limit)
+        return GateResult(
+            name=name,
+            state=GateState.NOT_APPLICABLE,
+            reason="nothing to judge",
+            limit=limit,
+            metric=gate.metric,
+        )
     observed = passed / len(attempts)
     surely, at_best = (
         (wilson_upper(share, len(attempts)) if gate.bound == "wilson" else share / len(attempts))
@@ -182,4 +197,11 @@ def _pass_rate(
         reason += f", {errored} could not be measured"
     if limit == 1.0 and gate.bound == "point" and not report.run.target.deterministic:
         reason += _red_by_chance(gate, cases, comparison, len(attempts))
-    return GateResult(name=name, state=state, reason=reason, observed=observed, limit=limit)
+    return GateResult(
+        name=name,
+        state=state,
+        reason=reason,
+        observed=observed,
+        limit=limit,
+        metric=gate.metric,
+    )

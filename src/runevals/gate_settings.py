@@ -36,6 +36,8 @@ def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
             raise InvalidSettings(f"{shown}: gates: there is no metric '{metric}'{hint}")
         if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
             raise InvalidSettings(f"{shown}: gates: bound: wilson is for `pass_rate` with `>=` only")
+        if entry.get("name") == "measured" and metric != "errors":
+            raise InvalidSettings(f"{shown}: gates: 'measured' is about errors; give this gate another name")
         name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
         if name in {gate.name for gate in gates}:
             raise InvalidSettings(f"{shown}: gates: the name '{name}' is used twice")

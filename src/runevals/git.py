@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +15,8 @@ from runevals.errors import InvalidSettings, WorldRefused
 # A repository's own configuration must not start programs of its choice.
 _QUIET = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 TIMEOUT_S = 120.0
+MOST_LINKS = 10
+_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def git(folder: Path, *arguments: str) -> str | None:
@@ -22,13 +26,13 @@ def git(folder: Path, *arguments: str) -> str | None:
             ["git", *_QUIET, *arguments],
             cwd=folder,
             capture_output=True,
-            text=True,
             timeout=TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    # Names may be any bytes.
+    return done.stdout.decode("utf-8", "backslashreplace").strip() if done.returncode == 0 else None
 
 
 def commit_of(folder: Path, ref: str) -> str | None:
@@ -37,7 +41,24 @@ def commit_of(folder: Path, ref: str) -> str | None:
 
 
 def file_at(repository: Path, commit: str, path: str) -> bytes | None:
-    """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none."""
+    """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none.
+
+    Links are followed within the commit, never through the work tree.
+    """
+    for _ in range(MOST_LINKS):
+        listed = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", path)
+        if not listed:
+            return None
+        content = _blob(repository, commit, path)
+        if content is None or not listed.startswith("120000 "):
+            return content
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), content.decode("utf-8", "replace")))
+        if path.startswith(("/", "../")):
+            return None
+    return None
+
+
+def _blob(repository: Path, commit: str, path: str) -> bytes | None:
     try:
         done = subprocess.run(
             ["git", *_QUIET, "cat-file", "blob", f"{commit}:{path}"],
@@ -49,6 +70,14 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def fetched(repository: Path, commit: str) -> bool:
+    """Whether `commit` could be brought into a checkout that lacks it, by its sha and without its history."""
+    if not _SHA.fullmatch(commit):
+        return False
+    git(repository, "fetch", "--quiet", "--no-tags", "--depth=1", "--no-recurse-submodules", "origin", commit)
+    return commit_of(repository, commit) is not None
 
 
 def tracked(repository: Path, path: Path) -> bool:
@@ -72,10 +101,15 @@ def merge_base(repository: Path, ref: str) -> str:
     commit = commit_of(repository, ref)
     if commit is None:
         raise InvalidSettings(f"--base {ref}: git knows no such commit here (is it fetched?)")
-    common = git(repository, "merge-base", "HEAD", commit)
-    if not common:
+    common = common_ancestor(repository, commit)
+    if common is None:
         raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD")
     return common
+
+
+def common_ancestor(repository: Path, commit: str) -> str | None:
+    """The commit that HEAD and `commit` have in common last; None where none is in this checkout."""
+    return git(repository, "merge-base", "HEAD", commit) or None
 
 
 @contextmanager

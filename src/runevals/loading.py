@@ -21,6 +21,7 @@ class Loaded:
     suites: tuple[Suite, ...]
     notices: tuple[str, ...] = ()
     quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
+    files: tuple[Path, ...] = ()  # of the suites, as they were named: a link is not followed
 
     @property
     def problems(self) -> tuple[SuiteProblem, ...]:
@@ -33,6 +34,7 @@ def load_suites(settings: Settings) -> Loaded:
     notices: list[str] = []
     broken: list[SuiteProblem] = []
     seen: set[Path] = set()
+    files: list[Path] = []
     entries = settings.suites or (None,)
     for entry in entries:
         found = discover(
@@ -55,6 +57,7 @@ def load_suites(settings: Settings) -> Loaded:
                 broken += error.problems
             else:
                 suites.append(suite)
+                files.append(path)
         if found.passed_over:
             shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
             notices.append(f"also found, not run: {shown} (--all runs them)")
@@ -63,7 +66,7 @@ def load_suites(settings: Settings) -> Loaded:
         raise InvalidSuite(broken)
     if not suites:
         raise NoSuiteFound("none of the files there is a suite")
-    return Loaded(suites=tuple(suites), notices=tuple(notices))
+    return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files))
 
 
 def shown_path(path: Path, settings: Settings) -> str:

@@ -56,8 +56,10 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Mea
         return None
     if gate.metric.startswith(EVALUATOR):
         return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
+    if gate.metric == "pass_rate":
+        return _pass_rate(cases)
     if gate.metric in _OF_COMPARISON:
-        observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope)
+        observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
     else:
         observed = _OF_CASES[gate.metric](cases)
     if observed is None:
@@ -82,6 +84,16 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:
     return Measured.of_share(mean, share, (low, high))
 
 
+def _pass_rate(cases: Sequence[CaseReport]) -> Measured | None:
+    """Passed runs over all but skipped ones; what errored might have passed."""
+    statuses = [attempt.status for case in cases for attempt in case.attempts]
+    asked = len(statuses) - statuses.count(Outcome.SKIPPED)
+    if not asked:
+        return None
+    passed, errored = statuses.count(Outcome.PASSED), statuses.count(Outcome.ERRORED)
+    return Measured(passed / asked, passed / asked, (passed + errored) / asked)
+
+
 def _results(cases: Iterable[CaseReport]) -> list[CheckReport]:
     return [r for case in cases for attempt in case.attempts for turn in attempt.turns for r in turn.results]
 
@@ -102,29 +114,44 @@ def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
     return sum(result.value is not None for result in asked) / len(asked) if asked else None
 
 
-def _regressions(comparison: Comparison, scope: Scope) -> float:
+def _regressions(comparison: Comparison, scope: Scope, _cases: Sequence[CaseReport]) -> float:
     heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
     return float(len(in_scope(heads, scope)))
 
 
-def _new_failures(comparison: Comparison, scope: Scope) -> float:
+def _new_failures(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
     """Regressed cases, and added ones that fail."""
     added = [change.head for change in comparison.of_kind("added") if change.head is not None]
     failing = [case for case in in_scope(added, scope) if case.status is Outcome.FAILED]
-    return _regressions(comparison, scope) + len(failing)
+    return _regressions(comparison, scope, cases) + len(failing)
 
 
-def _cost_change(comparison: Comparison, _scope: Scope) -> float | None:
-    before, now = comparison.base_totals.cost_usd, comparison.head_totals.cost_usd
-    return None if not before or now is None else (now - before) / before
+def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
+    """By which share a run of the cases that both sides have became dearer; how often each was run is left out."""
+    base = {(case.suite, case.key, case.fingerprint): case for case in in_scope(comparison.base.cases, scope)}
+    pairs = [(base[key], case) for case in cases if (key := (case.suite, case.key, case.fingerprint)) in base]
+    before = [_cost_of_a_run(earlier) for earlier, _ in pairs]
+    now = [_cost_of_a_run(case) for _, case in pairs]
+    known = [(old, new) for old, new in zip(before, now, strict=True) if old is not None and new is not None]
+    spent = fsum(old for old, _ in known)
+    return (fsum(new for _, new in known) - spent) / spent if spent and len(known) == len(pairs) else None
 
 
-def _weakening(comparison: Comparison, _scope: Scope) -> float:
-    return float(len(comparison.weakenings))
+def _cost_of_a_run(case: CaseReport) -> float | None:
+    cost = totals([case]).cost_usd
+    runs = sum(attempt.status is not Outcome.SKIPPED for attempt in case.attempts)
+    return None if cost is None or not runs else cost / runs
+
+
+def _weakening(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
+    """Those of cases in scope; without a scope also those of settings and lists."""
+    if scope == Scope():
+        return float(len(comparison.weakenings))
+    inside = {(case.suite, case.key) for case in (*cases, *in_scope(comparison.base.cases, scope))}
+    return float(sum((weakening.suite, weakening.key) in inside for weakening in comparison.weakenings))
 
 
 _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
-    "pass_rate": lambda cases: totals(cases).pass_rate,
     "composite": lambda cases: totals(cases).composite,
     "share": lambda cases: totals(cases).share,
     "errors": _errors,
@@ -134,7 +161,7 @@ _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
     "judge_coverage": _judge_coverage,
 }
 _SCALES = {"composite": (1.0, 5.0), "share": (0.0, 1.0)}  # of what errors leave out
-_OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope], float | None]] = {
+_OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope, Sequence[CaseReport]], float | None]] = {
     "regressions": _regressions,
     "new_failures": _new_failures,
     "cost_change": _cost_change,

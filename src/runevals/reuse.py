@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from runevals import git, pipeline
 from runevals.dependencies import changes_since
+from runevals.gate import CATEGORY_GATES
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance, RunInfo
@@ -39,11 +40,18 @@ def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion
     return replace(found, verdict=replace(found.verdict, headline=headline))
 
 
+def _has_gated_cases(loaded: Loaded) -> bool:
+    gated = {category for category, _ in CATEGORY_GATES}
+    return any(case.category in gated for suite in loaded.suites for case in suite.cases)
+
+
 def unmade(settings: Settings, loaded: Loaded, commit: str, provenance: Provenance) -> Conclusion | str:
     """Green without any result where head and base would measure the same, or why the run must be made."""
     why = changes_since(settings, loaded, commit, None)
     if why is not None:
         return why
+    if settings.gates or settings.min_pass_rate is not None or _has_gated_cases(loaded):
+        return "there are gates on the numbers themselves"
     assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
     info = RunInfo(
         started_at=datetime.now(UTC),

@@ -55,7 +55,7 @@ class Settings:
     rule: Rule
     quarantine: Path
     changed_only: bool
-    depends_on: tuple[str, ...]
+    depends_on: tuple[str, ...]  # absolute
     min_pass_rate: float | None
     fail_on: tuple[str, ...] | None
     gates: tuple[Gate, ...]
@@ -68,6 +68,7 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
+    not_from: Path | None = None  # the checkout whose code must not run as this one's
     weakenings: tuple[Weakening, ...] = ()  # what the head's settings would change about its own judgement
 
     @property
@@ -94,8 +95,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     Raises InvalidSettings, InvalidSuite for the file, with all problems found.
     """
     repository = repository_root(told.cwd)
-    config, _ = _from_strings(next(setting for setting in SETTINGS if setting.name == "config"), told)
-    file = file or read_settings_file(told.cwd, repository, None if config is None else str(config))
+    file = file or read_settings_file(told.cwd, repository, config_of(told))
     guarding = told.base_side if told.base_side is not None and told.base_side.file is not None else None
     if guarding is not None and not file.found and guarding.file is not None:
         file = replace(guarding.file, found=True, values={})  # removed by the change: its guards stay
@@ -150,7 +150,10 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         ),
         quarantine=(file.base if origins["quarantine"] in in_files else told.cwd) / values["quarantine"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
-        depends_on=tuple(values["depends_on"]),
+        depends_on=tuple(
+            str((file.base if origins["depends_on"] in in_files else told.cwd) / pattern)
+            for pattern in values["depends_on"]
+        ),
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
         gates=gates,
@@ -169,9 +172,11 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
 
 def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tuple[Mapping[str, Any], str]:
     """(the file values, their origin) that settle this setting: the base's where they decide over the head."""
-    if guarding is not None and guarding.file is not None and name in GUARDED:
-        return guarding.file.values, guarding.shown
-    return file.values, file.shown
+    if guarding is None or guarding.file is None or name not in GUARDED:
+        return file.values, file.shown
+    if name == "judge" and name not in guarding.file.values:
+        return file.values, file.shown  # the first change that brings a judge could never pass else
+    return guarding.file.values, guarding.shown
 
 
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
@@ -182,10 +187,21 @@ def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, 
 def _held_back(file: SettingsFile, guarding: BaseSide) -> Iterator[Weakening]:
     """What the head's settings file says otherwise about how it is judged."""
     assert guarding.file is not None  # noqa: S101 - guarding only with a file
+    before = (guarding.forked or guarding.file).values
     for name in GUARDED:
-        if file.values.get(name) != guarding.file.values.get(name):
+        if file.values.get(name) != before.get(name):
             message = "the setting was changed; until that is merged, the base's holds"
             yield Weakening(suite=guarding.file.shown, key=name, message=message)
+    if file.values.get("repeat", 1) < before.get("repeat", 1):
+        yield Weakening(suite=guarding.file.shown, key="repeat", message="fewer runs a case")
+    if _called_deterministic(before) and not _called_deterministic(file.values):
+        message = "the target is no longer called deterministic, so that a lost case may count as noise"
+        yield Weakening(suite=guarding.file.shown, key="target", message=message)
+
+
+def _called_deterministic(values: Mapping[str, Any]) -> bool:
+    target = values.get("target")
+    return isinstance(target, Mapping) and target.get("deterministic") is True
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
@@ -193,6 +209,12 @@ def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> boo
     if origin == "default" and base_side is not None:
         return base_side.on_pull_request
     return bool(value)
+
+
+def config_of(told: Told) -> str | None:
+    """The settings file that is named, by whatever way; None where the usual places are to be looked at."""
+    config, _ = _from_strings(next(setting for setting in SETTINGS if setting.name == "config"), told)
+    return None if config is None else str(config)
 
 
 @cache

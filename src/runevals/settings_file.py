@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ GUARDED = (
     "alpha",
     "baseline",
     "baseline_required",
+    "category",
     "errors_limit",
     "fail_on",
     "gates",
@@ -44,6 +46,7 @@ GUARDED = (
     "on_incomparable",
     "quarantine",
     "sandbox",
+    "tag",
     "verify",
     "verify_repeats",
 )
@@ -53,19 +56,19 @@ GUARDED = (
 class BaseSide:
     """The side of a change that decides over it: the base's commit and settings.
 
-    `commit` None: it is not in this checkout, and `file` is None too. `file` None with a commit: the base has no
-    settings, and the head's hold.
+    `file` None: the base has no settings, and the head's hold.
     """
 
-    commit: str | None
+    commit: str
     file: SettingsFile | None = None
+    forked: SettingsFile | None = None  # as the change began: what it alters is told by the difference
     on_pull_request: bool = False
 
     @property
     def shown(self) -> str:
         """Where the base's values came from, in words."""
         assert self.file is not None  # noqa: S101 - asked only of a base that has one
-        return f"{self.file.shown} of {(self.commit or '')[:7]}"
+        return f"{self.file.shown} of {self.commit[:7]}"
 
 
 def read_settings_file(cwd: Path, repository: Path, named: str | None) -> SettingsFile:
@@ -92,9 +95,11 @@ def base_settings_file(
     folders = (cwd,) if repository == cwd else (cwd, repository)
     paths = [cwd / named] if named is not None else [folder / place for folder in folders for place in PLACES]
     for path in paths:
-        if not path.resolve().is_relative_to(repository.resolve()):
+        # Not resolved: a link of the work tree must not say where the base keeps its settings.
+        relative = os.path.relpath(path, repository).replace(os.sep, "/")
+        if relative.startswith("../"):
             continue
-        found = read(path.resolve().relative_to(repository.resolve()).as_posix())
+        found = read(relative)
         if found is None:
             continue
         shown = _shown(path, cwd)

@@ -97,7 +97,8 @@ def headline_numbers(comparison: Comparison) -> str:
         return f"{line}."
     low, high = -comparison.interval[1], -comparison.interval[0]
     interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
-    checked = "" if comparison.verification is None else f" {comparison.verification.reason.capitalize()}."
+    reason = "" if comparison.verification is None else comparison.verification.reason
+    checked = f" {reason[0].upper()}{reason[1:]}." if reason else ""
     return f"{line} ({interval}; {p_value(comparison.p_value)}).{checked}"
 
 
@@ -106,8 +107,10 @@ def how_sure(comparison: Comparison) -> list[str]:
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
     told = [_by_chance(comparison), _flips(comparison)]
-    seen = 100 * comparison.detectable_drop
-    told.append(f"A drop of {seen:.1f} points or more would have been noticed (9 times in 10).")
+    seen = (
+        f"A drop of {100 * comparison.detectable_drop:.1f} points or more would have been noticed (9 times in 10)."
+    )
+    told.append(seen if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely.")
     return [sentence for sentence in (*told, _needed(comparison)) if sentence]
 
 
@@ -140,10 +143,10 @@ def _flips(comparison: Comparison) -> str:
     flips = comparison.flips
     if flips is None or not (flips.down or flips.up):
         return ""
-    expected = f"about {flips.expected_down:.1f}".replace(".0", "")
+    down, up = f"{flips.expected_down:.1f}", f"{flips.expected_up:.1f}"
     return (
         f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way; "
-        f"{expected} each way would by chance."
+        f"by chance about {down} and {up} would."
     )
 
 
@@ -158,6 +161,18 @@ def _needed(comparison: Comparison) -> str:
         if number is not None
     ]
     return f"To see one of 5 points: {' or '.join(ways)}." if ways else ""
+
+
+def edited_and_failing(comparison: Comparison) -> list[Change]:
+    """Cases that a change edited, and that passed on the base and fail now: not compared, but worth a look."""
+    return [
+        change
+        for change in comparison.of_kind("edited")
+        if change.base is not None
+        and change.head is not None
+        and change.base.status is Outcome.PASSED
+        and change.head.status is Outcome.FAILED
+    ]
 
 
 def other_metrics(comparison: Comparison) -> list[str]:

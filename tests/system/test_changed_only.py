@@ -73,6 +73,60 @@ def test_where_the_files_are_not_known_everything_is_run(stored, runevals, setti
     assert told in out.partition("run in full: ")[2]
 
 
+def test_a_link_that_leads_elsewhere_is_a_change(stored, runevals):
+    suite = (stored.path / "evals.json").read_text(encoding="utf-8")
+    for name in ("v1.json", "v2.json"):
+        stored.write(f"suites/{name}", suite)
+    link = stored.path / "evals.json"
+    link.unlink()
+    link.symlink_to("suites/v1.json")
+    stored.write(".gitignore", "/*.json\n!evals.json\n")
+    stored.git("add", "-A")
+    stored.git("commit", "-qm", "a link")
+    assert runevals("-q", "--changed-only", "--baseline", "none", "-o", "base.json")[0] == 0
+    assert "has changed since" in runevals("-q", "-o", "out.json")[1]
+    link.unlink()
+    link.symlink_to("suites/v2.json")
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert "run in full:" in out
+    link.unlink()
+    link.symlink_to("suites/v1.json")
+    stored.write("suites/v1.json", suite + "\n")
+    assert "suites/v1.json" in runevals("-q", "-o", "out.json")[1].partition("run in full: changed since")[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (DECLARED.replace("agent.py, 'prompts/**'", "agent.py, 'promts/**'"), "nothing here matches"),
+        (DECLARED, "the base's result is of other cases"),
+    ],
+)
+def test_what_cannot_stand_for_this_run_does_not(stored, runevals, settings, told):
+    stored.write("runevals.yaml", settings)
+    stored.git("commit", "-qam", "settings", "--allow-empty")
+    assert runevals("-q", "--baseline", "none", "--filter", "a", "-o", "base.json")[0] == 0
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert told in out.partition("run in full: ")[2]
+
+
+def test_patterns_are_relative_to_the_file_that_has_them(stored, runevals, monkeypatch):
+    stored.write("evals/keep.txt", "x")
+    monkeypatch.chdir(stored.path / "evals")
+    words = ("--target", f"python:{stored.path}/agent.py:answer", "-q", "-o", "../out.json")
+    assert "has changed since" in runevals(*words)[1]
+    stored.write("prompts/support.md", "Be brief.")
+    assert "prompts/support.md" in runevals(*words)[1].partition("run in full: changed since")[2]
+
+
+def test_gates_on_the_numbers_are_not_passed_over(stored, runevals):
+    stored.write("runevals.yaml", DECLARED.replace("baseline: base.json\n", "min_pass_rate: 0.9\n"))
+    stored.git("commit", "-qam", "a floor")
+    stored.git("branch", "-f", "main", "HEAD")
+    code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
+    assert code == 1, out
+
+
 def test_a_base_that_was_not_green_does_not_stand_for_a_run(stored, runevals):
     base = stored.document("base.json")
     base["cases"][0]["category"] = "replay"

@@ -37,8 +37,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
 
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
-    side = base_side(workspace, environment, None, inputs.get("config") or None)
-    settings = resolve(replace(told, base_side=side))
+    settings = resolve(replace(told, base_side=base_side(told)))
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
@@ -47,7 +46,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
     loaded = loading.load_suites(settings)
     warn(loaded.problems)
-    asked = Asked(ref=None, resettled=lambda cwd: resolve(replace(told, cwd=cwd)), quiet=False)
+    asked = Asked(ref=None, told=told, quiet=False)
     conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:

@@ -107,6 +107,7 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Th
                 env=cleaned(settings.environment),
                 timeout_s=told.timeout_s,
                 deterministic=told.deterministic,
+                not_from=settings.not_from,
             )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.commands import finish
-from runevals.commands.options import environment_option, settings_options, settled
+from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import tell
 
 
@@ -35,13 +35,18 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
 
     from runevals import pipeline
     from runevals.baseline import read_baseline
+    from runevals.commands.base_side import base_side
     from runevals.document import read
     from runevals.publish import check_outputs, publish
+    from runevals.settings import resolve
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
-    settings = settled(told)
-    baseline, _ = read_baseline(replace(settings, baseline=str(base), baseline_named=True))
+    words = told_by(told)
+    settings = resolve(replace(words, base_side=base_side(words)))
+    baseline, _ = read_baseline(
+        replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
+    )
     report = read(head)
     if rejudge and baseline is not None:
         from runevals.commands.rejudging import rejudged

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 import click
 
@@ -15,14 +14,15 @@ from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
+from runevals.commands.rerooting import rerooted
 from runevals.commands.telling import progress
-from runevals.compare import Strictness, needs_verification
+from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan
 from runevals.records import ComparisonVerdict, Conclusion
-from runevals.settings import Settings
+from runevals.settings import Settings, Told, resolve
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -30,10 +30,10 @@ AN_HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What was asked for beside the settings: a base to run, and how settings are settled in a checkout of it."""
+    """What was asked for beside the settings: a base to run, and the words that settle it in its checkout."""
 
     ref: str | None
-    resettled: Callable[[Path], Settings]
+    told: Told
     quiet: bool
 
 
@@ -65,7 +65,6 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         raise InvalidSettings("--base runs the base itself; do not also give --baseline")
     assert settings.base_side is not None  # noqa: S101 - settled from the same ref
     commit = settings.base_side.commit
-    assert commit is not None  # noqa: S101 - a ref that git does not know was refused
     if settings.changed_only:
         reused = reuse.unmade(settings, loaded, commit, provenance(settings, loaded.notices))
         if isinstance(reused, Conclusion):
@@ -94,8 +93,10 @@ def _against(
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
             return _on_base_suite(conclusion, baseline, commit, settings, asked)
-        if not verifiable or not needs_verification(conclusion.comparison):
+        if baseline.fresh or not needs_verification(conclusion.comparison):
             return conclusion
+        if settings.verify == "off":
+            return pipeline.verify(conclusion, baseline, VERIFY_OFF, settings)
         fresh = why_not if commit is None else _verifying(settings, loaded, commit, asked, head)
         if isinstance(fresh, str):  # then nothing was spent on looking early, and the rest of the rounds count
             conclusion = pipeline.measure(head, baseline, watch)
@@ -120,6 +121,9 @@ def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | No
         return None, "there is no base"
     if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
         return None, "recorded answers cannot be asked again"
+    if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
+        side = settings.base_side.commit
+        return git.common_ancestor(settings.cwd, side) or side, ""
     stored = baseline.report.run.commit
     if stored is None:
         return None, "the base's result does not say its commit"
@@ -135,7 +139,11 @@ def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, he
         found = _fresh(settings, commit, asked, settings.verify_repeats, beside=loaded if interleaved else None)
     except RunevalsError as error:
         return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
-    return replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
+    found = replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
+    against = found.base.compared(found.head or head.report(), settings.rule)
+    if against.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
+        return f"a fresh run of the base {commit[:7]} could not be compared with"
+    return found
 
 
 def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
@@ -167,15 +175,21 @@ def _on_base_suite(
             borrowed = replace(
                 base_settings,
                 target=settings.target,
+                not_from=None,
                 repeat=settings.repeat,
                 verify=settings.verify,
                 rule=settings.rule,
                 gates=settings.gates,
                 verify_repeats=settings.verify_repeats,
             )
-            again = _against(baseline, borrowed, loading.load_suites(borrowed), asked, own_suite=False)
-    except RunevalsError:
-        return conclusion  # not comparable, as it was
+            loaded = loading.load_suites(borrowed)
+            loaded = replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
+            again = _against(baseline, borrowed, loaded, asked, own_suite=False)
+    except RunevalsError as error:
+        why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"
+        assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+        comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
+        return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
@@ -195,7 +209,4 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        environment = {
-            name: value for name, value in settings.environment.items() if not name.startswith("GITHUB_")
-        }
-        yield replace(asked.resettled(cwd), environment=environment)
+        yield replace(resolve(rerooted(asked.told, cwd)), not_from=settings.repository)

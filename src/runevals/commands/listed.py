@@ -44,8 +44,6 @@ def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:
 def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     assert settings.base_side is not None  # noqa: S101 - asked only then
     commit = settings.base_side.commit
-    if commit is None:
-        return (), ("quarantine: the base's commit is not in this checkout, so that nothing is left out",)
     content = git.file_at(settings.repository, commit, shown)
     if content is None:
         return (), ()

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 
 from runevals.settings import Settings, Told, resolve
-from runevals.settings_file import BaseSide
 from runevals.settings_table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,24 +50,24 @@ def settled(
     *,
     paths: tuple[str, ...] = (),
     evaluate_only: bool = False,
-    cwd: Path | None = None,
-    base_side: BaseSide | None = None,
 ) -> Settings:
-    """Flags → settings. `paths` are suites named on the command line; `cwd` is here unless told otherwise."""
+    """Flags → settings. `paths` are suites named on the command line."""
+    return resolve(told_by(flags, paths=paths, evaluate_only=evaluate_only))
+
+
+def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Told:
+    """What a command line says here."""
     from runevals.dotenv import environment  # reads files
 
     given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
     if paths:
         given["suites"] = list(paths)
-    cwd = cwd or Path.cwd()
-    return resolve(
-        Told(
-            flags=given,
-            cwd=cwd,
-            environment=environment(cwd, flags.get("env_name"), os.environ),
-            evaluate_only=evaluate_only,
-            base_side=base_side,
-        )
+    cwd = Path.cwd()
+    return Told(
+        flags=given,
+        cwd=cwd,
+        environment=environment(cwd, flags.get("env_name"), os.environ),
+        evaluate_only=evaluate_only,
     )
 
 

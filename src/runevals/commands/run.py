@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
-from runevals.commands.options import environment_option, settings_options, settled
+from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import tell, warn
 from runevals.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
     from runevals.loading import Loaded
@@ -74,12 +75,12 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     from runevals.publish import check_outputs, publish
 
     evaluate_only: str | None = told.get("evaluate_only")
-    settings = settled(
+    words = told_by(
         told,
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
-        base_side=base_side(Path.cwd(), os.environ, told["base"], told["config"]),
     )
+    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     _told_once(paths, told)
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
@@ -95,10 +96,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         click.echo(describe(make_plan(loaded.suites, settings), settings))
         return 0
 
-    def resettled(cwd: Path) -> Settings:
-        return settled(told, paths=paths, cwd=cwd)
-
-    asked = Asked(ref=told["base"], resettled=resettled, quiet=told["quiet"])
+    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
     conclusion = judged(settings, loaded, asked)
     default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
     try:

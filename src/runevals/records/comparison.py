@@ -56,6 +56,7 @@ class Flips:
     down: int
     up: int
     expected_down: float
+    expected_up: float = 0.0  # another number where the sides have unequal runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class MetricChange:
 class Verification:
     """What a fresh run of the base said of a would-be red."""
 
-    state: Literal["confirmed", "not_confirmed", "impossible"]
+    state: Literal["confirmed", "not_confirmed", "impossible", "off"]
     reason: str
 
 
@@ -122,6 +123,7 @@ class Comparison:
     flips: Flips | None = None
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
     flaky: tuple[FlakyCase, ...] = ()
+    critical_lost: tuple[str, ...] = ()  # keys of critical cases that never failed on base and always do now
     quarantined: int = 0  # cases left out of the comparison by the base's list
     on_base_suite: bool = False  # the head was run on the base's suite, as its own cannot be compared
     changes: tuple[Change, ...] = ()

@@ -28,6 +28,7 @@ class GateResult:
     reason: str
     observed: float | None = None
     limit: float | None = None
+    metric: str | None = None  # None for what has no number of its own
 
 
 FinalOutcome = Literal["passed", "failed", "unmeasured", "skipped"]

@@ -9,6 +9,7 @@ from runevals.records import CaseReport, Comparison, Conclusion, GateState
 from runevals.wording import (
     answer_pair,
     because,
+    edited_and_failing,
     error_kinds,
     first_error,
     first_failure,
@@ -79,6 +80,15 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     if fixed:
         yield ""
         yield "Fixed  " + ", ".join(one_line(change.key, 60) for change in fixed[:MOST])
+    counts = [
+        f"{len(changes)} {kind}"
+        for kind in ("added", "removed", "edited")
+        if (changes := comparison.of_kind(kind))
+    ]
+    if counts:
+        yield f"  Not compared: {', '.join(counts)}"
+    for change in edited_and_failing(comparison)[:MOST]:
+        yield f"  ! {one_line(change.key, 60)}: was edited, passed on the base and fails now"
     for weakening in comparison.weakenings[:MOST]:
         yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
     for metric in other_metrics(comparison):

@@ -16,6 +16,7 @@ from runevals.records import (
 from runevals.wording import (
     answer_pair,
     because,
+    edited_and_failing,
     error_kinds,
     first_error,
     first_failure,
@@ -191,6 +192,10 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[str]:
         if (changes := comparison.of_kind(kind))
     ]
     notes = [f"{', '.join(counts)} (not compared)"] if counts else []
+    notes += [
+        f"⚠ {code_cell(change.key, 80)} was edited, passed on the base and fails now"
+        for change in edited_and_failing(comparison)[:MOST_ROWS]
+    ]
     notes += [f"⚠ {code_cell(w.key, 80)} {code_cell(w.message, 160)}" for w in comparison.weakenings[:MOST_ROWS]]
     notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
     notes += [code_cell(caveat, 300) for caveat in comparison.caveats]

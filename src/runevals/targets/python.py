@@ -30,13 +30,15 @@ class PythonTarget:
         env: Mapping[str, str],
         timeout_s: float,
         deterministic: bool,
+        not_from: Path | None = None,
     ) -> None:
-        """`function` is `module:function` or `file.py:function`."""
+        """`function` is `module:function` or `file.py:function`; it must not lie in `not_from`."""
         self._function = function
         self._cwd = cwd
         self._env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
         self._timeout_s = timeout_s
         self._deterministic = deterministic
+        self._not_from = not_from
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
@@ -92,7 +94,12 @@ class PythonTarget:
         except (OSError, ProcessDied, TimeoutError) as error:
             raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error
         self._all.add(worker)
-        complaint = json.loads(worker.ready).get("error")
+        ready = json.loads(worker.ready)
+        complaint = ready.get("error")
+        file = Path(ready.get("file") or "/").resolve()
+        installed = "site-packages" in file.parts
+        if self._not_from is not None and not installed and file.is_relative_to(self._not_from.resolve()):
+            complaint = f"it would run {file} of another checkout"
         if complaint:
             worker.kill()
             raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")

@@ -24,7 +24,7 @@ def main() -> None:
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
         _say(answers, {"error": _last_line(error)})
         return
-    _say(answers, {})
+    _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
     for line in requests:
         request = json.loads(line)
         try:

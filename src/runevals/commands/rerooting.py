@@ -1,0 +1,37 @@
+"""The same words, said in another checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from runevals.settings import Told, repository_root
+
+
+def rerooted(told: Told, cwd: Path) -> Told:
+    """What `told` says, for a checkout of another commit in whose folder `cwd` we are.
+
+    Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first
+    checkout and run its code as the other's. Variables of the job's event are left out: they speak of the first.
+    """
+    old, new = (str(repository_root(folder.resolve())) for folder in (told.cwd, cwd))
+
+    def moved(value: object) -> object:
+        if isinstance(value, str):
+            return value.replace(old, new)
+        if isinstance(value, list | tuple):
+            return type(value)(moved(item) for item in value)
+        return value
+
+    def all_moved(values: Mapping[str, str]) -> dict[str, str]:
+        return {name: value.replace(old, new) for name, value in values.items() if not name.startswith("GITHUB_")}
+
+    return replace(
+        told,
+        flags={name: moved(value) for name, value in told.flags.items()},
+        inputs=all_moved(told.inputs),
+        environment=all_moved(told.environment),
+        cwd=cwd,
+        base_side=None,
+    )
