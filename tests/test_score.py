@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import Layer, Outcome
-from runevals.score import layer_scores, over_attempts, over_turns, pooled, status_of, totals, without_layer
+from runevals.score import layer_scores, over_attempts, over_turns, pooled, status_of, totals, without_checks
 from tests.reports import LETTERS, attempt, case, check, report
 
 P, F, E, S = (LETTERS[letter] for letter in "pfes")
@@ -109,5 +109,5 @@ def test_without_a_layer_a_case_is_as_if_it_had_no_such_check():
     turn = replace(made.attempts[0].turns[0], results=(check(P), check(F, layer=Layer.JUDGE, score=0.0)))
     failing = over_attempts(made, [over_turns(1, [turn])])
     assert failing.status is F
-    found = without_layer(failing, Layer.JUDGE)
+    found = without_checks(failing, lambda result: result.layer is Layer.JUDGE)
     assert (found.status, found.composite, found.layers.judge) == (P, 5.0, None)

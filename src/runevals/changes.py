@@ -160,6 +160,8 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
 def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
     if after is None:
         return f"the check {before.id} was removed"
+    if after.negated and not before.negated:
+        return f"{before.id} was inverted by `not`"
     if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
         return f"the threshold of {before.id} was lowered from {before.threshold:g} to {after.threshold:g}"
     if after.weight < before.weight:

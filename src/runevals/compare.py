@@ -13,6 +13,7 @@ from runevals.changes import Pair, Side, case_changes, change_of, match, one_sid
 from runevals.records import (
     CaseReport,
     Change,
+    CheckReport,
     Comparison,
     ComparisonVerdict,
     Layer,
@@ -22,7 +23,7 @@ from runevals.records import (
     RunReport,
     Verification,
 )
-from runevals.score import run_report, totals, without_layer
+from runevals.score import run_report, totals, without_checks
 from runevals.secondary import metric_changes
 from runevals.significance import BlockedTest, case_blocked_test, round_alpha
 
@@ -287,7 +288,11 @@ def _judge_key(judge: ModelIdentity | None) -> tuple[str | None, ...] | None:
 
 def _without_judge(report: RunReport) -> RunReport:
     """`report` as if no judge had been asked."""
-    return run_report(report.run, [without_layer(case, Layer.JUDGE) for case in report.cases])
+
+    def judged(result: CheckReport) -> bool:
+        return result.layer is Layer.JUDGE or result.judge_model is not None
+
+    return run_report(report.run, [without_checks(case, judged) for case in report.cases])
 
 
 def _caveats(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:

@@ -51,6 +51,8 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
                 prompt=turn.prompt,
                 history=history,
                 metadata=trial.case.metadata,
+                cwd=trial.case.cwd,
+                timeout_s=trial.case.timeout_s,
                 thread=f"{trial.case.suite}#{trial.case.key}#{trial.attempt}",
             )
         )

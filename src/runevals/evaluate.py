@@ -87,7 +87,7 @@ def _evaluate_turn(
         return tuple(_errored(check, turn.response.problem) for check in planned.checks)
     asked = case.turns[index]
     subject = Subject(
-        prompt=asked.prompt,
+        prompt=asked.prompt if asked.asked is None else asked.asked,
         response=turn.response,
         expected=asked.expected,
         context=asked.context,
@@ -110,15 +110,19 @@ class _Found:
 
 
 def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> CheckReport:
-    try:
-        found = _find(check.evaluator, subject, case, world)
-    except RunevalsError:
-        raise
-    except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
-        found = _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
+    found = _find_safely(check.evaluator, subject, case, world)
     if isinstance(found.result, Problem):
         return _errored(check, found.result, found)
     return _measured(check, found.result, found.judgement)
+
+
+def _find_safely(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
+    try:
+        return _find(evaluator, subject, case, world)
+    except RunevalsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
+        return _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
 def _find(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
@@ -161,24 +165,32 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
 
 
 def _combine(evaluator: Composite, subject: Subject, case: _Place, world: World) -> _Found:
-    parts = []
-    for part in evaluator.parts:
-        result = _find(part, subject, case, world).result
-        if isinstance(result, Problem):
-            parts.append(Part(id=part.name, outcome=Outcome.ERRORED, score=None))
+    parts: list[Part] = []
+    judgement: Judgement | None = None
+    for member in evaluator.members:
+        found = _find_safely(member.evaluator, subject, case, world)
+        judgement = found.judgement or judgement
+        if isinstance(found.result, Problem):
+            told = f"{found.result.code}: {found.result.message}"
+            parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=told))
         else:
-            outcome = _outcome(result, part, part.default_threshold)
-            parts.append(Part(id=part.name, outcome=outcome, score=_share(result, part)))
-    return _Found(evaluator.combine(parts))
+            outcome = outcome_of(found.result, member.evaluator, member.threshold, negated=member.negated)
+            score = None if member.negated else _share(found.result, member.evaluator)
+            parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
+        if evaluator.enough(parts):
+            break
+    return _Found(evaluator.combine(parts), judgement)
 
 
-def _outcome(verdict: Verdict, evaluator: Evaluator, threshold: float | None) -> Outcome:
-    if verdict.passed is not None:
-        return Outcome.PASSED if verdict.passed else Outcome.FAILED
-    if verdict.score is None:
-        return Outcome.SKIPPED
-    bar = evaluator.scale.maximum if threshold is None else threshold
-    return Outcome.PASSED if bar is None or verdict.score >= bar else Outcome.FAILED
+def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, *, negated: bool) -> Outcome:
+    """Passed, failed or, with nothing to judge, skipped; `negated` turns the first two round."""
+    passed = verdict.passed
+    if passed is None:
+        if verdict.score is None:
+            return Outcome.SKIPPED
+        bar = evaluator.scale.maximum if threshold is None else threshold
+        passed = bar is None or verdict.score >= bar
+    return Outcome.PASSED if passed is not negated else Outcome.FAILED
 
 
 def _share(verdict: Verdict, evaluator: Evaluator) -> float | None:
@@ -192,13 +204,14 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) 
     return CheckReport(
         id=check.id,
         evaluator=evaluator.name,
-        layer=evaluator.layer,
-        outcome=_outcome(verdict, evaluator, check.threshold),
+        layer=check.layer,
+        outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
         score=_share(verdict, evaluator),
         value=verdict.score,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
         weight=check.spec.weight,
+        negated=check.spec.negated,
         reason=verdict.reason,
         details=verdict.details,
         judge_model=None if judgement is None else judgement.model,
@@ -211,11 +224,12 @@ def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -
     return CheckReport(
         id=check.id,
         evaluator=evaluator.name,
-        layer=evaluator.layer,
+        layer=check.layer,
         outcome=Outcome.SKIPPED if problem.code == "turn_skipped" else Outcome.ERRORED,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
         weight=check.spec.weight,
+        negated=check.spec.negated,
         reason=problem.message,
         details={"logs": found.logs} if found is not None and found.logs else {},
         error=problem,

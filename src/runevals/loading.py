@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.dialects import LoadOptions, load
 from runevals.discover import discover
-from runevals.errors import InvalidSuite, NoSuiteFound, UnrecognisedSuite
+from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluators.kinds import Runs, Scripted
 from runevals.plan import RunPlan
 from runevals.records import Suite, SuiteProblem
 from runevals.settings import Settings, SuiteEntry
+
+CAN_INTERCEPT = frozenset({"recorded"})  # targets whose tool calls we answer, or that played them before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,36 @@ def shown_path(path: Path, settings: Settings) -> str:
     return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
 
 
+def require(suites: Sequence[Suite], settings: Settings) -> None:
+    """Raises InvalidSettings for what must be there before anything is sent, and is not; nothing is executed."""
+    missing: list[str] = []
+    for suite in suites:
+        needed = suite.requires
+        if needed is not None:
+            missing += [f"{suite.path}: the program {name}" for name in needed.tools if not shutil.which(name)]
+            found = settings.repository
+            missing += [f"{suite.path}: the file {name}" for name in needed.files if not (found / name).exists()]
+            known = settings.environment
+            missing += [f"{suite.path}: the variable {name}" for name in needed.env if not known.get(name)]
+        missing += [
+            f"{suite.path}: {case.key}: the folder {case.cwd}"
+            for case in suite.cases
+            if case.cwd is not None and not _is_folder_inside(settings.repository, case.cwd)
+        ]
+    mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
+    if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
+        raise InvalidSettings(
+            f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
+        )
+    if missing:
+        told = "\n".join(f"  {line}" for line in missing)
+        raise InvalidSettings(f"this is required, and is not here:\n{told}")
+
+
+def _is_folder_inside(root: Path, path: Path) -> bool:
+    return path.is_dir() and path.resolve().is_relative_to(root.resolve())
+
+
 def rehearse(plan: RunPlan, sandbox: Runs) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     problems: dict[SuiteProblem, None] = {}
@@ -101,4 +135,9 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
 
 def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:
     named = entry.evaluators if entry is not None and entry.evaluators else settings.evaluators
-    return LoadOptions(evaluators=named, evaluate_only=settings.evaluate_only, definitions=settings.definitions)
+    return LoadOptions(
+        evaluators=named,
+        evaluate_only=settings.evaluate_only,
+        definitions=settings.definitions,
+        root=settings.repository,
+    )

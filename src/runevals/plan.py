@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Evaluator, Judged
-from runevals.records import Case, CaseReport, EvaluatorSpec, Suite, Turn
+from runevals.evaluators.kinds import Composite, Evaluator, Judged
+from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, Suite, Turn
 from runevals.settings import Settings
 
 
@@ -21,6 +21,7 @@ class BuiltCheck:
     spec: EvaluatorSpec
     evaluator: Evaluator
     threshold: float | None
+    layer: Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,18 +93,29 @@ class _Builder:
         return PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
 
     def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
-        key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight))
+        key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight, spec.negated, spec.children))
         if key not in self._built:
             evaluator, threshold = catalogue.build(spec)
             self._built[key] = BuiltCheck(
-                id=spec.id or spec.name, spec=spec, evaluator=evaluator, threshold=threshold
+                id=spec.id or spec.name,
+                spec=spec,
+                evaluator=evaluator,
+                threshold=threshold,
+                layer=catalogue.layer_of(evaluator),
             )
         return self._built[key]
 
 
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
-    return sum(isinstance(c.evaluator, Judged) for case in plan.checks for turn in case for c in turn.checks)
+    return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)
+
+
+def asks_judge(evaluator: Evaluator) -> bool:
+    """Whether it, or a part of it, asks a judge."""
+    if isinstance(evaluator, Composite):
+        return any(asks_judge(member.evaluator) for member in evaluator.members)
+    return isinstance(evaluator, Judged)
 
 
 def wanted(case: Case | CaseReport, settings: Settings) -> bool:

@@ -185,14 +185,14 @@ def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseRe
     )
 
 
-def without_layer(case: CaseReport, layer: Layer) -> CaseReport:
-    """`case` as if it had no checks of this layer."""
-    return over_attempts(case, [_attempt_without(attempt, layer) for attempt in case.attempts])
+def without_checks(case: CaseReport, left_out: Callable[[CheckReport], bool]) -> CaseReport:
+    """`case` as if it had none of these checks."""
+    return over_attempts(case, [_attempt_without(attempt, left_out) for attempt in case.attempts])
 
 
-def _attempt_without(attempt: AttemptReport, layer: Layer) -> AttemptReport:
+def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckReport], bool]) -> AttemptReport:
     turns = [
-        replace(turn, results=tuple(result for result in turn.results if result.layer is not layer))
+        replace(turn, results=tuple(result for result in turn.results if not left_out(result)))
         for turn in attempt.turns
     ]
     return over_turns(attempt.attempt, turns)

@@ -9,7 +9,7 @@ import pytest
 
 from runevals.dialects import LoadOptions, load
 from runevals.errors import InvalidSuite
-from runevals.records import Suite
+from runevals.records import EvaluatorSpec, Suite
 
 HERE = Path(__file__).parent
 ROWS = LoadOptions(evaluators=("preset-exact-match",))
@@ -26,6 +26,18 @@ def files(kind: str) -> list[object]:
 def read(path: Path) -> Suite:
     is_rows = path.parent.parent.name == "rows" and "evaluators" not in path.read_text(encoding="utf-8-sig")
     return load(path, path.name, ROWS if is_rows else LoadOptions())
+
+
+def told(spec: EvaluatorSpec) -> dict[str, object]:
+    """The evaluator that an entry of a suite became."""
+    more = {
+        "evaluator": spec.name if spec.id and spec.id != spec.name else None,
+        "not": spec.negated or None,
+        "weight": None if spec.weight == 1 else spec.weight,
+        "children": [{child.id or child.name: told(child)} for child in spec.children] or None,
+    }
+    known = {name: value for name, value in more.items() if value is not None}
+    return {**spec.options, "threshold": spec.threshold, **known}
 
 
 @pytest.mark.parametrize("path", files("valid"))
@@ -49,9 +61,7 @@ def test_a_valid_file_means_what_its_cases_file_says(path, golden):
                         "prompt": turn.prompt,
                         "expected": turn.expected,
                         "context": turn.context,
-                        "checks": {
-                            spec.name: {**spec.options, "threshold": spec.threshold} for spec in turn.checks
-                        },
+                        "checks": {spec.id or spec.name: told(spec) for spec in turn.checks},
                     }
                     for turn in case.turns
                 ],

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from runevals.chat import Chat, Endpoint
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
-from runevals.evaluators.kinds import Judged
 from runevals.judge import Judge, ModelJudge, RecordedJudge
-from runevals.plan import RunPlan
+from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
@@ -63,7 +62,7 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         for case, turns in zip(plan.cases, plan.checks, strict=True)
         for turn in turns
         for check in turn.checks
-        if isinstance(check.evaluator, Judged)
+        if asks_judge(check.evaluator)
     }
     if needing:
         shown = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])

@@ -107,6 +107,7 @@ def _against(
 def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
     plan = make_plan(loaded.suites, settings, quarantined=loaded.quarantined)
     require_judge(plan, settings)
+    loading.require(loaded.suites, settings)
     notices = loaded.notices
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from runevals.dialects import eval_document, rows
+from runevals.dialects import eval_document, eval_samples, rows
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
@@ -26,7 +27,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
-DIALECTS: tuple[Dialect, ...] = (eval_document, rows)
+DIALECTS: tuple[Dialect, ...] = (eval_samples, eval_document, rows)
 _TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -39,12 +40,13 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
     source = read_source(path, shown)
+    options = replace(options, folder=path.resolve().parent)
     for dialect in DIALECTS:
         if dialect.recognises(source.value):
             return dialect.load(source, options)
     message = (
         "is in no format we read: expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, or rows with 'input'"
+        "{prompt, expected_response}, samples with 'sample_id', or rows with 'input'"
     )
     raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
 

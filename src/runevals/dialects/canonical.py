@@ -50,6 +50,8 @@ def _spec(spec: EvaluatorSpec) -> object:
         "options": dict(spec.options),
         "threshold": spec.threshold,
         "weight": spec.weight,
+        **({"negated": True} if spec.negated else {}),
+        **({"children": [_spec(child) for child in spec.children]} if spec.children else {}),
     }
 
 

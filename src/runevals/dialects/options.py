@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from runevals.records import EvaluatorSpec
 
@@ -18,3 +19,5 @@ class LoadOptions:
     evaluators: tuple[str, ...] = ()
     definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
     evaluate_only: bool = False
+    root: Path = field(default_factory=Path.cwd)  # the repository, out of which no path of a suite may lead
+    folder: Path | None = None  # the suite file's own

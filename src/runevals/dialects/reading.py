@@ -242,7 +242,9 @@ def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
     if not path.is_relative_to(root.resolve()):
         raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
     if not path.is_file():
-        raise ToldWrong(f"{what}: there is no file {named} (looked in {base})")
+        inside = base.resolve().is_relative_to(root.resolve())
+        looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
+        raise ToldWrong(f"{what}: there is no file {named} (looked in {looked})")
     return path
 
 

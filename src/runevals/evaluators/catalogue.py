@@ -11,14 +11,14 @@ from functools import cache
 from importlib import import_module
 
 from runevals.errors import InvalidOptions, UnknownEvaluator
-from runevals.evaluators.kinds import Evaluator
+from runevals.evaluators.kinds import Composite, Evaluator, Member
 from runevals.nearest import did_you_mean
-from runevals.records import EvaluatorSpec
+from runevals.records import EvaluatorSpec, Layer
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 MOST_WEIGHT = 1e6
-_FAMILIES = ("text", "structure", "retrieval", "judged", "presets", "scripted")
+_FAMILIES = ("text", "structure", "retrieval", "tools", "limits", "judged", "presets", "scripted", "combined")
 _registered: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 
@@ -68,7 +68,15 @@ def find(name: str) -> type[Evaluator]:
 
 def options_of(cls: type[Evaluator]) -> tuple[dataclasses.Field[object], ...]:
     """The options an evaluator takes, as dataclass fields."""
-    return dataclasses.fields(cls)
+    return tuple(field for field in dataclasses.fields(cls) if field.name != "members")
+
+
+def layer_of(evaluator: Evaluator) -> Layer:
+    """Its layer; of one that combines others, that of its leaves, and behavior where they differ."""
+    if not isinstance(evaluator, Composite):
+        return evaluator.layer
+    layers = {layer_of(member.evaluator) for member in evaluator.members}
+    return layers.pop() if len(layers) == 1 else Layer.BEHAVIOR
 
 
 def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
@@ -86,11 +94,19 @@ def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     if problems:
         raise InvalidOptions(problems)
     hints = _hints(cls)
-    built = cls(**{name: _tuples(value, hints[name]) for name, value in spec.options.items()})
+    options = {name: _tuples(value, hints[name]) for name, value in spec.options.items()}
+    if issubclass(cls, Composite):
+        options["members"] = tuple(_member(child) for child in spec.children)
+    built = cls(**options)
     problems = list(built.problems())
     if problems:
         raise InvalidOptions(problems)
     return built, cls.default_threshold if spec.threshold is None else spec.threshold
+
+
+def _member(spec: EvaluatorSpec) -> Member:
+    evaluator, threshold = build(spec)
+    return Member(id=spec.id or spec.name, evaluator=evaluator, threshold=threshold, negated=spec.negated)
 
 
 @cache

@@ -112,8 +112,8 @@ class Check(Evaluator):
     """Looks by itself."""
 
     @abstractmethod
-    def check(self, subject: Subject) -> Verdict:
-        """What this evaluator finds in `subject`."""
+    def check(self, subject: Subject) -> Verdict | Problem:
+        """What this evaluator finds in `subject`; a problem where what it looks at was never reported."""
 
 
 class Judged(Evaluator):
@@ -150,25 +150,38 @@ class Scripted(Evaluator):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One evaluator of several, with what its author says of it."""
+
+    id: str
+    evaluator: Evaluator
+    threshold: float | None
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One member of a composite, measured."""
+    """One member, measured; `score` is a share 0–1, None where it has none."""
 
     id: str
     outcome: Outcome
     score: float | None
+    reason: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Composite(Evaluator):
-    """Combines others."""
+    """Combines others. `members` are built from the suite's words and are no option."""
 
-    @property
-    @abstractmethod
-    def parts(self) -> Sequence[Evaluator]:
-        """The members, in order."""
+    members: tuple[Member, ...] = ()
+
+    def enough(self, parts: Sequence[Part]) -> bool:  # noqa: ARG002 - most look at all of them
+        """Whether the members so far settle it, so that the others need not be run."""
+        return False
 
     @abstractmethod
-    def combine(self, results: Sequence[Part]) -> Verdict:
-        """What the members' results mean together."""
+    def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
+        """What the members' results mean together; `parts` are those that were run, in order."""
 
 
 AnyEvaluator = Check | Judged | Scripted | Composite

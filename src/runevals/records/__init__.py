@@ -28,7 +28,7 @@ from runevals.records.report import (
     Totals,
     TurnReport,
 )
-from runevals.records.suite import Case, EvaluatorSpec, Suite, Turn
+from runevals.records.suite import Case, EvaluatorSpec, Requires, Suite, Turn
 from runevals.records.trace import Citation, Conversation, Message, Response, ToolCall, Trace, TurnTrace
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
@@ -62,6 +62,7 @@ __all__ = [
     "Outcome",
     "Problem",
     "Provenance",
+    "Requires",
     "Response",
     "Rule",
     "RunInfo",

@@ -27,6 +27,7 @@ class CheckReport:
     scale: tuple[float, float | None] = (0.0, 1.0)
     threshold: float | None = None
     weight: float = 1.0
+    negated: bool = False  # it passed where the evaluator failed, and the other way
     reason: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
     error: Problem | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from runevals.records.problem import Location, SuiteProblem
 from runevals.records.trace import Response
@@ -18,6 +19,8 @@ class EvaluatorSpec:
     threshold: float | None = None  # on the evaluator's own scale; None takes its default
     weight: float = 1.0
     id: str | None = None  # what the author calls it, where that is not its name
+    negated: bool = False  # passes where the evaluator fails
+    children: tuple[EvaluatorSpec, ...] = ()  # of an evaluator that combines others
     location: Location | None = field(default=None, compare=False)
     pointer: str = field(default="", compare=False)
 
@@ -29,6 +32,7 @@ class Turn:
     prompt: str
     expected: str | None = None
     context: str | None = None
+    asked: str | None = None  # the author's own prompt, where `prompt` says more
     checks: tuple[EvaluatorSpec, ...] = ()
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
     location: Location | None = field(default=None, compare=False)
@@ -47,7 +51,19 @@ class Case:
     tags: tuple[str, ...] = ()
     critical: bool = False
     metadata: Mapping[str, object] = field(default_factory=dict)
+    cwd: Path | None = None  # where a program under test runs; absolute
+    mocked: bool = False  # tool calls are to be answered by what the case declares
+    timeout_s: float | None = None  # for one answer, where the suite says
     fingerprint: str = ""  # sha256 of prompts, expectations, context and checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requires:
+    """What must be there before a suite is run: programs, files of the repository, variables."""
+
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +76,7 @@ class Suite:
     cases: tuple[Case, ...]
     fingerprint: str = ""
     description: str | None = None
+    requires: Requires | None = None
     legacy: bool = False  # in a shape that `upgrade` rewrites
     problems: tuple[SuiteProblem, ...] = ()
 

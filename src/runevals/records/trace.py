@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from runevals.records.problem import Problem
 
@@ -16,6 +17,7 @@ class ToolCall:
     input: object = None
     output: str | None = None
     ok: bool | None = None
+    mock: str | None = None  # the mock that answered it, as `Tool:N`, N from 1 over the mocks of that tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,8 @@ class Conversation:
     prompt: str
     history: tuple[Message, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
+    cwd: Path | None = None
+    timeout_s: float | None = None
     thread: str = ""  # the same for all turns of one trial
 
     @property

@@ -53,6 +53,7 @@ class Sandbox:
         self._timeouts: dict[int, int] = {}  # by the hash of a grader's code
         self._lock = threading.Lock()
         self._mode: Mode | None = None
+        self._closed = False
 
     def __enter__(self) -> Sandbox:
         return self
@@ -68,7 +69,8 @@ class Sandbox:
         return self._mode
 
     def close(self) -> None:
-        """Ends every idle worker; calls still running keep theirs until they return."""
+        """Ends every idle worker, and the others when their calls return. Nothing can be called afterwards."""
+        self._closed = True
         for waiting in self._idle.values():
             idle = [waiting.get() for _ in range(waiting.qsize())]
             for worker in idle:
@@ -128,6 +130,9 @@ class Sandbox:
     def _run(self, call: Call, engine: Engine) -> Answer:
         waiting = self._idle[engine]
         worker = waiting.get()
+        if self._closed:
+            waiting.put(worker)
+            raise SandboxUnavailable("the sandbox is closed")
         try:
             for _ in range(2):
                 if worker is not None and not worker.process.alive:
@@ -147,6 +152,8 @@ class Sandbox:
                     worker.process.kill()
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
+            if self._closed and worker is not None:
+                worker.process.kill()
             waiting.put(worker)
 
     def _started(self, engine: Engine) -> _Worker:
@@ -185,9 +192,9 @@ class _Worker:
                 cwd=Path(Path(sys.executable).anchor),
                 max_answer_bytes=_MAX_LINE_BYTES,
             )
-            ready = json.loads(self.process.ready)
-        except (OSError, ProcessDied, TimeoutError, ValueError) as error:
+        except (OSError, ProcessDied, TimeoutError) as error:
             raise SandboxUnavailable(f"the sandbox worker cannot be started: {error!r}") from error
+        ready = json.loads(self.process.ready)
         self.mode: Mode = ready["mode"]
         self.why: str = ready.get("why", "")
 

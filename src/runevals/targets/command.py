@@ -33,7 +33,10 @@ class CommandTarget:
         deterministic: bool,
         request: Mapping[str, object],
     ) -> None:
-        """`request` is what every call is told beside the conversation: model and system prompt."""
+        """`request` is what every call is told beside the conversation: model and system prompt.
+
+        A case's own folder goes before `cwd`.
+        """
         self._command = list(command)
         self._cwd = cwd
         self._env = dict(env)
@@ -51,7 +54,7 @@ class CommandTarget:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=self._cwd,
+                cwd=conversation.cwd or self._cwd,
                 env=self._env,
                 start_new_session=True,
             )

@@ -43,6 +43,7 @@ class PythonTarget:
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
         self._begun = False
+        self._closed = False
 
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
@@ -68,7 +69,10 @@ class PythonTarget:
 
     def close(self) -> None:
         """Ends the workers, those still at work too."""
-        for worker in tuple(self._all):
+        with self._lock:
+            self._closed = True
+            workers = tuple(self._all)
+        for worker in workers:
             worker.kill()
 
     def _end(self, worker: LineProcess) -> None:
@@ -93,7 +97,12 @@ class PythonTarget:
             )
         except (OSError, ProcessDied, TimeoutError) as error:
             raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error
-        self._all.add(worker)
+        with self._lock:
+            late = self._closed  # the run was stopped while this one started
+            self._all.add(worker)
+        if late:
+            self._end(worker)
+            raise TargetRefused(f"the python target {self._function} is closed")
         ready = json.loads(worker.ready)
         complaint = ready.get("error")
         file = Path(ready.get("file") or "/").resolve()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from runevals.evaluators.kinds import Judged, Question, Subject
 
+MOST_CALLS = 30
+
 
 def conversation(subject: Subject) -> tuple[tuple[str, str], ...]:
     """The prompt; for a later turn of a thread, every message before it too, each marked by itself."""
@@ -17,3 +19,13 @@ def conversation(subject: Subject) -> tuple[tuple[str, str], ...]:
 def question(evaluator: Judged, *parts: tuple[str, str]) -> Question:
     """The evaluator's rubric, asked about labelled data."""
     return Question(evaluator=evaluator.name, instructions=evaluator.rubric, parts=parts)
+
+
+def short_trace(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """Which tools were called, a line each, where the target reports them."""
+    calls = subject.response.tool_calls
+    if not calls:
+        return ()
+    lines = [f"{call.name}({str(call.input)[:200]})" for call in calls[:MOST_CALLS]]
+    more = [f"… and {len(calls) - MOST_CALLS} more"] if len(calls) > MOST_CALLS else []
+    return (("TOOL CALLS", "\n".join([*lines, *more])),)

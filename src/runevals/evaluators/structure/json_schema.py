@@ -36,7 +36,7 @@ class JsonSchema(Scripted):
 
     def call(self, subject: Subject) -> Call | Verdict:
         text = subject.response.text
-        return schema_call(self.schema, _without_fences(text) if self.strip_fences else text)
+        return schema_call(self.schema, without_fences(text) if self.strip_fences else text)
 
     def verdict(self, answer: Answer) -> Verdict:
         return schema_verdict(answer)
@@ -87,7 +87,7 @@ def _resolves(schema: object, reference: str) -> bool:
 def schema_call(schema: Mapping[str, object], text: str) -> Call | Verdict:
     """The call that validates `text`, or the verdict that it is not JSON."""
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         return Verdict(0.0, f"output is not valid JSON: {error}")
     return Call(kind="json_schema", code=json.dumps(schema, sort_keys=True), arguments={"text": text})
@@ -103,11 +103,13 @@ def schema_verdict(answer: Answer) -> Verdict:
     return Verdict(0.0, shown + more, {"errors": complaints})
 
 
-def _refuse(name: str) -> float:
+def refuse_constant(name: str) -> float:
+    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
     raise ValueError(f"{name} is not JSON")
 
 
-def _without_fences(text: str) -> str:
+def without_fences(text: str) -> str:
+    """What stands inside the one fenced code block that a text is, or the text."""
     lines = text.strip().splitlines()
     if len(lines) >= 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
         return "\n".join(lines[1:-1])

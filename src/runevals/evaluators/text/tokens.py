@@ -14,6 +14,11 @@ _CJK_FIRST = re.compile(f"[{_CJK}]")
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
+def tokens(text: str) -> list[str]:
+    """Lower-cased runs of letters and digits; each CJK character by itself."""
+    return _TOKEN.findall(text.lower())
+
+
 def bigram_tokens(text: str) -> list[str]:
     """Lower-cased runs of letters and digits; CJK characters in pairs of neighbours, a lone one by itself."""
     found: list[str] = []

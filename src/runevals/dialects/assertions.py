@@ -1,0 +1,162 @@
+"""The assertions of eval-samples files, as evaluators of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from runevals.dialects.reading import Place, Source, path_inside, pointer
+from runevals.errors import InvalidOptions, ToldWrong
+from runevals.evaluators import catalogue
+from runevals.nearest import did_you_mean
+from runevals.records import EvaluatorSpec, SuiteProblem
+
+MOST_NESTED = 16
+_COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
+_LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}
+# Types that are another one, inverted.
+_INVERTED = {
+    "not_contains": "contains",
+    "not_equals": "equals",
+    "tool_input_not_contains": "tool_input_contains",
+}
+TYPES = (
+    *("contains", "contains_all", "contains_any", "regex", "json_valid", "json_schema", "equals"),
+    *("starts_with", "ends_with", "min_length", "max_length", "word_count_min", "word_count_max"),
+    *("cost_max", "latency_max", "turns_min", "turns_max", "tools_called", "tools_not_called"),
+    *("tools_count_min", "tools_count_max", "tool_output_contains", "tool_input_contains", "mock_hit"),
+    *("rouge_n_min", "bleu_min", "levenshtein_max", "custom", "assert-set"),
+    *("faithfulness", "answer_relevancy", "context_recall", "semantic_similarity"),
+    *_INVERTED,
+)
+_TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
+_NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assertions:
+    """Reads the assertions of one sample; what is wrong is collected in `problems`."""
+
+    source: Source
+    sample: Mapping[str, Any]
+    folder: Path | None  # of the suite file, which `fn` is relative to; None where it has none
+    root: Path
+    definitions: Mapping[str, EvaluatorSpec]
+    problems: list[SuiteProblem] = field(default_factory=list)
+
+    def specs(self, place: Place) -> tuple[EvaluatorSpec, ...]:
+        """The sample's assertions, each with an id of its own: its type, and a number where it comes again."""
+        found = [
+            spec
+            for index, assertion in enumerate(self.sample.get("assertions", ()))
+            if (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
+        ]
+        return tuple(_numbered(found))
+
+    def _spec(self, assertion: Mapping[str, Any], place: Place, depth: int) -> EvaluatorSpec | None:
+        kind: str = assertion["type"]
+        if kind in self.definitions:
+            return self._built(self.definitions[kind], assertion, place)
+        if kind not in TYPES:
+            hint = did_you_mean(kind, (*TYPES, *self.definitions))
+            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}")
+            return None
+        if depth > MOST_NESTED:
+            self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
+            return None
+        name = _INVERTED.get(kind, kind)
+        children: tuple[EvaluatorSpec, ...] = ()
+        if kind == "assert-set":
+            read = [
+                self._spec(child, (*place, "children", index), depth + 1)
+                for index, child in enumerate(assertion.get("children", ()))
+            ]
+            children = tuple(_numbered([child for child in read if child is not None]))
+            if len(children) < len(read):
+                return None
+        try:
+            options = self._options(kind, name, assertion)
+        except ToldWrong as error:
+            self._wrong(place, str(error))
+            return None
+        spec = EvaluatorSpec(name=name, id=kind, options=options, children=children)
+        inverted = kind in _INVERTED
+        return self._built(spec, assertion, place, inverted=inverted)
+
+    def _options(self, kind: str, name: str, assertion: Mapping[str, Any]) -> dict[str, object]:
+        """The assertion's own keys as the evaluator's options. Raises ToldWrong for a file that cannot be used."""
+        told = {key: value for key, value in assertion.items() if key not in _COMMON}
+        if kind in ("tools_called", "tools_not_called") and "value" in told and "values" not in told:
+            told["values"] = [told.pop("value")]
+        if name in _TEXT_VALUE and isinstance(told.get("value"), int | float):
+            told["value"] = f"{told['value']:g}"
+        if isinstance(told.get("value"), float) and told["value"].is_integer():
+            told["value"] = int(told["value"])
+        if name == "contains" and "value" not in told:
+            raise ToldWrong(f"{kind} needs the option 'value'")
+        if kind in _NEEDS_CONTEXT and "reference" not in told and "context" not in self.sample:
+            raise ToldWrong(f"{kind} needs the sample's context, or a reference")
+        if kind == "mock_hit" and isinstance(told.get("value"), str):
+            self._check_mock(told["value"])
+        if kind == "custom":
+            return self._custom(assertion)
+        known = {option.name for option in catalogue.options_of(catalogue.find(name))}
+        return {key: value for key, value in told.items() if key in known}
+
+    def _check_mock(self, value: str) -> None:
+        tool, _, number = value.partition(":")
+        mocks = [m for m in self.sample.get("mocks", ()) if m["tool"].casefold() == tool.strip().casefold()]
+        if number.isdigit() and int(number) > len(mocks):
+            raise ToldWrong(f"mock_hit: {value} is not declared; the sample has {len(mocks)} mocks of {tool}")
+
+    def _custom(self, assertion: Mapping[str, Any]) -> dict[str, object]:
+        named = assertion.get("fn")
+        if not isinstance(named, str) or not named:
+            raise ToldWrong("custom needs 'fn', the path of a .js, .mjs or .py file")
+        if self.folder is None:
+            raise ToldWrong("custom assertions need a suite file that their path is relative to")
+        path = path_inside(self.root, named, base=self.folder, what="fn")
+        language = _LANGUAGES.get(path.suffix)
+        if language is None:
+            raise ToldWrong(f"fn: {named} must end in {', '.join(_LANGUAGES)}")
+        try:
+            code = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ToldWrong(f"fn: {named} is not UTF-8 text") from None
+        return {"code": code, "language": language, "filename": named, "assertion": dict(assertion)}
+
+    def _built(
+        self, spec: EvaluatorSpec, assertion: Mapping[str, Any], place: Place, *, inverted: bool = False
+    ) -> EvaluatorSpec | None:
+        """`spec` with what every assertion may say, if an evaluator can be built of it."""
+        told = EvaluatorSpec(
+            name=spec.name,
+            id=spec.id or assertion["type"],
+            options=spec.options,
+            children=spec.children,
+            threshold=assertion.get("threshold", spec.threshold),
+            weight=float(assertion.get("weight", spec.weight)),
+            negated=bool(assertion.get("not", False)) is not inverted,
+            location=self.source.locate(place),
+            pointer=pointer(place),
+        )
+        try:
+            catalogue.build(told)
+        except InvalidOptions as error:
+            for option, sentence in error.problems:
+                self._wrong(place if option is None else (*place, option), sentence, key=option is not None)
+            return None
+        return told
+
+    def _wrong(self, place: Place, message: str, *, key: bool = False) -> None:
+        self.problems.append(self.source.problem(place, message, key=key))
+
+
+def _numbered(specs: list[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+    seen: dict[str, int] = {}
+    for spec in specs:
+        name = spec.id or spec.name
+        seen[name] = seen.get(name, 0) + 1
+        yield spec if seen[name] == 1 else replace(spec, id=f"{name} ({seen[name]})")

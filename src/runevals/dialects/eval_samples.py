@@ -1,0 +1,130 @@
+"""Eval samples: a prompt each, with rubric or dimensions, assertions and metadata."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from runevals.dialects.assertions import Assertions
+from runevals.dialects.canonical import case_fingerprint, fingerprint
+from runevals.dialects.checking import duplicate_keys, in_order
+from runevals.dialects.options import LoadOptions
+from runevals.dialects.reading import Place, Source, pointer
+from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn
+from runevals.schema_check import complaints
+
+NAME = "eval-samples"
+_OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
+# What decides how a sample goes, beside its prompt, context and checks.
+_IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment")
+
+
+def recognises(value: object) -> bool:
+    """A list of samples, or an object with `samples`."""
+    if isinstance(value, dict):
+        return "samples" in value
+    return isinstance(value, list) and any(isinstance(item, dict) and _OWN_KEYS & item.keys() for item in value)
+
+
+def load(source: Source, options: LoadOptions) -> Suite:
+    """Samples → suite, with every problem found."""
+    value: Any = source.value
+    root: Place = () if isinstance(value, list) else ("samples",)
+    document = {"samples": value} if isinstance(value, list) else value
+    problems: list[SuiteProblem] = []
+    for complaint in complaints("runevals.dialects", NAME, document):
+        place = complaint.place[1:] if not root else complaint.place
+        problems.append(source.problem(place, complaint.message, key=complaint.key))
+    cases: list[Case] = []
+    if not problems:
+        for index, sample in enumerate(document["samples"]):
+            reader = Assertions(
+                source=source,
+                sample=sample,
+                folder=options.folder,
+                root=options.root,
+                definitions=options.definitions,
+            )
+            cases.append(_case(source, (*root, index), sample, reader))
+            problems += reader.problems
+        problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
+    requires = document.get("requires") if isinstance(document, dict) else None
+    return Suite(
+        name=source.path,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        requires=None if not requires else _requires(requires),
+        problems=in_order(problems),
+    )
+
+
+def _requires(told: Mapping[str, Any]) -> Requires:
+    return Requires(**{name: tuple(told.get(name, ())) for name in ("tools", "files", "env")})
+
+
+def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Assertions) -> Case:
+    location = source.locate(place)
+    turn = Turn(
+        prompt=assembled(sample),
+        asked=sample["prompt"],
+        context=sample.get("context"),
+        checks=(*reader.specs(place), *_judged(source, place, sample)),
+        location=location,
+    )
+    line = " ".join(sample["prompt"].split())
+    return Case(
+        suite=source.path,
+        key=sample["sample_id"],
+        name=line if len(line) <= 80 else line[:79] + "…",
+        turns=(turn,),
+        location=location,
+        category=sample.get("category"),
+        tags=tuple(sample.get("tags", ())),
+        critical=bool(sample.get("critical", False)),
+        metadata=dict(sample),
+        mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
+        cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
+        fingerprint=case_fingerprint([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
+    )
+
+
+def _judged(source: Source, place: Place, sample: Mapping[str, Any]) -> tuple[EvaluatorSpec, ...]:
+    """The rubric, or the dimensions, which take its place."""
+    threshold = sample.get("judge_threshold")
+    dimensions = sample.get("dimensions")
+    if dimensions:
+        at = (*place, "dimensions")
+        parts = tuple(
+            EvaluatorSpec(name="rubric", id=name, options={"rubric": text, "dimension": name})
+            for name, text in dimensions.items()
+        )
+        spec = EvaluatorSpec(name="dimensions", children=parts, threshold=threshold)
+    elif "rubric" in sample:
+        at = (*place, "rubric")
+        spec = EvaluatorSpec(name="rubric", options={"rubric": sample["rubric"]}, threshold=threshold)
+    else:
+        return ()
+    return (replace(spec, location=source.locate(at, key=True), pointer=pointer(at)),)
+
+
+def assembled(sample: Mapping[str, Any]) -> str:
+    """What is sent: the environment, the prompt, and the context in a fence longer than any in it."""
+    parts = [*_environment(sample.get("environment") or {}), sample["prompt"]]
+    context = sample.get("context")
+    if context:
+        longest = max((len(run) for run in re.findall(r"`{3,}", context)), default=2)
+        fence = "`" * (longest + 1)
+        parts.append(f"{fence}\n{context}\n{fence}")
+    return "\n\n".join(parts)
+
+
+def _environment(told: Mapping[str, Any]) -> list[str]:
+    notes = told.get("notes", [])
+    lines = [f"- available command: {name}" for name in told.get("cli_available", ())]
+    lines += [f"- available file: {name}" for name in told.get("files_available", ())]
+    lines += [f"- {note}" for note in ([notes] if isinstance(notes, str) else notes)]
+    return ["\n".join(["Environment, set up already:", *lines])] if lines else []

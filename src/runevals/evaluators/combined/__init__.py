@@ -1,0 +1,1 @@
+"""Evaluators that combine others."""

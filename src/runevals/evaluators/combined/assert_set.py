@@ -1,0 +1,42 @@
+"""Several checks, of which all or any must pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.combined.truth import all_of, any_of, details, in_words
+from runevals.evaluators.kinds import Composite, Part
+from runevals.records import Problem, Verdict
+
+
+@evaluator("assert-set")
+@dataclass(frozen=True, kw_only=True)
+class AssertSet(Composite):
+    """Passes when all of its children pass, or any of them. Children may be inverted, and sets themselves.
+
+    An errored child leaves it errored, unless the others settle it: a failed one of `all`, a passed one of `any`.
+
+    Options:
+        mode: `all` or `any`.
+
+    Example:
+        {"type": "assert-set", "mode": "any", "children": [{"type": "contains", "value": "parameterized"},
+         {"type": "contains", "value": "prepared statement"}]}
+    """
+
+    mode: Literal["all", "any"] = "all"
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not self.members:
+            yield "children", "children is empty"
+
+    def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
+        passed = all_of(parts) if self.mode == "all" else any_of(parts)
+        if isinstance(passed, Problem):
+            return passed
+        if passed is None:
+            return Verdict.skipped("every child was skipped")
+        return Verdict(float(passed), in_words(parts), details(parts))

@@ -1,0 +1,85 @@
+"""Several evaluators, made one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.combined.truth import all_of, any_of, details, error_of, in_words
+from runevals.evaluators.kinds import Composite, Part
+from runevals.records import Outcome, Problem, Verdict
+
+PASS_FROM = 0.6
+
+
+@evaluator("composite")
+@dataclass(frozen=True, kw_only=True)
+class CompositeEvaluator(Composite):
+    """Combines the evaluators that the settings name in `evaluatorIds`. It is declared there, under an id.
+
+    `and` passes when all pass, with the least score; `or` when any does, with the greatest; `weighted_average`
+    when Σ weight · score / Σ weight reaches 0.6. A part without a score counts 1 or 0 by its passing; skipped
+    parts are left out. An errored part leaves it errored, unless the others settle it.
+
+    Options:
+        aggregation: how the parts become one.
+        mode: `parallel` asks all of them; `serial` stops, with `and`, at the first that fails.
+        weights: for `weighted_average`, one for each part; 1 each without it.
+
+    Example:
+        evaluators: [{id: both, type: composite, evaluatorIds: [preset-contains, short], aggregation: and}]
+    """
+
+    aggregation: Literal["and", "or", "weighted_average"] = "and"
+    mode: Literal["parallel", "serial"] = "parallel"
+    weights: tuple[float, ...] | None = None
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not self.members:
+            yield "evaluatorIds", "evaluatorIds is empty"
+        if self.weights is not None and len(self.weights) != len(self.members):
+            told = (
+                f"weights has {len(self.weights)} entries for {len(self.members)} evaluators; as many are needed"
+            )
+            yield "weights", told
+        if self.weights is not None and (min(self.weights) < 0 or fsum(self.weights) <= 0):
+            yield "weights", "weights must not be negative, and not all 0"
+
+    def enough(self, parts: Sequence[Part]) -> bool:
+        return self.mode == "serial" and self.aggregation == "and" and parts[-1].outcome is Outcome.FAILED
+
+    def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
+        not_run = [member.id for member in self.members[len(parts) :]]
+        scores = [_score(part) for part in parts if part.outcome in (Outcome.PASSED, Outcome.FAILED)]
+        if self.aggregation == "weighted_average":
+            return self._average(parts)
+        passed = all_of(parts) if self.aggregation == "and" else any_of(parts)
+        if isinstance(passed, Problem):
+            return passed
+        if passed is None:
+            return Verdict.skipped("every part was skipped")
+        score = min(scores) if self.aggregation == "and" else max(scores)
+        return Verdict(score, in_words(parts), details(parts, not_run), passed=passed)
+
+    def _average(self, parts: Sequence[Part]) -> Verdict | Problem:
+        problem = error_of(parts)
+        if problem is not None:
+            return problem
+        weights = self.weights or (1.0,) * len(parts)
+        counted = [
+            (weight, _score(part))
+            for weight, part in zip(weights, parts, strict=True)
+            if part.outcome is not Outcome.SKIPPED
+        ]
+        total = fsum(weight for weight, _ in counted)
+        if not total:
+            return Verdict.skipped("every part was skipped")
+        score = fsum(weight * share for weight, share in counted) / total
+        return Verdict(score, f"weighted average {score:.2f}", details(parts), passed=score >= PASS_FROM - 1e-12)
+
+
+def _score(part: Part) -> float:
+    return float(part.outcome is Outcome.PASSED) if part.score is None else part.score

@@ -1,0 +1,36 @@
+"""A judge scores whether the response answers the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import conversation, question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Layer, Problem, Verdict
+
+RUBRIC = """Score how directly the RESPONSE answers the PROMPT. Dodging, drifting away and padding cost points.
+1: it does not answer.
+2: it is about the topic but avoids the question.
+3: it answers in part, or buries the answer.
+4: it answers, with little that was not asked for.
+5: it answers the question directly and completely."""
+
+
+@evaluator("answer_relevancy")
+@dataclass(frozen=True, kw_only=True)
+class AnswerRelevancy(Judged):
+    """A judge scores 1–5 how directly the response answers the prompt; passes from 3.
+
+    The judge sees the prompt (with what was said before, in a thread) and the response.
+
+    Example:
+        {"type": "answer_relevancy"}
+    """
+
+    layer: ClassVar[Layer] = Layer.FACT
+    rubric: ClassVar[str] = RUBRIC
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

@@ -1,0 +1,44 @@
+"""A judge scores how much of the context the response uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Layer, Problem, Verdict
+
+RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses correctly.
+1: none.
+2: few.
+3: about half.
+4: most.
+5: all."""
+
+
+@evaluator("context_recall")
+@dataclass(frozen=True, kw_only=True)
+class ContextRecall(Judged):
+    """A judge scores 1–5 how many key facts of the context the response uses; passes from 3.
+
+    The judge sees the facts – `reference`, else the case's context – and the response.
+
+    Options:
+        reference: the facts that matter, where not all of the context does.
+
+    Example:
+        {"type": "context_recall", "reference": "30 days; receipt needed"}
+    """
+
+    layer: ClassVar[Layer] = Layer.FACT
+    rubric: ClassVar[str] = RUBRIC
+
+    reference: str | None = None
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        facts = self.reference if self.reference is not None else subject.context
+        if facts is None:
+            return Verdict.skipped("no context and no reference")
+        return question(self, ("FACTS", facts), ("RESPONSE", subject.response.text))

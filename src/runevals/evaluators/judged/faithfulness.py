@@ -1,0 +1,44 @@
+"""A judge scores whether the response keeps to its context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Layer, Problem, Verdict
+
+RUBRIC = """Score how far the CONTEXT supports what the RESPONSE states. What you know yourself does not count.
+1: it contradicts the context or makes things up.
+2: most of what it states is not in the context.
+3: the main points are in the context, some details are not.
+4: all but small details are in the context.
+5: everything it states is in the context."""
+
+
+@evaluator("faithfulness")
+@dataclass(frozen=True, kw_only=True)
+class Faithfulness(Judged):
+    """A judge scores 1–5 how far the context supports what the response states; passes from 3.
+
+    The judge sees the case's context, or `reference` in its place, and the response.
+
+    Options:
+        reference: a text to hold the response against instead of the context.
+
+    Example:
+        {"type": "faithfulness", "threshold": 4}
+    """
+
+    layer: ClassVar[Layer] = Layer.FACT
+    rubric: ClassVar[str] = RUBRIC
+
+    reference: str | None = None
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        context = self.reference if self.reference is not None else subject.context
+        if context is None:
+            return Verdict.skipped("no context to hold the response against")
+        return question(self, ("CONTEXT", context), ("RESPONSE", subject.response.text))

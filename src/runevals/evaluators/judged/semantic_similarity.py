@@ -1,0 +1,41 @@
+"""A judge scores how close in meaning the response is to a reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.parts import question
+from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.records import Layer, Problem, Verdict
+
+RUBRIC = """Score how close in meaning the RESPONSE is to the REFERENCE. Wording does not count.
+1: it says something else.
+2: it shares a little.
+3: it matches in part.
+4: it matches but for small points.
+5: it means the same."""
+
+
+@evaluator("semantic_similarity")
+@dataclass(frozen=True, kw_only=True)
+class SemanticSimilarity(Judged):
+    """A judge scores 1–5 how close in meaning response and reference are; passes from 3.
+
+    The judge sees the reference and the response.
+
+    Options:
+        reference: the text to come close to in meaning.
+
+    Example:
+        {"type": "semantic_similarity", "reference": "Refunds take 30 days", "threshold": 4}
+    """
+
+    layer: ClassVar[Layer] = Layer.FACT
+    rubric: ClassVar[str] = RUBRIC
+
+    reference: str
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        return question(self, ("REFERENCE", self.reference), ("RESPONSE", subject.response.text))

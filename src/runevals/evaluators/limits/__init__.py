@@ -1,0 +1,1 @@
+"""Evaluators that bound length, cost, time and turns."""

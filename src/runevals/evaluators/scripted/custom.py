@@ -1,0 +1,58 @@
+"""An assertion of one's own, in JavaScript or Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Language, Scripted, Subject
+from runevals.records import Layer, Verdict
+
+TIMEOUT_S = 30.0
+
+
+@evaluator("custom")
+@dataclass(frozen=True, kw_only=True)
+class Custom(Scripted):
+    """Passes when the assertion's function says so.
+
+    JavaScript: `export default function (output, {sample, assertion})`; Python:
+    `check(output, sample, assertion)`. It returns true, false or `{pass, message}`, within 30 seconds, locked in
+    as graders are.
+
+    Options:
+        code: the source.
+        language: the language it is written in.
+        filename: how errors name it.
+        assertion: what the suite says of this assertion, handed to the function.
+
+    Example:
+        {"type": "custom", "fn": "assertions/mentions-sql.mjs"}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    code: str
+    language: Language = "javascript"
+    filename: str = "assertion"
+    assertion: Mapping[str, object] = field(default_factory=dict)
+
+    def call(self, subject: Subject) -> Call:
+        return Call(
+            kind="assertion",
+            code=self.code,
+            language=self.language,
+            filename=self.filename,
+            arguments={
+                "output": subject.response.text,
+                "sample": dict(subject.metadata),
+                "assertion": dict(self.assertion),
+            },
+            timeout_s=TIMEOUT_S,
+        )
+
+    def verdict(self, answer: Answer) -> Verdict:
+        logs = {"logs": answer.logs} if answer.logs else {}
+        return Verdict(float(bool(answer.passed)), answer.reason, logs, passed=answer.passed)

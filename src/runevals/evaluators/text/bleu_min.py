@@ -1,0 +1,35 @@
+"""The response is close to a reference by BLEU-4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.ngrams import bleu
+from runevals.evaluators.text.tokens import tokens
+from runevals.records import Verdict
+
+
+@evaluator("bleu_min")
+@dataclass(frozen=True, kw_only=True)
+class BleuMin(Check):
+    """Scores sentence BLEU-4 against one reference: unsmoothed, with the brevity penalty; 0 under four tokens.
+
+    Tokens are lower-cased runs of letters and digits; each CJK character stands for itself.
+
+    Options:
+        reference: the text to come close to.
+
+    Example:
+        {"type": "bleu_min", "reference": "Refunds are possible within 30 days", "threshold": 0.3}
+    """
+
+    default_threshold: ClassVar[float | None] = 0.5
+
+    reference: str
+
+    def check(self, subject: Subject) -> Verdict:
+        score = bleu(tokens(subject.response.text), tokens(self.reference))
+        return Verdict(score, f"BLEU-4 {score:.2f}")

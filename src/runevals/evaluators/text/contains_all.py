@@ -1,0 +1,36 @@
+"""The response contains every one of several texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("contains_all")
+@dataclass(frozen=True, kw_only=True)
+class ContainsAll(Check):
+    """Passes when every one of the texts stands in the response; capitals and small letters are alike.
+
+    Options:
+        values: what to look for; at least one, none empty.
+
+    Example:
+        {"type": "contains_all", "values": ["refund", "30 days"]}
+    """
+
+    values: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if "" in self.values:
+            yield "values", "values holds the empty text, which stands in every response"
+
+    def check(self, subject: Subject) -> Verdict:
+        text = subject.response.text.lower()
+        missing = [value for value in self.values if value.lower() not in text]
+        if not missing:
+            return Verdict(1.0, "every text was found")
+        return Verdict(0.0, f"not found: {', '.join(missing)}", {"missing": missing})

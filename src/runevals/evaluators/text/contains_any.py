@@ -1,0 +1,36 @@
+"""The response contains one of several texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("contains_any")
+@dataclass(frozen=True, kw_only=True)
+class ContainsAny(Check):
+    """Passes when one of the texts stands in the response; capitals and small letters are alike.
+
+    Options:
+        values: what to look for; at least one, none empty.
+
+    Example:
+        {"type": "contains_any", "values": ["refund", "30 days"]}
+    """
+
+    values: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if "" in self.values:
+            yield "values", "values holds the empty text, which stands in every response"
+
+    def check(self, subject: Subject) -> Verdict:
+        text = subject.response.text.lower()
+        found = next((value for value in self.values if value.lower() in text), None)
+        if found is not None:
+            return Verdict(1.0, f"found: {found}")
+        return Verdict(0.0, f"none of these was found: {', '.join(self.values)}")

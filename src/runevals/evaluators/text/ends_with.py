@@ -1,0 +1,37 @@
+"""The response ends with a given text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Layer, Verdict
+
+
+@evaluator("ends_with")
+@dataclass(frozen=True, kw_only=True)
+class EndsWith(Check):
+    """Passes when the response ends with the text; capitals and small letters are alike, nothing is trimmed.
+
+    Options:
+        value: the text.
+
+    Example:
+        {"type": "ends_with", "value": "Kind regards"}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    value: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not self.value:
+            yield "value", "value is empty; every response ends with the empty text"
+
+    def check(self, subject: Subject) -> Verdict:
+        if subject.response.text.lower().endswith(self.value.lower()):
+            return Verdict(1.0, f"it ends with: {self.value}")
+        return Verdict(0.0, f"it does not end with: {self.value}")

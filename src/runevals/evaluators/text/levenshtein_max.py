@@ -1,0 +1,39 @@
+"""The response is nearly a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Verdict
+
+
+@evaluator("levenshtein_max")
+@dataclass(frozen=True, kw_only=True)
+class LevenshteinMax(Check):
+    """Passes when at most so many characters (code points) must be changed, added or removed to get the reference.
+
+    Options:
+        reference: the text to come close to.
+        value: at most so many edits.
+
+    Example:
+        {"type": "levenshtein_max", "reference": "30 days", "value": 2}
+    """
+
+    reference: str
+    value: int
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if self.value < 0:
+            yield "value", f"value is {self.value}; it must not be negative"
+
+    def check(self, subject: Subject) -> Verdict:
+        from rapidfuzz.distance import Levenshtein  # loaded when first used
+
+        distance = Levenshtein.distance(subject.response.text, self.reference, score_cutoff=self.value)
+        if distance <= self.value:
+            return Verdict(1.0, f"{distance} edits, at most {self.value} wanted")
+        return Verdict(0.0, f"more than {self.value} edits")

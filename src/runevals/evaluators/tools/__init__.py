@@ -1,0 +1,1 @@
+"""Evaluators that look at what tools were called."""

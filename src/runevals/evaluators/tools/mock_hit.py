@@ -1,0 +1,45 @@
+"""A mock answered tool calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.tools.calls import calls_of, split
+from runevals.records import Layer, Problem, Scale, Verdict
+
+
+@evaluator("mock_hit")
+@dataclass(frozen=True, kw_only=True)
+class MockHit(Check):
+    """Counts how often a mock of the case answered a tool call; passes from 1 unless `threshold` says otherwise.
+
+    A target that does not report its tool calls makes this an error (`evidence_missing`).
+
+    Options:
+        value: `Tool:N`, the N-th mock of that tool, from 1.
+
+    Example:
+        {"type": "mock_hit", "value": "read_file:1"}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    scale: ClassVar[Scale] = Scale(0.0, None)
+    default_threshold: ClassVar[float | None] = 1.0
+
+    value: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        tool, number = split(self.value)
+        if not tool or not number.isdigit() or int(number) < 1:
+            yield "value", f"value is {self.value!r}; it must be Tool:N, with N from 1"
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        hits = sum(call.mock is not None and call.mock.casefold() == self.value.casefold() for call in calls)
+        return Verdict(float(hits), f"{hits} calls answered by {self.value}")

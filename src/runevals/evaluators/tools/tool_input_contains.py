@@ -1,0 +1,43 @@
+"""A tool's input contained a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.tools.calls import calls_of, input_texts, of_tool, split, value_problems
+from runevals.records import Problem, Verdict
+
+
+@evaluator("tool_input_contains")
+@dataclass(frozen=True, kw_only=True)
+class ToolInputContains(Check):
+    """Passes when a call of the tool has the text in its input; capitals and small letters are alike.
+
+    The input is searched in its own texts and as a whole, as JSON.
+
+    A target that does not report its tool calls makes this an error (`evidence_missing`).
+
+    Options:
+        value: `Tool:text`, split at the first colon.
+
+    Example:
+        {"type": "tool_input_contains", "value": "search:refund"}
+    """
+
+    value: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return value_problems(self.value)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        tool, needle = split(self.value)
+        of_this = of_tool(calls, tool)
+        if any(needle.lower() in text.lower() for call in of_this for text in input_texts(call)):
+            return Verdict(1.0, f"found in the input of {tool}: {needle}")
+        return Verdict(0.0, f"not in the input of {len(of_this)} calls of {tool}: {needle}")

@@ -1,0 +1,41 @@
+"""A tool's output contained a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.tools.calls import calls_of, of_tool, split, value_problems
+from runevals.records import Problem, Verdict
+
+
+@evaluator("tool_output_contains")
+@dataclass(frozen=True, kw_only=True)
+class ToolOutputContains(Check):
+    """Passes when a call of the tool has the text in its output; capitals and small letters are alike.
+
+    A target that does not report its tool calls makes this an error (`evidence_missing`).
+
+    Options:
+        value: `Tool:text`, split at the first colon.
+
+    Example:
+        {"type": "tool_output_contains", "value": "search:refund"}
+    """
+
+    value: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return value_problems(self.value)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        tool, needle = split(self.value)
+        of_this = of_tool(calls, tool)
+        if any(needle.lower() in text.lower() for call in of_this for text in [call.output or ""]):
+            return Verdict(1.0, f"found in the output of {tool}: {needle}")
+        return Verdict(0.0, f"not in the output of {len(of_this)} calls of {tool}: {needle}")

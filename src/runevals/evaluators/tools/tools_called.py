@@ -1,0 +1,40 @@
+"""Every one of the named tools was called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.tools.calls import calls_of, of_tool
+from runevals.records import Layer, Problem, Verdict
+
+
+@evaluator("tools_called")
+@dataclass(frozen=True, kw_only=True)
+class ToolsCalled(Check):
+    """Passes when each of these tools was called at least once.
+
+    Names are compared without regard to capitals; a tool of a server is found with its prefix and without. A
+    target that does not report its tool calls makes this an error (`evidence_missing`).
+
+    Options:
+        values: the tools.
+
+    Example:
+        {"type": "tools_called", "values": ["search", "read_file"]}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    values: tuple[str, ...]
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        missing = [tool for tool in self.values if not of_tool(calls, tool)]
+        if not missing:
+            return Verdict(1.0, "every tool was called")
+        return Verdict(0.0, f"not called: {', '.join(missing)}", {"called": [call.name for call in calls]})

@@ -1,0 +1,40 @@
+"""None of the named tools was called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.tools.calls import calls_of, of_tool
+from runevals.records import Layer, Problem, Verdict
+
+
+@evaluator("tools_not_called")
+@dataclass(frozen=True, kw_only=True)
+class ToolsNotCalled(Check):
+    """Passes when none of these tools was called.
+
+    Names are compared without regard to capitals; a tool of a server is found with its prefix and without. A
+    target that does not report its tool calls makes this an error (`evidence_missing`).
+
+    Options:
+        values: the tools.
+
+    Example:
+        {"type": "tools_not_called", "values": ["delete_file"]}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    values: tuple[str, ...]
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        found = [tool for tool in self.values if of_tool(calls, tool)]
+        if not found:
+            return Verdict(1.0, "none of them was called")
+        return Verdict(0.0, f"called: {', '.join(found)}", {"called": [call.name for call in calls]})

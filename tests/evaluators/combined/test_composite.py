@@ -1,0 +1,87 @@
+"""Composite evaluators: two modes, three aggregations."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.errors import InvalidOptions
+from runevals.evaluators import catalogue
+from runevals.evaluators.combined.composite import CompositeEvaluator
+from runevals.evaluators.kinds import Member, Part
+from runevals.evaluators.text.contains import Contains
+from runevals.records import EvaluatorSpec, Outcome, Problem, Verdict
+
+P, F, S, E = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERRORED
+
+
+def parts(*found):
+    reason = {E: "judge_timeout: late"}
+    return [
+        Part(id=f"e{n}", outcome=outcome, score=score, reason=reason.get(outcome, ""))
+        for n, (outcome, score) in enumerate(found)
+    ]
+
+
+def composite(aggregation, number, mode="parallel", weights=None):
+    members = tuple(Member(id=f"e{n}", evaluator=Contains(), threshold=None) for n in range(number))
+    return CompositeEvaluator(aggregation=aggregation, mode=mode, weights=weights, members=members)
+
+
+def test_the_documents_example():
+    """Two evaluators, and: {passed: true, score: 1.0} and {passed: true, score: 0.85} → 0.85."""
+    found = composite("and", 2).combine(parts((P, 1.0), (P, 0.85)))
+    assert (found.passed, found.score) == (True, 0.85)
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "found", "passed", "score"),
+    [
+        ("and", ((P, 1.0), (F, 0.2)), False, 0.2),
+        ("and", ((P, None), (F, None)), False, 0.0),  # without a score, its passing counts
+        ("and", ((P, 0.9), (S, None)), True, 0.9),
+        ("and", ((F, 0.3), (E, None)), False, 0.3),
+        ("or", ((F, 0.2), (P, 0.7)), True, 0.7),
+        ("or", ((F, 0.2), (F, 0.5)), False, 0.5),
+        ("or", ((P, 0.7), (E, None)), True, 0.7),
+        ("weighted_average", ((P, 1.0), (F, 0.2)), True, 0.6),
+        ("weighted_average", ((P, 0.9), (F, 0.2)), False, 0.55),
+        ("weighted_average", ((P, None), (F, None), (P, None)), True, 2 / 3),
+        ("weighted_average", ((P, 0.8), (S, None)), True, 0.8),
+    ],
+)
+def test_aggregations(aggregation, found, passed, score):
+    verdict = composite(aggregation, len(found)).combine(parts(*found))
+    assert verdict.passed is passed
+    assert verdict.score == pytest.approx(score)
+
+
+def test_weights():
+    verdict = composite("weighted_average", 2, weights=(3.0, 1.0)).combine(parts((P, 1.0), (F, 0.0)))
+    assert (verdict.passed, verdict.score) == (True, 0.75)
+
+
+@pytest.mark.parametrize("aggregation", ["and", "or", "weighted_average"])
+def test_an_error_that_nothing_settles_is_one(aggregation):
+    other = (P, 1.0) if aggregation == "and" else (F, 0.0)
+    assert isinstance(composite(aggregation, 2).combine(parts(other, (E, None))), Problem)
+    assert composite(aggregation, 1).combine(parts((S, None))) == Verdict.skipped("every part was skipped")
+
+
+def test_serial_and_stops_at_the_first_failure_and_lists_the_rest():
+    serial = composite("and", 3, mode="serial")
+    assert not serial.enough(parts((P, 1.0)))
+    assert serial.enough(parts((P, 1.0), (F, 0.1)))
+    assert serial.combine(parts((P, 1.0), (F, 0.1))).details["not_run"] == ["e2"]
+    assert not composite("and", 3).enough(parts((F, 0.1)))
+    assert not composite("or", 3, mode="serial").enough(parts((F, 0.1)))
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [([1.0], "weights has 1 entries for 2 evaluators"), ([0, 0], "not all 0"), ([1, -1], "must not be negative")],
+)
+def test_weights_that_cannot_be_meant_are_told(weights, told):
+    children = (EvaluatorSpec(name="contains"), EvaluatorSpec(name="ExactMatch"))
+    spec = EvaluatorSpec(name="composite", options={"weights": weights}, children=children)
+    with pytest.raises(InvalidOptions, match=told):
+        catalogue.build(spec)

@@ -1,0 +1,38 @@
+"""Custom assertions, as the format's page prints them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.evaluators.scripted.custom import Custom
+from runevals.records import Verdict
+from tests.evaluators.subjects import answering, run
+
+PRINTED = """
+// my-assertion.mjs
+export default function(output, { sample, assertion }) {
+return { pass: output.includes('SQL'), message: 'checked for SQL keyword' };
+}
+"""
+PYTHON = """
+def check(output, sample, assertion):
+    return {"pass": sample["sample_id"] in output and assertion["weight"] == 2, "message": "seen"}
+"""
+
+
+@pytest.mark.parametrize(("text", "passed"), [("use SQL", True), ("no", False)])
+def test_the_printed_example(sandbox, text, passed):
+    found = run(Custom(code=PRINTED), answering(text), sandbox)
+    assert found == Verdict(float(passed), "checked for SQL keyword", passed=passed)
+
+
+def test_it_sees_the_sample_and_the_assertion(sandbox):
+    subject = replace(answering("s1 it is"), metadata={"sample_id": "s1"})
+    custom = Custom(code=PYTHON, language="python", assertion={"type": "custom", "weight": 2})
+    assert run(custom, subject, sandbox).passed is True
+
+
+def test_a_broken_one_is_an_error(sandbox):
+    assert run(Custom(code="export default 5"), answering("x"), sandbox).error == "evaluator_bad_result"

@@ -1,0 +1,144 @@
+"""Runs of eval samples: the format's worked example, judges, custom assertions, and what must be there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+CUSTOM = (
+    "export default function(output, { sample, assertion }) {\n  return { pass: output.includes('SQL') };\n}\n"
+)
+EXAMPLE = [
+    {
+        "sample_id": "s1",
+        "prompt": "Review it",
+        "assertions": [
+            {"type": "contains", "value": "SQL"},
+            {"type": "contains", "value": "injection"},
+            {"type": "contains", "value": "parameterized"},
+        ],
+    }
+]
+
+
+def answers(**outputs):
+    return "".join(json.dumps({"case": key, "output": output}) + "\n" for key, output in outputs.items())
+
+
+def first(project):
+    return project.document()["cases"][0]
+
+
+def test_the_worked_example(project, runevals):
+    """Three assertions of weight 1, two pass: 1 + 2/3 × 4 = 3.67, kept unrounded."""
+    project.write("eval-samples.json", EXAMPLE)
+    project.write("answers.jsonl", answers(s1="an SQL injection"))
+    code, out, _ = runevals("--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert code == 0, out
+    found = first(project)
+    assert (found["status"], found["layers"]["fact"]) == ("failed", 1 + 2 / 3 * 4)
+    assert found["composite"] == 1 + 2 / 3 * 4
+    assert "score 3.67 of 5" in out
+
+
+def test_layers_of_the_printed_sample(project, runevals):
+    """Facts 1 + 4 · 1.5/2.5 = 3.4; dimensions 5 and 2 → 3.5, in place of the rubric; composite 3.45."""
+    sample = {
+        "sample_id": "s001",
+        "prompt": "Review this code for security issues",
+        "context": "function auth(u, p) {}",
+        "rubric": "Should identify SQL injection risk",
+        "assertions": [
+            {"type": "contains", "value": "SQL injection", "weight": 1},
+            {"type": "contains", "value": "parameterized", "weight": 1},
+            {"type": "not_contains", "value": "looks fine", "weight": 0.5},
+        ],
+        "dimensions": {"security": "found?", "actionability": "usable?"},
+    }
+    project.write("eval-samples.json", [sample])
+    project.write("answers.jsonl", answers(s001="There is an SQL injection."))
+    scores = [("security", 5), ("actionability", 2)]
+    lines = [{"case": "s001", "evaluator": name, "score": score, "reason": "r"} for name, score in scores]
+    project.write("judge.jsonl", "\n".join(map(json.dumps, lines)))
+    words = ["--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-q", "-o", "out.json"]
+    assert runevals(*words)[0] == 0
+    found = first(project)
+    assert found["layers"] == {"fact": 3.4, "behavior": None, "judge": 3.5, "incomplete": []}
+    assert found["composite"] == pytest.approx(3.45)
+    results = {r["id"]: r for r in found["attempts"][0]["turns"][0]["results"]}
+    assert results["dimensions"]["details"]["dimensions"] == {"security": 5.0, "actionability": 2.0}
+    assert results["not_contains"]["negated"] is True
+
+
+def test_a_judge_that_fails_for_half_of_the_cases_changes_no_score_of_the_rest(project, runevals):
+    samples = [{**EXAMPLE[0], "sample_id": f"s{n}", "rubric": "r"} for n in range(10)]
+    project.write("eval-samples.json", samples)
+    project.write("answers.jsonl", answers(**{f"s{n}": "an SQL injection" for n in range(10)}))
+
+    def run(judged):
+        lines = [{"case": f"s{n}", "evaluator": "rubric", "score": 4, "reason": "r"} for n in judged]
+        project.write("judge.jsonl", "\n".join(map(json.dumps, lines)))
+        words = ("--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-q", "-o", "out.json")
+        code, *_ = runevals(*words)
+        return code, {case["key"]: case["composite"] for case in project.document()["cases"]}
+
+    whole_code, whole = run(range(10))
+    half_code, half = run(range(5))
+    assert (whole_code, half_code) == (0, 3)
+    assert {key: half[key] for key in list(half)[:5]} == {key: whole[key] for key in list(whole)[:5]}
+
+
+def test_custom_assertions_and_a_folder_of_its_own(project, runevals):
+    project.write("checks/my-assertion.mjs", CUSTOM)
+    project.write("work/note.txt", "SQL here")
+    project.write("agent.py", "print(open('note.txt').read())")
+    sample = {
+        "sample_id": "a",
+        "prompt": "Read the note",
+        "cwd": "work",
+        "assertions": [{"type": "custom", "fn": "checks/my-assertion.mjs"}],
+    }
+    project.write("eval-samples.yaml", json.dumps({"samples": [sample]}))
+    agent = project.path / "agent.py"
+    code, out, _ = runevals("--target", f"command:python3 {agent}", "-q", "-o", "out.json")
+    assert (code, first(project)["status"]) == (0, "passed"), out
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"requires": {"tools": ["no-such-tool"]}}, "the program no-such-tool"),
+        ({"requires": {"files": ["data/x.csv"]}}, "the file data/x.csv"),
+        ({"requires": {"env": ["NO_SUCH_VARIABLE"]}}, "the variable NO_SUCH_VARIABLE"),
+    ],
+)
+def test_what_a_suite_requires_is_asked_before_anything_is_sent(project, runevals, more, told):
+    project.write("eval-samples.json", {"samples": EXAMPLE, **more})
+    project.write("agent.py", "def answer(prompt):\n    open('called', 'w').close()\n    return 'x'\n")
+    code, _, err = runevals("--target", "python:agent.py:answer")
+    assert (code, (project.path / "called").exists()) == (2, False)
+    assert told in err
+
+
+def test_a_target_whose_tool_calls_cannot_be_answered_is_refused_for_mocks(project, runevals):
+    sample = {**EXAMPLE[0], "mocks": [{"tool": "Read", "return": "x"}]}
+    project.write("eval-samples.json", [sample])
+    project.write("agent.py", "def answer(prompt):\n    return 'x'\n")
+    code, _, err = runevals("--target", "python:agent.py:answer")
+    assert code == 2
+    assert "answers tool calls by mocks" in err
+
+
+def test_inverting_a_check_is_a_weakening(project, runevals):
+    def run(name, *words):
+        return runevals("--target", "recorded:answers.jsonl", "-q", "-o", name, *words)
+
+    project.write("eval-samples.json", EXAMPLE)
+    project.write("answers.jsonl", answers(s1="an SQL injection"))
+    assert run("base.json")[0] == 0
+    inverted = [{**a, "not": True} if a["value"] == "parameterized" else a for a in EXAMPLE[0]["assertions"]]
+    project.write("eval-samples.json", [{**EXAMPLE[0], "assertions": inverted}])
+    run("out.json", "--baseline", "base.json")
+    messages = [w["message"] for w in project.document()["comparison"]["weakenings"]]
+    assert messages == ["contains (3) was inverted by `not`"]
