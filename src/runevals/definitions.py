@@ -72,7 +72,7 @@ def _code(told: Mapping[str, Any], what: str, base: Path, repository: Path) -> d
     if language is None:
         raise InvalidSettings(f"{what}: say the language of {told['file']}: javascript or python")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidSettings(f"{what}: {told['file']} is not UTF-8 text") from None
     return {"code": text, "language": language, "filename": told["file"]}

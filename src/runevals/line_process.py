@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 START_TIMEOUT_S = 30.0
+BURIAL_S = 5.0
 
 
 class ProcessDied(Exception):
@@ -24,13 +25,14 @@ class TooMuch(ProcessDied):
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process that was started with `start_new_session`, and all its children."""
+    """Ends a process that was started with `start_new_session`, and all its children. To be called once."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    process.wait()
+    with suppress(subprocess.TimeoutExpired):  # where we may not kill it, it ends with its input
+        process.wait(BURIAL_S)
 
 
 class LineProcess:
@@ -41,6 +43,7 @@ class LineProcess:
     ) -> None:
         """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready."""
         self._max_answer_bytes = max_answer_bytes
+        self._killed = False
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -54,6 +57,7 @@ class LineProcess:
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe just now
         assert self._process.stdout is not None  # noqa: S101
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        os.set_blocking(self._stdin.fileno(), False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
         try:
@@ -69,20 +73,35 @@ class LineProcess:
     def exchange(self, request: Mapping[str, object], timeout_s: float) -> bytes:
         """Sends one line and gives the answering line. Raises TimeoutError or ProcessDied."""
         deadline = time.monotonic() + timeout_s
-        try:
-            self._stdin.write(json.dumps(request).encode() + b"\n")
-            self._stdin.flush()
-        except OSError:
-            raise ProcessDied from None
+        self._write(memoryview(json.dumps(request).encode() + b"\n"), deadline)
         return self._read_line(deadline)
 
     def kill(self) -> None:
-        """Ends it and what it started."""
+        """Ends it and what it started; only once, as its number may be somebody else's later."""
+        if self._killed:
+            return
+        self._killed = True
+        with suppress(OSError):
+            self._stdin.close()
         kill_group(self._process)
         self._selector.close()
-        for pipe in (self._stdin, self._stdout):
-            with suppress(OSError):
-                pipe.close()
+        with suppress(OSError):
+            self._stdout.close()
+
+    def _write(self, text: memoryview, deadline: float) -> None:
+        """A child that does not read cannot make us wait for longer than its time."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            while text:
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    raise TimeoutError
+                try:
+                    text = text[os.write(self._stdin.fileno(), text) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise ProcessDied from None
 
     def _read_line(self, deadline: float) -> bytes:
         received = bytearray()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from runevals.errors import SandboxUnavailable
 from runevals.evaluators.kinds import Call
 from runevals.sandbox import Sandbox
 
@@ -175,3 +176,56 @@ def test_pattern_workers_are_locked_in_too():
         schema = '{"anyOf": [{"format": "date-time"}, {"format": "idn-hostname"}, {"format": "iri"}]}'
         answer = sandbox.run(Call(kind="json_schema", code=schema, arguments={"text": '"2026-01-01T00:00:00Z"'}))
         assert answer.value == []
+
+
+@pytest.mark.needs("linux")
+def test_an_answer_that_nobody_took_is_never_given_to_another_call():
+    """As a test's own time-out does it: an exception out of nowhere in the middle of a call."""
+    slow = "def evaluate(i, o, e, m):\n    sum(range(20_000_000))\n    return {'passed': True, 'reason': 'first'}"
+
+    def stop(_signal, _frame):
+        raise KeyboardInterrupt
+
+    with Sandbox(workers=1) as sandbox:
+        assert grader(sandbox, PASSES["python"]).passed is True
+        before = signal.signal(signal.SIGALRM, stop)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(KeyboardInterrupt):
+                grader(sandbox, slow)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert grader(sandbox, "def evaluate(i, o, e, m):\n    return {'passed': False}").passed is False
+
+
+@pytest.mark.needs("linux")
+def test_a_worker_that_does_not_read_cannot_hold_us():
+    before = children()
+    with Sandbox(workers=1) as sandbox:
+        assert grader(sandbox, PASSES["python"]).passed is True
+        (worker,) = children() - before
+        os.kill(worker, signal.SIGSTOP)
+        answer = grader(sandbox, PASSES["python"], timeout_s=0.5, output="x" * 1_000_000)
+        assert answer.error == "evaluator_timeout"
+
+
+def test_a_closed_sandbox_runs_nothing_and_parameters_are_checked():
+    sandbox = Sandbox(workers=1)
+    sandbox.close()
+    with pytest.raises(SandboxUnavailable, match="closed"):
+        grader(sandbox, PASSES["python"])
+    with pytest.raises(ValueError, match="at least one worker"):
+        Sandbox(workers=0)
+    with Sandbox(workers=1) as other:
+        for wrong in ({"timeout_s": float("inf")}, {"kind": "grader"}, {"language": "ruby"}):
+            with pytest.raises(ValueError, match=r"timeout_s|kind|language"):
+                grader(other, "", **wrong)
+
+
+def test_forged_answers_are_refused():
+    reach = "w = __import__('json').codecs.sys.modules['posix']\n"
+    for text in ('{"value": {"passed": true, "details": {"x": 1e999}}}', '{"error": []}', '{"error": {}}'):
+        with Sandbox(workers=1) as sandbox:
+            answer = grader(sandbox, f"{reach}w.write(3, {text.encode()!r})\nw._exit(0)")
+            assert (answer.passed, answer.error) == (None, "evaluator_bad_result")

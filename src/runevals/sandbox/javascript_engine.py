@@ -9,19 +9,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from javascript_modules import as_function
+
 LIBRARIES = ("lodash", "dayjs", "dayjs-plugins", "validator", "ajv")
 _STACK_BYTES = 4 * 1024 * 1024
-_IMPORT = re.compile(
-    r"""^(?P<before>\s*)import\s+(?:(?P<names>[\w$*{}\s,]+?)\s+from\s+)?(?P<quote>["'])(?P<module>[^"'\n]+)(?P=quote)\s*;?""",
-    re.MULTILINE,
-)
-_EXPORT_DEFAULT = re.compile(r"^(\s*)export\s+default\b", re.MULTILINE)
-_EXPORT_LIST = re.compile(r"^(\s*)export\s*\{([^}]*)\}\s*;?", re.MULTILINE)
-_EXPORT_NAMED = re.compile(r"^(\s*)export\s+(?=(?:async\s+)?function\b|const\b|let\b|var\b|class\b)", re.MULTILINE)
 _OUT_OF_MEMORY = (
     *("null", "thrown: null", "InternalError: out of memory", "InternalError: string too long"),
     *("RangeError: BigInt is too large to allocate", "RangeError: invalid array buffer length"),
 )
+ABOVE = 100_000  # lines; no library of ours is that long
+_ABOVE = "\n" * ABOVE
+MOST_REASON = 2000
 _LINE = re.compile(r"<input>:(\d+)")
 
 
@@ -69,14 +67,17 @@ class _Host:
         except MemoryError:
             answer = {"error": "evaluator_memory"}
         try:
-            answer["logs"] = self._logs()
-        except self._exception:
+            answer["logs"] = json.loads(self._logs())
+        except (self._exception, ValueError):
             answer["logs"] = ""  # there was no memory left to join them
         return json.dumps(answer)
 
     def _called(self, request: dict[str, Any]) -> dict[str, Any]:
-        source = as_function(request["code"])
-        factory = self._context.eval(source)
+        try:
+            # Many lines down, so that a line of the grader is told from one of a library.
+            factory = self._context.eval(as_function(request["code"], before=_ABOVE))
+        except self._exception as error:
+            return _unparsed(str(error))
         self._start(factory, request["kind"], json.dumps(request["arguments"]))
         while True:
             while self._context.execute_pending_job():
@@ -92,47 +93,6 @@ class _Host:
         return _settled(json.loads(self._text()))
 
 
-def as_function(code: str) -> str:
-    """A module's text → an async function of (exports, require, module, __default), line by line the same.
-
-    CommonJS stays as it is; `import` becomes `require`, `export default` an assignment to `module.exports`.
-    """
-    strict = '"use strict";' if _EXPORT_DEFAULT.search(code) or _IMPORT.search(code) else ""
-    code = _IMPORT.sub(_required, code)
-    code = _EXPORT_DEFAULT.sub(r"\1module.exports.__esModule = true; module.exports.default =", code)
-    code = _EXPORT_LIST.sub(_exported, code)
-    code = _EXPORT_NAMED.sub(r"\1", code)
-    return f"(async function (exports, require, module, __default) {{{strict}{code}\n}})"
-
-
-def _required(found: re.Match[str]) -> str:
-    module, names = json.dumps(found["module"]), (found["names"] or "").strip()
-    breaks = "\n" * found[0].count("\n")  # lines stay where they were
-    lines = [f"{found['before']}"] if not breaks else [""]
-    brace = re.search(r"\{([^}]*)\}", names)
-    whole = re.search(r"\*\s*as\s+([\w$]+)", names)
-    default = re.match(r"[\w$]+", names)
-    if default is not None:
-        lines.append(f"const {default[0]} = __default(require({module}));")
-    if whole is not None:
-        lines.append(f"const {whole[1]} = require({module});")
-    if brace is not None:
-        picked = re.sub(r"\s+as\s+", ": ", " ".join(brace[1].split()))
-        lines.append(f"const {{ {picked} }} = require({module});")
-    if not names:
-        lines.append(f"require({module});")
-    return "".join(lines) + breaks
-
-
-def _exported(found: re.Match[str]) -> str:
-    assignments = []
-    for entry in found[2].split(","):
-        local, _, name = entry.strip().partition(" as ")
-        if name.strip() == "default":
-            assignments.append(f"module.exports.__esModule = true; module.exports.default = {local.strip()};")
-    return found[1] + " ".join(assignments) + "\n" * found[2].count("\n")
-
-
 def _settled(found: dict[str, Any]) -> dict[str, Any]:
     if "contract" in found:
         told = f"result does not follow the contract: {found['contract']}"
@@ -144,13 +104,24 @@ def _settled(found: dict[str, Any]) -> dict[str, Any]:
     return {"value": found.get("value")}
 
 
-def _failed(text: str) -> dict[str, Any]:
-    """What the engine threw, in the words of the contract."""
+def _unparsed(text: str) -> dict[str, Any]:
+    """What the engine has against the grader's text."""
     message, _, stack = text.partition("\n")
     if message in _OUT_OF_MEMORY:
         return {"error": "evaluator_memory"}
-    line = _LINE.search(stack)
-    where = f" (line {line[1]})" if line else ""
-    if message.startswith("SyntaxError"):
-        return {"error": "evaluator_syntax", "reason": f"syntax error{where}: {message.partition(': ')[2]}"}
-    return {"error": "evaluator_crashed", "reason": f"{message}{where}"}
+    told = message.partition(": ")[2] or message
+    return {"error": "evaluator_syntax", "reason": f"syntax error{_where(stack)}: {told}"}
+
+
+def _failed(text: str) -> dict[str, Any]:
+    """What was thrown while the grader ran."""
+    message, _, stack = text.partition("\n")
+    if message in _OUT_OF_MEMORY:
+        return {"error": "evaluator_memory"}
+    return {"error": "evaluator_crashed", "reason": f"{message[:MOST_REASON]}{_where(stack)}"}
+
+
+def _where(stack: str) -> str:
+    """The innermost line of the grader's own code."""
+    lines = [int(line) - ABOVE for line in _LINE.findall(stack)]
+    return next((f" (line {line})" for line in lines if line > -1), "")

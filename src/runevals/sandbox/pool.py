@@ -21,6 +21,7 @@ from runevals.sandbox.results import answer_of, timed_out
 Mode = Literal["strict", "reduced"]
 Engine = Literal["python", "skill", "javascript", "regex", "json_schema"]
 
+MEGABYTE = 1024 * 1024
 LOAD_S = 30.0  # for a skill to load, before the clock of its call begins
 MOST_TIMEOUTS = 3  # of one grader in a row; then its remaining calls are errors at once
 _MAX_LINE_BYTES = 8 * 1024 * 1024  # an answer of 1 MiB, escaped
@@ -44,6 +45,8 @@ class Sandbox:
     """
 
     def __init__(self, workers: int = 2, *, reduced: bool = True) -> None:
+        if workers < 1:
+            raise ValueError(f"a sandbox needs at least one worker, not {workers}")
         self._reduced = reduced
         self._idle: dict[Engine, queue.LifoQueue[_Worker | None]] = {}
         for engine in _PACKAGES:
@@ -98,8 +101,9 @@ class Sandbox:
         The answer has `passed`, `score`, `reason` and `details` of an evaluator or assertion, the `value` of a
         skill or pattern, and `error` where there is none: a code beginning with `evaluator_`, with its `reason`.
         Nothing that the code does raises here. Raises SandboxUnavailable where no worker can be started, or code
-        could only run unprotected and `reduced` was not allowed.
+        could only run unprotected and `reduced` was not allowed, ValueError for parameters that mean nothing.
         """
+        _check(kind, language, timeout_s, memory_bytes)
         return self.run(
             Call(
                 kind=kind,
@@ -108,7 +112,7 @@ class Sandbox:
                 language=language,
                 arguments=arguments,
                 timeout_s=timeout_s,
-                memory_bytes=memory_bytes,
+                memory_bytes=int(memory_bytes),
             )
         )
 
@@ -133,27 +137,37 @@ class Sandbox:
         if self._closed:
             waiting.put(worker)
             raise SandboxUnavailable("the sandbox is closed")
+        usable = False
         try:
-            for _ in range(2):
-                if worker is not None and not worker.process.alive:
-                    worker.process.kill()  # it is dead; its pipes are not yet closed
-                    worker = None
-                worker = worker or self._started(engine)
+            for attempt in range(2):
+                if worker is None or not worker.process.alive:
+                    _ended(worker)
+                    try:
+                        worker = None
+                        worker = self._started(engine)
+                    except SandboxUnavailable:
+                        if attempt == 0:
+                            continue  # it may have been killed at its start
+                        raise
                 try:
-                    return worker.ask(call)
+                    answer = worker.ask(call)
+                    usable = True
                 except TimeoutError:
-                    worker.process.kill()
-                    return timed_out(call.timeout_s)
+                    answer = timed_out(call.timeout_s)
                 except TooMuch:
-                    worker.process.kill()
                     reason = "result does not follow the contract: result too large"
-                    return Answer(error="evaluator_bad_result", reason=reason)
+                    answer = Answer(error="evaluator_bad_result", reason=reason)
                 except ProcessDied:
-                    worker.process.kill()
+                    _ended(worker)
+                    worker = None
+                    continue
+                return answer
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
-            if self._closed and worker is not None:
-                worker.process.kill()
+            # A worker whose answer was not taken, for whatever reason, would give it to the next call.
+            if self._closed or not usable:
+                _ended(worker)
+                worker = None
             waiting.put(worker)
 
     def _started(self, engine: Engine) -> _Worker:
@@ -167,6 +181,22 @@ class Sandbox:
                 )
             self._mode = worker.mode
         return worker
+
+
+def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> None:
+    if kind not in ("evaluator", "assertion", "skill", "regex"):
+        raise ValueError(f"there is no kind '{kind}' of call")
+    if language not in ("javascript", "python"):
+        raise ValueError(f"there is no language '{language}'")
+    if not 0 < timeout_s <= 86_400:
+        raise ValueError(f"timeout_s is {timeout_s}; it must be above 0 and at most a day")
+    if not MEGABYTE <= memory_bytes <= 1024**4:
+        raise ValueError(f"memory_bytes is {memory_bytes}; it must be at least a megabyte")
+
+
+def _ended(worker: _Worker | None) -> None:
+    if worker is not None:
+        worker.process.kill()
 
 
 def _engine(call: Call) -> Engine:
@@ -208,7 +238,7 @@ class _Worker:
         load_s = LOAD_S if call.kind == "skill" else 0.0
         request = {
             "kind": call.kind,
-            "code": call.code,
+            "code": call.code.removeprefix("\ufeff"),
             "filename": call.filename,
             "arguments": dict(call.arguments),
             "timeout_s": call.timeout_s,

@@ -28,14 +28,21 @@
     left -= line.length;
     logged.push(line);
   }
-  global.console = { log, info: log, warn: log, error: log, debug: log, trace: log, table: log, dir: log };
+  const silent = () => {};
+  global.console = {
+    log, info: log, warn: log, error: log, debug: log, trace: log, table: log, dir: log,
+    assert: (holds, ...values) => void (holds || log("Assertion failed:", ...values)),
+    group: log, groupCollapsed: log, groupEnd: silent, time: silent, timeEnd: silent, timeLog: silent,
+    count: silent, countReset: silent, clear: silent,
+  };
 
   let timers = [];
   let nextTimer = 1;
   function later(callback, delay, values, repeats) {
     if (typeof callback !== "function") throw new TypeError("a timer needs a function");
     if (timers.length >= MAX_TIMERS) throw new RangeError("too many timers");
-    const wait = Math.max(1, Number(delay) || 0);
+    const asked = Number(delay);
+    const wait = asked >= 1 && asked <= 2147483647 ? asked : 1; // as Node has it
     const timer = { id: nextTimer++, due: now() + wait, callback, values, every: repeats ? wait : null };
     timers.push(timer);
     return timer.id;
@@ -157,12 +164,13 @@
           ? grader(given.output, { sample: given.sample, assertion: given.assertion })
           : grader(given.input, given.output, given.expected, given.metadata);
       };
-      const body = factory(module.exports, require, module, defaults);
+      const load = async (name) => ({ ...require(name), default: defaults(require(name)) });
+      const body = factory(module.exports, require, module, defaults, load);
       call(then, call(then, body, run), (value) => state.done || finish(value), fail);
     },
     done: () => state.done,
     text: () => state.text,
-    logs: () => logged.join(""),
+    logs: () => stringify(logged.join("")), // as JSON: half a surrogate pair is no text
     // Milliseconds until the next timer is due, -1 where there is none.
     untilNext: () => (timers.length ? Math.max(0, Math.min(...timers.map((timer) => timer.due)) - now()) : -1),
     fire() {

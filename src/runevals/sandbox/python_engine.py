@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 GRADER_MODULES = ("collections", "difflib", "json", "math", "re")
+_ALLOWED = (*GRADER_MODULES, "__future__")
 # Whatever is imported lazily by these must be here already: nothing can be opened later.
 _FOR_GRADERS = (
     *GRADER_MODULES,
@@ -70,6 +71,7 @@ _FOR_SKILLS = (
 _MAX_LOG = 16 * 1024
 _BALLAST = 256 * 1024
 _RECURSION = 2000
+_MOST_REASON = 2000
 _NAME = "grader"
 
 
@@ -105,9 +107,6 @@ def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
         return dumps({"error": "evaluator_memory"})
     except _Refused as refusal:
         answer = {"error": refusal.code, "reason": refusal.reason}
-    except SyntaxError as error:
-        where = f" (line {error.lineno})" if error.lineno else ""
-        answer = {"error": "evaluator_syntax", "reason": f"syntax error{where}: {error.msg}"}
     except PermissionError as error:
         answer = {"error": "evaluator_forbidden", "reason": f"the sandbox forbids this: {_told(error, request)}"}
     except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is its failure, not ours
@@ -120,6 +119,10 @@ class _Refused(Exception):
     def __init__(self, code: str, reason: str) -> None:
         self.code = code
         self.reason = reason
+
+
+class _Missing(_Refused, ModuleNotFoundError):
+    """A grader may try another module, as it would elsewhere."""
 
 
 class _Log:
@@ -154,7 +157,7 @@ def _called(request: dict[str, Any], loaded: Callable[[], object]) -> dict[str, 
         "evaluator": ("input", "output", "expected", "metadata"),
         "assertion": ("output", "sample", "assertion"),
     }[kind]
-    module = _module(request, allowed=GRADER_MODULES)
+    module = _module(request, allowed=_ALLOWED)
     function = module.__dict__.get(wanted)
     if not callable(function):
         told = f"the code defines no function {wanted}({', '.join(names)})"
@@ -164,7 +167,10 @@ def _called(request: dict[str, Any], loaded: Callable[[], object]) -> dict[str, 
 
 
 def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callable[[], object]) -> dict[str, Any]:
-    sys.meta_path.insert(0, _Siblings(arguments.get("modules", {})))
+    siblings = arguments.get("modules", {})
+    for name in siblings:
+        sys.modules.pop(name, None)  # one of the author's goes before ours
+    sys.meta_path.insert(0, _Siblings(siblings))
     module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
     action = module.__dict__.get("action")
     if not callable(action):
@@ -212,7 +218,14 @@ def _module(
         guarded.__dict__["__import__"] = _guarded_import(allowed)
         module.__dict__["__builtins__"] = guarded
     sys.modules[_NAME] = module
-    exec(compile(code, filename, "exec"), module.__dict__)  # noqa: S102 - this is what the lock is for
+    try:
+        compiled = compile(code, filename, "exec")
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f" (line {line})" if line else ""
+        told = getattr(error, "msg", None) or str(error)
+        raise _Refused("evaluator_syntax", f"syntax error{where}: {told}") from None
+    exec(compiled, module.__dict__)  # noqa: S102 - this is what the lock is for
     return module
 
 
@@ -221,8 +234,9 @@ def _guarded_import(allowed: tuple[str, ...]) -> Callable[..., Any]:
 
     def guarded(name: str, *more: Any, **named: Any) -> Any:
         if name.partition(".")[0] not in allowed:
-            known = ", ".join(allowed)
-            raise _Refused("evaluator_missing_module", f"module '{name}' is not available (available: {known})")
+            shown = name or "."  # from . import x
+            told = f"module '{shown}' is not available (available: {', '.join(GRADER_MODULES)})"
+            raise _Missing("evaluator_missing_module", told)
         return real(name, *more, **named)
 
     return guarded
@@ -235,16 +249,16 @@ class _Siblings:
         self._sources = sources
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
-        if name not in self._sources:
-            return None
         package = any(other.startswith(f"{name}.") for other in self._sources)
+        if name not in self._sources and not package:
+            return None
         return importlib.machinery.ModuleSpec(name, self, is_package=package)  # type: ignore[arg-type]
 
     def create_module(self, _spec: object) -> None:
         """The usual kind of module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        code = self._sources[module.__name__]
+        code = self._sources.get(module.__name__, "")  # a folder may do without an __init__
         exec(compile(code, f"{module.__name__}.py", "exec"), module.__dict__)  # noqa: S102
 
 
@@ -256,4 +270,8 @@ def _told(error: BaseException, request: dict[str, Any]) -> str:
         if frame.filename == request["filename"]
     ]
     where = f" (line {lines[-1]})" if lines else ""
-    return f"{type(error).__name__}: {error}{where}"
+    try:
+        told = str(error)[:_MOST_REASON]
+    except Exception:  # noqa: BLE001 - a grader's exception may not even be able to say what it is
+        told = "an error that cannot be shown"
+    return f"{type(error).__name__}: {told}{where}"

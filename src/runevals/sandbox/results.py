@@ -10,6 +10,8 @@ from typing import Any
 from runevals.evaluators.kinds import Answer, Call
 
 MOST_REASON = 2000
+MOST_LOGS = 16 * 1024
+MOST_DEEP = 64
 _MISSING = object()
 _ERRORS = frozenset(
     {
@@ -38,6 +40,13 @@ def answer_of(call: Call, reply: bytes) -> Answer:
         status, duration_s = told["status"], float(told["duration_s"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return Answer(error="evaluator_bad_result", reason="the worker's answer cannot be read")
+    try:
+        return _by_status(call, told, status, duration_s)
+    except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
+        return _broken(type(error).__name__, duration_s)
+
+
+def _by_status(call: Call, told: Any, status: str, duration_s: float) -> Answer:
     match status:
         case "answered":
             return _answered(call, str(told["raw"]), duration_s)
@@ -60,16 +69,18 @@ def timed_out(timeout_s: float) -> Answer:
 
 def _answered(call: Call, raw: str, duration_s: float) -> Answer:
     try:
-        fields = json.loads(raw, parse_constant=_no_constant)
+        fields = json.loads(raw, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         return _broken("it is not JSON", duration_s)
     if not isinstance(fields, dict):
         return _broken("it is not an object", duration_s)
+    if _too_deep(fields):
+        return _broken(f"it is nested deeper than {MOST_DEEP}", duration_s)
     logs = fields.get("logs")
-    logs = logs if isinstance(logs, str) else ""
+    logs = logs[:MOST_LOGS] if isinstance(logs, str) else ""
     error = fields.get("error")
     if error is not None:
-        if error not in _ERRORS:
+        if not isinstance(error, str) or error not in _ERRORS:
             return _broken("it is not an object", duration_s)
         told = (
             "more memory was needed than a grader may use" if error == "evaluator_memory" else fields.get("reason")
@@ -107,8 +118,8 @@ def _evaluator(value: object) -> Answer | str:
         return f"'passed' must be true or false, not {_kind(passed)}"
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
         return f"'score' must be a number from 0 to 1, not {_kind(score)}"
-    if score is not None and not (0 <= score <= 1 and math.isfinite(score)):
-        return f"'score' must be from 0 to 1, but is {score:g}"
+    if score is not None and not 0 <= score <= 1:
+        return f"'score' must be from 0 to 1, but is {str(score)[:20]}"
     if reason is not None and not isinstance(reason, str):
         return f"'reason' must be text, not {_kind(reason)}"
     if details is not None and not isinstance(details, dict):
@@ -157,6 +168,27 @@ def _kind(value: object) -> str:
 
 def _cut(text: object) -> str:
     return str(text)[:MOST_REASON] if text is not None else ""
+
+
+def _too_deep(value: object) -> bool:
+    level: list[object] = [value]
+    for _ in range(MOST_DEEP):
+        level = [
+            item
+            for node in level
+            if isinstance(node, dict | list)
+            for item in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
 
 
 def _no_constant(name: str) -> float:

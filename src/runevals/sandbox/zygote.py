@@ -94,9 +94,10 @@ def _supervised(
     """Forks a child for the request and gives what it wrote, or how it ended."""
     reading, writing = os.pipe()
     started = time.monotonic()
+    zygote = os.getpid()
     child = os.fork()
     if child == 0:
-        _be_the_child(request, run, filter_, limits, writing)
+        _be_the_child(request, run, filter_, limits, (zygote, writing))
     os.close(writing)
     load_s = float(request.get("load_s", 0.0))
     raw, late, started = _answer_of(reading, started, float(request["timeout_s"]), load_s)
@@ -141,21 +142,27 @@ def _be_the_child(
     run: Run,
     filter_: lock.Lock | None,
     limits: dict[str, int | None],
-    writing: int,
+    parent: tuple[int, int],
 ) -> None:
-    """Never returns."""
+    """Never returns. `parent` is the zygote, and where it reads the answer."""
     write, leave = os.write, os._exit
+    zygote, writing = parent
     try:
-        os.setpgid(0, 0)
         os.dup2(writing, lock.ANSWER_FD)
         os.closerange(0, lock.ANSWER_FD)
         os.closerange(lock.ANSWER_FD + 1, 256)
         if filter_ is not None:
             filter_.die_with_parent()
+        if os.getppid() != zygote:
+            return  # it died before it could be bound to us
         lock.limit(**limits)
         if filter_ is not None:
             filter_.put_on()
-        text = run(request, lambda: write(lock.ANSWER_FD, LOADED)).encode("ascii", "backslashreplace")
+        try:
+            answer = run(request, lambda: write(lock.ANSWER_FD, LOADED))
+        except BaseException as error:  # noqa: BLE001 - whatever gets out of an engine is this call's
+            answer = json.dumps({"error": "evaluator_crashed", "reason": type(error).__name__})
+        text = answer.encode("ascii", "backslashreplace")
         while text:
             text = text[write(lock.ANSWER_FD, text) :]
     finally:

@@ -234,3 +234,87 @@ def test_what_a_grader_prints_is_kept(sandbox):
 )
 def test_modules_of_either_kind_and_the_libraries_work(sandbox, code):
     assert judged(sandbox, code, "a@example.org").passed is True
+
+
+HONEST = [
+    "const F = `\nimport os from 'os'\n`;\nmodule.exports = () => ({passed: F.includes(\"import os from 'os'\")})",
+    "// export default 1\nundeclared = 5;\nmodule.exports = () => ({passed: undeclared === 5})",
+    "/*\nimport x from 'x'\n*/ export default () => ({passed: true})",
+    "import _ from 'lodash'; import dayjs from 'dayjs';\nexport default () => ({passed: !!_ && !!dayjs})",
+    "import{map}from'lodash'\nexport default () => ({passed: map([1], x => x)[0] === 1})",
+    "import { /* c */ map, // d\n filter as f } from 'lodash';\nexport default () => ({passed: !!f && !!map})",
+    "import { default as _ } from 'lodash'\nexport default () => ({passed: _.isString('')})",
+    "export default async () => { const { map } = await import('lodash'); return {passed: !!map} }",
+    "const x = map([1], y => y);\nimport {map} from 'lodash';\nexport default () => ({passed: x[0] === 1})",
+    "export default function f(){ return {passed: f.x === 1} }\nf.x = 1",
+    "export default function () { return {passed: true} }\n(function(){})()",
+    "export default function () { return {passed: true} }\n['a'].forEach(x => x)",
+    "export default function () { return {passed: other()} } function other() { return true }",
+    "#!/usr/bin/env node\nmodule.exports = () => ({passed: true})",
+    "\ufeffexport default () => ({passed: true})",
+    "module.exports = () => { const re = /export default `/; return {passed: `a${`b${1}`}c` === 'ab1c'} }",
+    "const a = 4 / 2 / 1; export default () => ({passed: a === 2})",
+    "module.exports = () => { console.log('x' + '😀'.repeat(20000)); return {passed: true} }",
+    "module.exports = () => { console.log('\\ud83d'); console.assert(true); return {passed: true} }",
+    "module.exports = () => new Promise(r => setTimeout(() => r({passed: true}), Infinity))",
+    "\n" * 5000 + "module.exports = () => ({passed: true})",
+]
+HONEST_PYTHON = [
+    "from __future__ import annotations\ndef evaluate(i, o, e, m) -> dict:\n    return {'passed': True}",
+    (
+        "try:\n    import ujson as json\nexcept ImportError:\n    import json\n"
+        "def evaluate(i, o, e, m):\n    return {'passed': json.loads('1') == 1}"
+    ),
+    "\ufeffdef evaluate(i, o, e, m):\n    return {'passed': True}",
+    "def evaluate(i, o, e, m):\n    return {'passed': True, 'details': {'logs': 'mine'}, 'reason': 'é'}",
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [*(("javascript", code) for code in HONEST), *(("python", code) for code in HONEST_PYTHON)],
+)
+def test_what_authors_write_works(sandbox, language, code):
+    assert judged(sandbox, code, "Paris", language=language).passed is True
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "error", "told"),
+    [
+        ("javascript", "module.exports = (i, o) => JSON.parse(o)", "evaluator_crashed", "SyntaxError: unexpected"),
+        ("javascript", "import x from './x.json' with {type: 'json'}", "evaluator_missing_module", "'./x.json'"),
+        (
+            "javascript",
+            "const A = require('ajv');\nmodule.exports = () => new A().compile({type: 'string', format: 'email'})",
+            "evaluator_crashed",
+            'unknown format "email"',
+        ),
+        ("python", "def evaluate(i, o, e, m):\n    compile(o, 'x', 'exec')", "evaluator_crashed", "SyntaxError"),
+        ("python", "from . import x", "evaluator_missing_module", "module '.' is not available"),
+        (
+            "python",
+            "def evaluate(i, o, e, m):\n    return {'passed': True, 'score': 10**400}",
+            "evaluator_bad_result",
+            "",
+        ),
+        (
+            "python",
+            (
+                "d = []\nfor _ in range(100):\n    d = [d]\ndef evaluate(i, o, e, m):\n"
+                "    return {'passed': True, 'details': {'d': d}}"
+            ),
+            "evaluator_bad_result",
+            "nested deeper than 64",
+        ),
+        (
+            "python",
+            "class X(Exception):\n    __str__ = None\ndef evaluate(i, o, e, m):\n    raise X",
+            "evaluator_crashed",
+            "an error that cannot be shown",
+        ),
+    ],
+)
+def test_what_goes_wrong_while_it_runs_is_told_as_that(sandbox, language, code, error, told):
+    answer = judged(sandbox, code, "Paris now", language=language)
+    assert answer.error == error
+    assert told in answer.reason

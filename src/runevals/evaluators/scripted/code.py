@@ -59,4 +59,4 @@ class Code(Scripted):
 
     def verdict(self, answer: Answer) -> Verdict:
         logs = {"logs": answer.logs} if answer.logs else {}
-        return Verdict(answer.score, answer.reason, {**answer.details, **logs}, passed=answer.passed)
+        return Verdict(answer.score, answer.reason, {**logs, **answer.details}, passed=answer.passed)

@@ -1,0 +1,222 @@
+"""JavaScript modules → functions: `import` and `export` rewritten, everything else as it was, line by line.
+
+QuickJS by itself loads no modules for us, and a grader's module is small: its statements are found by reading over
+strings, templates, comments and regular expressions, so that nothing inside of them is taken for one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
+    |(?P<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)
+    |(?P<word>[\w$\u0080-\U0010ffff]+)
+    |(?P<other>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_REGEX = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[A-Za-z]*")
+_BEFORE_REGEX_WORDS = frozenset(
+    {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"}
+)
+_BLANK = r"(?:\s|/\*.*?\*/|//[^\n]*\n)*"
+_IMPORT = re.compile(
+    rf"import\b{_BLANK}(?:(?P<names>(?:[\w$*{{}},\s]|/\*.*?\*/|//[^\n]*\n)+?)\bfrom\b|"
+    rf"(?P<braces>[\w$*,\s]*\{{[^}}]*\}})\s*from\b)?{_BLANK}"
+    r"""(?P<module>"[^"\n]*"|'[^'\n]*')(?:\s*(?:with|assert)\s*\{[^}]*\})?[^\S\n]*;?""",
+    re.DOTALL,
+)
+_DEFAULT = re.compile(
+    r"export\s+default\b(?P<rest>\s+(?P<head>(?:async\s+)?function\b\s*\*?|class\b)\s*(?P<name>[\w$]+)?)?",
+    re.DOTALL,
+)
+_LIST = re.compile(r"export\s*\{(?P<names>[^}]*)\}[^\S\n]*;?", re.DOTALL)
+_NAMED = re.compile(r"export\s+(?=(?:async\s+)?function\b|const\b|let\b|var\b|class\b)")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*(?:\n|$)", re.DOTALL)
+_ANONYMOUS = "__default_export"
+
+
+def as_function(code: str, before: str = "") -> str:
+    """A module's text → an async function of (exports, require, module, __default, __import).
+
+    CommonJS stays as it is. Imports are made first, as a module's are; exports are read when they are asked for.
+    `before` stands before everything, on the same line as the code's first.
+    """
+    if code.startswith("#!"):
+        code = f"//{code[2:]}"
+    made = list(_edits(code))
+    head = "".join(edit.first for edit in made)
+    strict = '"use strict";' if any(edit.is_module for edit in made) else ""
+    parts, at = [], 0
+    for edit in made:
+        parts += [code[at : edit.start], edit.text]
+        at = edit.end
+    body = "".join([*parts, code[at:]])
+    names = "exports, require, module, __default, __import"
+    return f"{before}(async function ({names}) {{{strict}{head}{body}\n}})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """One statement's new text; `first` goes to the front of the module."""
+
+    start: int
+    end: int
+    text: str
+    first: str = ""
+    is_module: bool = True
+
+
+def _edits(code: str) -> Iterator[_Edit]:
+    done = 0
+    for start, word, at_statement in _keywords(code):
+        if start < done:
+            continue
+        edit = _edit(code, start, word, at_statement=at_statement)
+        if edit is not None:
+            done = edit.end
+            yield edit
+
+
+def _edit(code: str, start: int, word: str, *, at_statement: bool) -> _Edit | None:
+    if word == "import":
+        after = code[start + 6 : start + 200].lstrip()
+        if after.startswith("("):
+            return _Edit(start, start + 6, "__import", is_module=False)
+        found = _IMPORT.match(code, start) if at_statement else None
+        return None if found is None else _Edit(start, found.end(), _lines(found[0]), first=_required(found))
+    if not at_statement:
+        return None
+    if (found := _DEFAULT.match(code, start)) is not None:
+        return _exported_default(found)
+    if (found := _LIST.match(code, start)) is not None:
+        return _Edit(start, found.end(), _lines(found[0]), first=_exported(found["names"]))
+    if (found := _NAMED.match(code, start)) is not None:
+        return _Edit(start, found.end(), _lines(found[0]))
+    return None
+
+
+def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
+    """Where `import` and `export` stand outside of texts: (offset, word, whether a statement may begin there)."""
+    depth, before, new_line = 0, "", True
+    templates: list[int] = []  # the depths at which a template's ${ was opened
+    at = 0
+    while at < len(code):
+        if code[at] == "}" and templates and templates[-1] == depth:
+            templates.pop()
+            depth -= 1
+            at, opened = _over_template(code, at + 1)
+            if opened:
+                depth += 1
+                templates.append(depth)
+            before, new_line = "`", False
+            continue
+        found = _TOKEN.match(code, at)
+        if found is None:
+            return
+        kind, text = found.lastgroup, found[0]
+        if kind in ("space", "comment"):
+            new_line = new_line or "\n" in text
+            at = found.end()
+            continue
+        if text == "`":
+            at, opened = _over_template(code, at + 1)
+            if opened:
+                depth += 1
+                templates.append(depth)
+            before, new_line = "`", False
+            continue
+        if text == "/" and _regex_may_begin(before) and (pattern := _REGEX.match(code, at)) is not None:
+            at, before, new_line = pattern.end(), "/", False
+            continue
+        if text in ("import", "export") and before != ".":
+            starts = depth == 0 and (new_line or before in ("", ";", "}"))
+            yield at, text, starts
+        depth += text in "({[" if kind == "other" else 0
+        depth -= text in ")}]" if kind == "other" else 0
+        at, before, new_line = found.end(), text, False
+
+
+def _over_template(code: str, at: int) -> tuple[int, bool]:
+    """(where a template's text ends, whether at a `${`)."""
+    while at < len(code):
+        if code[at] == "\\":
+            at += 2
+        elif code[at] == "`":
+            return at + 1, False
+        elif code.startswith("${", at):
+            return at + 2, True
+        else:
+            at += 1
+    return at, False
+
+
+def _regex_may_begin(before: str) -> bool:
+    return before == "" or before in "(,=:[!&|?{};+-*%^~<>" or before in _BEFORE_REGEX_WORDS
+
+
+def _lines(text: str) -> str:
+    """Only the line breaks of a statement, so that those after it keep their numbers."""
+    return "\n" * text.count("\n")
+
+
+def _required(found: re.Match[str]) -> str:
+    module = json.dumps(found["module"][1:-1])
+    names = _COMMENT.sub(" ", found["names"] or found["braces"] or "").strip()
+    if not names:
+        return f"require({module});"
+    made = []
+    brace = re.search(r"\{([^}]*)\}", names)
+    whole = re.search(r"\*\s*as\s+([\w$]+)", names)
+    default = re.match(r"[\w$]+", names)
+    if default is not None:
+        made.append(f"const {default[0]} = __default(require({module}));")
+    if whole is not None:
+        made.append(f"const {whole[1]} = require({module});")
+    for entry in brace[1].split(",") if brace is not None else ():
+        name, local = _renamed(entry)
+        if name == "default":
+            made.append(f"const {local} = __default(require({module}));")
+        elif name:
+            made.append(f"const {local} = require({module}).{name};")
+    return "".join(made)
+
+
+def _exported_default(found: re.Match[str]) -> _Edit:
+    start = found.start()
+    if found["rest"] is None:
+        return _Edit(start, found.end(), f"module.exports.default ={_lines(found[0])}", first=_MARK)
+    name = found["name"] or _ANONYMOUS
+    # A declaration, so that it is hoisted and nothing after it is taken for its arguments.
+    return _Edit(
+        start, found.end(), f"{_lines(found[0])}{found['head']} {name}", first=_MARK + _later("default", name)
+    )
+
+
+def _exported(names: str) -> str:
+    made = [_MARK]
+    for entry in _COMMENT.sub(" ", names).split(","):
+        local, name = _renamed(entry)
+        if local:
+            made.append(_later(name, local))
+    return "".join(made)
+
+
+def _renamed(entry: str) -> tuple[str, str]:
+    """`a as b` → (a, b); `a` → (a, a)."""
+    words = entry.split()
+    return ("", "") if not words else (words[0], words[-1])
+
+
+def _later(name: str, local: str) -> str:
+    """An export that is read when it is asked for: a class has no value before its own line."""
+    return (
+        f"Object.defineProperty(module.exports, {json.dumps(name)}, {{get: () => {local}, configurable: true}});"
+    )
+
+
+_MARK = "module.exports.__esModule = true;"
