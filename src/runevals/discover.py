@@ -11,6 +11,8 @@ from runevals.errors import NoSuiteFound
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
+_CATEGORIES = ("replay", "regression", "redteam")
+_SKILL_FOLDERS = ("data/eval", "eval", "evals")
 _SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
 
 
@@ -40,8 +42,13 @@ def discover(root: Path, named: Sequence[str], *, everything: bool = False) -> D
     ]
     standard = tuple(path for path in places if path.is_file())
     others = tuple(path for path in _suite_files(root / "evals") if path not in standard)
-    if everything and (standard or others):
+    folders = [root / name for name in _SKILL_FOLDERS if _category_files(root / name)]
+    if everything and (standard or others or folders):
+        skills = [path for folder in folders for path in _category_files(folder)]
+        others = tuple(dict.fromkeys((*others, *skills)))
         return Discovery(files=(*standard, *others), optional=frozenset(others))
+    if not standard and folders:
+        return Discovery(files=tuple(_category_files(folders[0])), passed_over=others)
     if not standard:
         raise NoSuiteFound(_nothing_found(root, others))
     return Discovery(files=standard[:1], passed_over=(*standard[1:], *others))
@@ -72,7 +79,7 @@ def _union(parts: Sequence[Discovery]) -> Discovery:
 def _named(root: Path, name: str) -> Discovery:
     path = root / name
     if path.is_dir():
-        found = tuple(_suite_files(path))
+        found = tuple(_category_files(path) or _suite_files(path))
         if not found:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
         return Discovery(files=found, optional=frozenset(found))
@@ -83,6 +90,12 @@ def _named(root: Path, name: str) -> Discovery:
     if not files:
         raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern")
     return Discovery(files=files)
+
+
+def _category_files(folder: Path) -> list[Path]:
+    """The one-case files in the folders of a skills' evaluation, in order."""
+    folders = [folder / name for name in _CATEGORIES if (folder / name).is_dir()]
+    return [path for found in folders for path in sorted(found.iterdir()) if path.suffix == ".json"]
 
 
 def _suite_files(folder: Path) -> list[Path]:

@@ -13,7 +13,8 @@ from runevals.errors import InvalidSettings
 from runevals.settings_file import SettingsFile
 
 DEFAULT_TIMEOUT_S = 120.0
-TargetType = Literal["openai", "command", "python", "recorded"]
+SKILLS = "skills"
+TargetType = Literal["openai", "command", "python", "recorded", "skill"]
 JudgeType = Literal["openai", "azure", "recorded"]
 
 
@@ -91,7 +92,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
         system_prompt = named.read_text(encoding="utf-8")
         files += [named, base / told["system_prompt_file"]]
-    path = None
+    path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
         files += [path, base / told["path"]]
@@ -107,12 +108,17 @@ def target_settings(given: Given) -> TargetSettings | None:
         function=told.get("function"),
         path=path,
         reuse=told.get("reuse", False),
-        deterministic=told.get("deterministic", told["type"] == "recorded"),
+        deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        files=None if told["type"] in ("command", "python") else tuple(files),
+        files=None if told["type"] in ("command", "python", "skill") else tuple(files),
     )
     _complete(settled)
     return settled
+
+
+def skill_target(base: Path) -> TargetSettings:
+    """The skills in their usual folder."""
+    return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, files=None)
 
 
 def judge_settings(given: Given) -> JudgeSettings | None:
@@ -159,6 +165,8 @@ def _target_words(text: str) -> dict[str, Any]:
             return {"type": "openai", **({"model": rest} if rest else {})}
         case "recorded":
             return {"type": "recorded", "path": rest}
+        case "skill":
+            return {"type": "skill", **({"skills_dir": rest} if rest else {})}
         case "command":
             return {"type": "command", "command": rest}
         case "python":
@@ -166,7 +174,7 @@ def _target_words(text: str) -> dict[str, Any]:
         case _:
             raise InvalidSettings(
                 f"there is no target '{text}'; it is one of openai[:MODEL], recorded:FILE, "
-                "command:PROGRAM, python:FILE.py:FUNCTION"
+                "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
             )
 
 

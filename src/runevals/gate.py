@@ -23,6 +23,7 @@ from runevals.significance import wilson_upper
 from runevals.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
+_BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": lambda observed, limit: observed >= limit - _TOLERANCE,
@@ -71,11 +72,28 @@ def _gates(settings: Settings, report: RunReport, comparison: Comparison | None)
     for category, limit in CATEGORY_GATES:
         if any(case.category == category for case in in_sight.cases):
             preset = Gate(name=category, metric="pass_rate", op=">=", limit=limit, scope=Scope(category=category))
-            yield _own(preset, in_sight, comparison)
+            yield _of_groups(preset, in_sight, comparison)
     if settings.min_pass_rate is not None:
         floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=settings.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
     yield measured(in_sight, settings.errors_limit)
+
+
+def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
+    """The gate for each group of cases, such as a skill, by itself; all must pass, and the worst is told."""
+    groups = sorted({case.group for case in in_scope(report.cases, gate.scope) if case.group is not None})
+    if len(groups) < 2:
+        return _own(gate, report, comparison)
+    worst: GateResult | None = None
+    for group in groups:
+        only = replace(report, cases=tuple(case for case in report.cases if case.group == group))
+        found = _own(gate, only, comparison)
+        if worst is None or _BADNESS[found.state] > _BADNESS[worst.state]:
+            worst = replace(found, reason=f"{group}: {found.reason}")
+    assert worst is not None  # noqa: S101 - there are two groups at least
+    if worst.state is GateState.PASSED:
+        return replace(_own(gate, report, comparison), state=GateState.PASSED)
+    return worst
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:

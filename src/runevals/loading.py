@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runevals.dialects import LoadOptions, load
+from runevals.dialects import LoadOptions, load, skill_cases
 from runevals.discover import discover
+from runevals.endpoints import skill_target
 from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluators.kinds import Runs, Scripted
 from runevals.plan import RunPlan
@@ -65,6 +66,7 @@ def load_suites(settings: Settings) -> Loaded:
         if found.passed_over:
             shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
             notices.append(f"also found, not run: {shown} (--all runs them)")
+    suites = _skill_cases_together(suites)
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if broken:
         raise InvalidSuite(broken)
@@ -73,11 +75,32 @@ def load_suites(settings: Settings) -> Loaded:
     return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files))
 
 
+def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
+    """Files of skill cases that lie in the folders of one root are one suite."""
+    roots: dict[str, list[Suite]] = {}
+    for suite in suites:
+        if suite.dialect == skill_cases.NAME:
+            folder, _, name = suite.path.rpartition("/")[0].rpartition("/")
+            root = (folder or ".") if name in skill_cases.CATEGORIES else suite.path
+            roots.setdefault(root, []).append(suite)
+    merged = [
+        skill_cases.together(found, root) if root != found[0].path else found[0] for root, found in roots.items()
+    ]
+    return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *merged]
+
+
 def shown_path(path: Path, settings: Settings) -> str:
     """A suite's name: its path relative to the repository's root, with forward slashes."""
     resolved = path.resolve()
     root = settings.repository.resolve()
     return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
+
+
+def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
+    """Settings that name no target get the one that the suites are written for: skills for skill cases."""
+    if settings.target is None and suites and all(suite.dialect == skill_cases.NAME for suite in suites):
+        return replace(settings, target=skill_target(settings.cwd))
+    return settings
 
 
 def require(suites: Sequence[Suite], settings: Settings) -> None:

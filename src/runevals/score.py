@@ -156,6 +156,7 @@ def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
             category=case.category,
             tags=case.tags,
             critical=case.critical,
+            group=case.group,
             status=Outcome.SKIPPED,
             attempts=(),
             layers=Layers(),
@@ -251,6 +252,8 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
         citations=response.citations,
         model=response.model,
         cached=response.cached,
+        value=response.value,
+        raised=response.raised,
         error=response.problem,
     )
 

@@ -12,6 +12,14 @@ from runevals.records import EvaluatorSpec
 from tests.evaluators.judged.test_assertions_judged import TESTED as JUDGED
 from tests.evaluators.test_assertions import TESTED
 
+SKILLS = {
+    "exact",
+    "skill-contains",
+    "skill-regex",
+    "schema",
+    "no_forbidden_patterns",
+    "timeout_or_error",
+}  # in test_skills
 HERE = Path(__file__).parent
 ALL = list(catalogue.catalogue().items())
 
@@ -19,7 +27,7 @@ ALL = list(catalogue.catalogue().items())
 @pytest.mark.parametrize(("name", "cls"), ALL)
 def test_every_evaluator_has_a_test_and_tells_its_options_and_an_example(name, cls):
     family, module = Path(inspect.getfile(cls)).parent.name, Path(inspect.getfile(cls)).stem
-    assert name in TESTED | JUDGED or (HERE / family / f"test_{module}.py").is_file()
+    assert name in TESTED | JUDGED | SKILLS or (HERE / family / f"test_{module}.py").is_file()
     told = explain(name)
     assert "Example:" in told
     for field in catalogue.options_of(cls):

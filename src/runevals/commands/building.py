@@ -21,6 +21,7 @@ from runevals.targets.environment import cleaned
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
+from runevals.targets.skill import SkillTarget
 from runevals.throttle import Throttle
 from runevals.world import World
 
@@ -38,13 +39,13 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
     Raises InvalidSettings, InvalidSuite.
     """
     throttles: dict[str, Throttle] = {}
-    target = target or _target(settings, suites, throttles)
-    judge = None if settings.judge is None or settings.no_judge else _judge(settings, throttles)
-    try:
-        with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
+    with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
+        target = target or _target(settings, suites, throttles, sandbox)
+        try:
+            judge = None if settings.judge is None or settings.no_judge else _judge(settings, throttles)
             yield World(target=target, judge=judge, sandbox=sandbox)
-    finally:
-        target.close()
+        finally:
+            target.close()
 
 
 def _may_be_reduced(settings: Settings) -> bool:
@@ -74,13 +75,18 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         )
 
 
-def _target(settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle]) -> Target:
+def _target(
+    settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle], sandbox: Sandbox
+) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
     told = settings.target
     if told is None:
         raise InvalidSettings(NO_TARGET)
     match told.type:
+        case "skill":
+            assert told.path is not None  # noqa: S101 - settled with a folder
+            return SkillTarget(told.path, sandbox, deterministic=told.deterministic)
         case "recorded":
             assert told.path is not None  # noqa: S101 - settled with a path
             return RecordedTarget.from_file(

@@ -42,6 +42,7 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
 
     Raises RunevalsError for what stops a run.
     """
+    settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
     settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
     loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
@@ -153,8 +154,9 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
     With `beside`, the head is measured anew as well, round by round in turn with the base.
     """
     with _checkout(settings, commit, asked) as told:
-        base_settings = replace(told, baseline=None, repeat=repeat)
-        with _measuring(base_settings, loading.load_suites(base_settings)) as base:
+        suites = loading.load_suites(told)
+        base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
+        with _measuring(base_settings, suites) as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)

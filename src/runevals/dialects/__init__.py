@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from runevals.dialects import eval_document, eval_samples, rows
+from runevals.dialects import eval_document, eval_samples, rows, skill_cases
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
@@ -27,7 +27,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
-DIALECTS: tuple[Dialect, ...] = (eval_samples, eval_document, rows)
+DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, rows)
 _TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -39,7 +39,7 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         if complaint is not None:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
-    source = read_source(path, shown)
+    source = _without_comments(path, shown) if path.suffix == ".json" else read_source(path, shown)
     options = replace(options, folder=path.resolve().parent)
     for dialect in DIALECTS:
         if dialect.recognises(source.value):
@@ -49,6 +49,17 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         "{prompt, expected_response}, samples with 'sample_id', or rows with 'input'"
     )
     raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
+
+
+def _without_comments(path: Path, shown: str) -> Source:
+    """JSON; lines beginning // before it are passed over, as skill cases are printed with one."""
+    lines = read_text(path, shown).split("\n")
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("//"):
+            lines[number] = ""
+        elif line.strip():
+            break
+    return read_json("\n".join(lines), shown)
 
 
 def load_inline(prompts: list[str], expected: list[str], options: LoadOptions) -> Suite:

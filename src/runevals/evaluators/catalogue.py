@@ -18,7 +18,18 @@ from runevals.records import EvaluatorSpec, Layer
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 MOST_WEIGHT = 1e6
-_FAMILIES = ("text", "structure", "retrieval", "tools", "limits", "judged", "presets", "scripted", "combined")
+_FAMILIES = (
+    "text",
+    "structure",
+    "retrieval",
+    "tools",
+    "limits",
+    "judged",
+    "presets",
+    "scripted",
+    "combined",
+    "skill",
+)
 _registered: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 
@@ -153,7 +164,8 @@ def _mismatch(value: object, hint: object) -> str | None:
     if origin is tuple:
         if isinstance(value, list) and value and all(_mismatch(item, arguments[0]) is None for item in value):
             return None
-        return f"a list with at least one entry, each {_mismatch(None, arguments[0])}"
+        each = _mismatch(None, arguments[0])
+        return "a list with at least one entry" + ("" if each is None else f", each {each}")
     if hint is types.NoneType:
         return None if value is None else "null"
     if hint is bool:
@@ -164,6 +176,8 @@ def _mismatch(value: object, hint: object) -> str | None:
         return None if isinstance(value, int | float) and not isinstance(value, bool) else "a number"
     if hint is str:
         return None if isinstance(value, str) else "text"
+    if hint is object:
+        return None
     return None if isinstance(value, dict) else "an object"
 
 

@@ -52,6 +52,8 @@ class TurnReport:
     citations: tuple[Citation, ...] | None = None
     model: str | None = None
     cached: bool = False
+    value: object = None  # the JSON value behind `output`, of a target that returns values
+    raised: str | None = None  # the error that the call ended with, where ending so is an answer
     error: Problem | None = None
 
 
@@ -113,6 +115,7 @@ class CaseReport:
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
+    group: str | None = None  # what category gates are counted for one by one, such as a skill
     quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
 
     @property

@@ -50,6 +50,7 @@ class Case:
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
+    group: str | None = None  # what category gates are counted for one by one, such as a skill
     metadata: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | None = None  # where a program under test runs; absolute
     mocked: bool = False  # tool calls are to be answered by what the case declares

@@ -42,6 +42,8 @@ class Response:
     turns: int | None = None
     model: str | None = None  # as the provider reports it back
     cached: bool = False
+    value: object = None  # the JSON value behind `text`, of a target that returns values
+    raised: str | None = None  # the error that the call ended with, where ending so is an answer
     problem: Problem | None = None
 
 

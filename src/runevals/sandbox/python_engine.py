@@ -171,10 +171,14 @@ def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callab
     for name in siblings:
         sys.modules.pop(name, None)  # one of the author's goes before ours
     sys.meta_path.insert(0, _Siblings(siblings))
-    module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
+    try:
+        module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
+    except Exception as error:  # noqa: BLE001 - whatever it is, the skill was never called
+        told = error.reason if isinstance(error, _Refused) else _told(error, request)
+        raise _Refused("evaluator_syntax", told) from None
     action = module.__dict__.get("action")
     if not callable(action):
-        raise _Refused("evaluator_bad_result", "the skill defines no function action")
+        raise _Refused("evaluator_syntax", "it defines no function action")
     given = dict(arguments["input"])
     if "mock_data" not in given and "mock_data" in _parameters(action):
         given["mock_data"] = arguments.get("mock_data")

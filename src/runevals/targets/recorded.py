@@ -120,6 +120,8 @@ def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
                     output_tokens=turn.output_tokens,
                     latency_s=turn.latency_s,
                     model=turn.model,
+                    value=turn.value,
+                    raised=turn.raised,
                     problem=turn.error,
                 )
     return answers, report.run.target.model
@@ -163,4 +165,5 @@ def _response(row: Mapping[str, Any]) -> Response:
         output_tokens=count(row, "output_tokens"),
         latency_s=None if latency_ms is None else latency_ms / 1000,
         turns=count(row, "turns"),
+        value=row.get("value"),
     )

@@ -1,0 +1,1 @@
+"""Evaluators of what a skill returned, or how it ended."""

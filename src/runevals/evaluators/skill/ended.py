@@ -1,0 +1,29 @@
+"""What the skill evaluators share: a skill that raised, and JSON equality."""
+
+from __future__ import annotations
+
+from runevals.evaluators.kinds import Subject
+from runevals.records import Verdict
+
+
+def raised(subject: Subject) -> Verdict | None:
+    """The failed verdict of a call that raised or timed out; None where it returned."""
+    error = subject.response.raised
+    return None if error is None else Verdict(0.0, f"the skill ended with an error: {error}")
+
+
+def result_of(subject: Subject) -> object:
+    """The JSON value that the skill returned; of another target, its text."""
+    response = subject.response
+    return response.text if response.value is None and response.text else response.value
+
+
+def json_equal(left: object, right: object) -> bool:
+    """Equality of JSON values: true is not 1, 1 is 1.0, and the order of keys does not count."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(json_equal(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return left == right

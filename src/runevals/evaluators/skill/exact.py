@@ -1,0 +1,39 @@
+"""A skill's result is exactly a value."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.skill.ended import json_equal, raised, result_of
+from runevals.records import Verdict
+
+
+@evaluator("exact")
+@dataclass(frozen=True, kw_only=True)
+class Exact(Check):
+    """Passes when the result equals the value, as JSON: true is not 1. An error or time-out fails.
+
+    Options:
+        value: the value; any JSON.
+
+    Example:
+        "expected": {"type": "exact", "value": "HELLO"}
+    """
+
+    value: object
+
+    def check(self, subject: Subject) -> Verdict:
+        failed = raised(subject)
+        if failed is not None:
+            return failed
+        result = result_of(subject)
+        if json_equal(result, self.value):
+            return Verdict(1.0, "it is the same")
+        return Verdict(0.0, f"it is {_shown(result)}, not {_shown(self.value)}")
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)[:500]

@@ -1,0 +1,47 @@
+"""Nothing forbidden stands in a skill's result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.skill.ended import result_of
+from runevals.records import Verdict
+
+
+@evaluator("no_forbidden_patterns")
+@dataclass(frozen=True, kw_only=True)
+class NoForbiddenPatterns(Check):
+    """Passes when none of the texts stands in the result (in its JSON, where it is no text).
+
+    A skill that raised or timed out gave nothing away and passes, and the reason says so; forbidden text in its
+    error is named in the details.
+
+    Options:
+        forbidden: the texts.
+
+    Example:
+        "expected": {"type": "no_forbidden_patterns", "forbidden": ["../", "/etc/"]}
+    """
+
+    forbidden: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if "" in self.forbidden:
+            yield "forbidden", "forbidden holds the empty text, which stands in every result"
+
+    def check(self, subject: Subject) -> Verdict:
+        error = subject.response.raised
+        if error is not None:
+            leaked = [text for text in self.forbidden if text in error]
+            details = {"warning": f"its message holds: {', '.join(leaked)}"} if leaked else {}
+            return Verdict(1.0, f"passed by error: {error}", details)
+        result = result_of(subject)
+        shown = result if isinstance(result, str) else json.dumps(result) + json.dumps(result, ensure_ascii=False)
+        found = [text for text in self.forbidden if text in shown]
+        if not found:
+            return Verdict(1.0, "nothing forbidden was found")
+        return Verdict(0.0, f"found: {', '.join(found)}", {"found": found})

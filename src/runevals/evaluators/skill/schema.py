@@ -1,0 +1,38 @@
+"""A skill's result is what a schema allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.skill.ended import raised, result_of
+from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.records import Verdict
+
+
+@evaluator("schema")
+@dataclass(frozen=True, kw_only=True)
+class Schema(Scripted):
+    """Passes when the result validates against the JSON Schema. An error or time-out fails.
+
+    Options:
+        schema: the JSON Schema.
+
+    Example:
+        "expected": {"type": "schema", "schema": {"type": "array", "items": {"type": "string"}}}
+    """
+
+    schema: Mapping[str, object]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return schema_problems(self.schema)
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        failed = raised(subject)
+        return schema_call(self.schema, json.dumps(result_of(subject))) if failed is None else failed
+
+    def verdict(self, answer: Answer) -> Verdict:
+        return schema_verdict(answer)

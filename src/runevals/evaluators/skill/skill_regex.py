@@ -1,0 +1,51 @@
+"""A skill's result matches a regular expression of Python's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.skill.ended import raised, result_of
+from runevals.records import Verdict
+
+MATCH = (
+    "import re\ndef check(output, sample, assertion):\n    return bool(re.match(assertion['pattern'], output))\n"
+)
+
+
+@evaluator("skill-regex")
+@dataclass(frozen=True, kw_only=True)
+class SkillRegex(Scripted):
+    """Passes when `re.match(pattern, result)` finds something: at the start, in Python's syntax. Only for texts.
+
+    Options:
+        pattern: the regular expression.
+
+    Example:
+        "expected": {"type": "regex", "pattern": "^[A-Z]+$"}
+    """
+
+    pattern: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        try:
+            re.compile(self.pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            yield "pattern", f"is no regular expression: {error}"
+
+    def call(self, subject: Subject) -> Call | Verdict:
+        failed = raised(subject)
+        if failed is not None:
+            return failed
+        result = result_of(subject)
+        if not isinstance(result, str):
+            return Verdict(0.0, "the result is no text")
+        arguments = {"output": result, "sample": {}, "assertion": {"pattern": self.pattern}}
+        return Call(kind="assertion", code=MATCH, language="python", arguments=arguments, timeout_s=1.0)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        found = bool(answer.passed)
+        return Verdict(float(found), f"{self.pattern} {'matches' if found else 'does not match'}")

@@ -1,0 +1,36 @@
+"""A skill refuses: it raises, or does not come to an end in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Layer, Verdict
+
+
+@evaluator("timeout_or_error")
+@dataclass(frozen=True, kw_only=True)
+class TimeoutOrError(Check):
+    """Passes when the call raised, timed out, or took at least so long.
+
+    Options:
+        max_duration_ms: from how many milliseconds on it counts as timed out.
+
+    Example:
+        "expected": {"type": "timeout_or_error", "max_duration_ms": 5000}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    max_duration_ms: float | None = None
+
+    def check(self, subject: Subject) -> Verdict:
+        response = subject.response
+        if response.raised is not None:
+            return Verdict(1.0, f"it ended with: {response.raised}")
+        took_ms = None if response.latency_s is None else 1000 * response.latency_s
+        if took_ms is not None and self.max_duration_ms is not None and took_ms >= self.max_duration_ms:
+            return Verdict(1.0, f"it took {took_ms:.0f} ms")
+        return Verdict(0.0, "it returned, without an error")

@@ -1,0 +1,79 @@
+"""Skills: `<skills_dir>/<skill>/skill.py`, function `action(**input)`, each call in a locked child of its own."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from runevals.evaluators.kinds import Call, Runs
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.targets.reported import failed
+
+DEFAULT_TIMEOUT_S = 5.0
+MOST_BYTES = 4 * 1024 * 1024
+
+
+class SkillTarget:
+    """Runs a skill's action in the sandbox; the case says which, with what input and for how long."""
+
+    def __init__(self, folder: Path, sandbox: Runs, *, deterministic: bool = True) -> None:
+        """`folder` holds a folder for each skill."""
+        self._folder = folder
+        self._sandbox = sandbox
+        self._deterministic = deterministic
+        self._sources = lru_cache(maxsize=256)(self._read)
+
+    def answer(self, conversation: Conversation) -> Response:
+        """What the action returned, or the error that it ended with: these suites test both."""
+        told = conversation.metadata
+        skill = str(told.get("skill"))
+        try:
+            code, modules = self._sources(skill)
+        except (OSError, ValueError) as error:
+            return failed("target_failed", f"the skill {skill} cannot be read: {error}")
+        answer = self._sandbox.run(
+            Call(
+                kind="skill",
+                code=code,
+                language="python",
+                filename=str((self._folder / skill / "skill.py").resolve()),
+                arguments={"input": told.get("input"), "mock_data": told.get("mock_data"), "modules": modules},
+                timeout_s=conversation.timeout_s or DEFAULT_TIMEOUT_S,
+            )
+        )
+        if answer.error == "evaluator_syntax":  # it was never called
+            return failed("target_failed", f"the skill {skill} cannot be loaded: {answer.reason}")
+        if answer.error is not None:
+            late = answer.error == "evaluator_timeout"
+            return Response(raised="timeout" if late else answer.reason, latency_s=answer.duration_s)
+        value = answer.value
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return Response(text=text, value=value, latency_s=answer.duration_s)
+
+    def identity(self) -> ModelIdentity:
+        """The skills' folder."""
+        return ModelIdentity(
+            type="skill", deterministic=self._deterministic, detail={"skills_dir": self._folder.name}
+        )
+
+    def close(self) -> None:
+        """Nothing of its own to end."""
+
+    def _read(self, skill: str) -> tuple[str, dict[str, str]]:
+        """(the skill's code, the modules beside it by their names). Raises OSError, ValueError."""
+        folder = self._folder / skill
+        if not (folder / "skill.py").is_file() or not folder.resolve().is_relative_to(self._folder.resolve()):
+            raise FileNotFoundError(f"there is no {self._folder.name}/{skill}/skill.py")
+        modules: dict[str, str] = {}
+        size = 0
+        for path in sorted(folder.rglob("*.py")):
+            if not path.resolve().is_relative_to(folder.resolve()):
+                continue
+            names = path.relative_to(folder).with_suffix("").parts
+            text = path.read_text(encoding="utf-8-sig")
+            size += len(text)
+            if size > MOST_BYTES:
+                raise ValueError(f"its modules are larger than {MOST_BYTES // 1024**2} MiB")
+            modules[".".join(names[:-1] if names[-1] == "__init__" else names)] = text
+        return modules.pop("skill"), modules

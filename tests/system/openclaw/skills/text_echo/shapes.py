@@ -1,0 +1,3 @@
+"""The ways in which a text can be given back."""
+
+SHAPES = {"uppercase": str.upper, "lowercase": str.lower, "title": str.title}

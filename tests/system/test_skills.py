@@ -1,0 +1,137 @@
+"""The three skills of the skill-case specification, with its own cases, and how skills fail."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+OPENCLAW = Path(__file__).parent / "openclaw"
+
+
+@pytest.fixture
+def claw(project):
+    shutil.copytree(OPENCLAW, project.path, dirs_exist_ok=True)
+    return project
+
+
+def statuses(project):
+    return {case["key"]: case["status"] for case in project.document()["cases"]}
+
+
+def test_the_specifications_cases_are_found_and_pass(claw, runevals):
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 0, out
+    found = claw.document()
+    assert set(statuses(claw).values()) == {"passed"}
+    assert len(found["cases"]) == len(list(OPENCLAW.rglob("data/**/*.json")))
+    assert found["run"]["suites"][0]["name"] == "data/eval"
+    assert {gate["name"]: gate["state"] for gate in found["gates"]} == {
+        "replay": "passed",
+        "regression": "passed",
+        "redteam": "passed",
+        "measured": "passed",
+    }
+    assert found["run"]["target"]["deterministic"] is True
+
+
+def test_a_gate_is_counted_for_each_skill(claw, runevals):
+    """One of three failing cases of one skill is under 99 % there, however many others pass."""
+    shared = {"skill": "text_echo", "category": "regression", "input": {"text": "a", "format": "uppercase"}}
+    many = [{"id": f"r{n}", **shared, "expected": {"type": "exact", "value": "A"}} for n in range(400)]
+    claw.write("data/eval/regression/many.json", many)
+    path = claw.path / "skills/ffmpeg_arg_builder/skill.py"
+    path.write_text(path.read_text().replace('"-b:v"', '"-b"'))
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert code == 1, out
+    assert "The gate regression failed: ffmpeg_arg_builder: 0 of 1 passed" in out
+
+
+ENDINGS = """
+import time
+
+def action(how, mock_data=None):
+    if how == "raise":
+        raise KeyError("root: secret")
+    if how == "exit":
+        raise SystemExit(3)
+    if how == "hang":
+        time.sleep(60)
+    if how == "mock":
+        return [MOCK_DATA["a"], mock_data["a"]]
+    return {"n": 1, "t": True, "x": None}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "expected", "status"),
+    [
+        ("value", {"type": "exact", "value": {"t": True, "n": 1.0, "x": None}}, "passed"),
+        ("value", {"type": "exact", "value": {"t": 1, "n": 1, "x": None}}, "failed"),
+        ("value", {"type": "schema", "schema": {"type": "object", "required": ["n"]}}, "passed"),
+        ("value", {"type": "schema", "schema": {"type": "array"}}, "failed"),
+        ("value", {"type": "regex", "pattern": "x"}, "failed"),
+        ("value", {"type": "contains", "values": ["n"]}, "failed"),
+        ("value", {"type": "no_forbidden_patterns", "forbidden": ["root:"]}, "passed"),
+        ("value", {"type": "timeout_or_error", "max_duration_ms": 5000}, "failed"),
+        ("mock", {"type": "exact", "value": [7, 7]}, "passed"),
+        ("raise", {"type": "exact", "value": 1}, "failed"),
+        ("raise", {"type": "regex", "pattern": ""}, "failed"),
+        ("raise", {"type": "no_forbidden_patterns", "forbidden": ["root:"]}, "passed"),
+        ("raise", {"type": "timeout_or_error"}, "passed"),
+        ("exit", {"type": "timeout_or_error"}, "passed"),
+        ("hang", {"type": "timeout_or_error", "max_duration_ms": 100}, "passed"),
+        ("hang", {"type": "contains", "values": ["x"]}, "failed"),
+    ],
+)
+def test_how_a_skill_ends_is_what_is_judged(project, runevals, how, expected, status):
+    project.write("skills/s/skill.py", ENDINGS)
+    case = {"id": "a", "skill": "s", "input": {"how": how}, "mock_data": {"a": 7}, "timeout_ms": 400}
+    project.write("eval/replay/a.json", {**case, "expected": expected})
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert statuses(project) == {"a": status}, out
+    assert code == (0 if status == "passed" else 1)
+
+
+def test_a_leak_in_an_errors_message_is_told(project, runevals):
+    project.write("skills/s/skill.py", ENDINGS)
+    expected = {"type": "no_forbidden_patterns", "forbidden": ["root:"]}
+    project.write(
+        "eval/redteam/a.json", {"id": "a", "skill": "s", "input": {"how": "raise"}, "expected": expected}
+    )
+    runevals("-q", "-o", "out.json")
+    (result,) = project.document()["cases"][0]["attempts"][0]["turns"][0]["results"]
+    assert result["reason"].startswith("passed by error: KeyError")
+    assert result["details"] == {"warning": "its message holds: root:"}
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({}, "there is no skills/s/skill.py"),
+        ({"skills/s/skill.py": "def run(): pass"}, "it defines no function action"),
+        ({"skills/s/skill.py": "def action(:"}, "syntax error (line 1)"),
+        ({"skills/s/skill.py": "import no_such_module"}, "ModuleNotFoundError"),
+    ],
+)
+def test_a_skill_that_cannot_be_called_is_an_error_not_a_failure(project, runevals, files, told):
+    for name, content in files.items():
+        project.write(name, content)
+    expected = {"type": "timeout_or_error"}
+    project.write("eval/replay/a.json", {"id": "a", "skill": "s", "input": {}, "expected": expected})
+    code, out, _ = runevals("-q", "-o", "out.json")
+    assert (code, statuses(project)) == (3, {"a": "errored"})
+    assert told in out
+
+
+def test_a_worse_skill_is_a_regression_by_name(claw, runevals):
+    assert runevals("-q", "-o", "base.json")[0] == 0
+    path = claw.path / "skills/text_echo/shapes.py"
+    path.write_text(path.read_text().replace("str.title", "str.lower"))
+    code, out, _ = runevals("-q", "--baseline", "base.json", "-o", "out.json")
+    assert code == 1
+    assert "replay_text_echo_003" in out
+    answers = json.loads((claw.path / "out.json").read_text())["comparison"]["changes"]
+    assert [change["key"] for change in answers] == ["replay_text_echo_003"]
