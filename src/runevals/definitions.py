@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.reading import path_inside
-from runevals.errors import InvalidOptions, InvalidSettings
+from runevals.errors import InvalidOptions, InvalidSettings, UnknownEvaluator
 from runevals.evaluators import catalogue
+from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec
 
 Definitions = Mapping[str, EvaluatorSpec]
@@ -25,13 +26,11 @@ _PRESETS = {
 def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> Definitions:
     """Id → the evaluator behind it. Raises InvalidSettings for what cannot be built, ToldWrong for its files."""
     found: dict[str, EvaluatorSpec] = {}
-    for entry in written:
+    for entry in _parts_first(written, shown):
         name = entry["id"]
-        if name in found:
-            raise InvalidSettings(f"{shown}: evaluators: the id '{name}' is used twice")
         if name in catalogue.names():
             raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")
-        spec = _spec(entry, shown, base, repository)
+        spec = _spec(entry, shown, base, repository, found)
         try:
             catalogue.build(spec)
         except InvalidOptions as error:
@@ -40,10 +39,41 @@ def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> 
     return found
 
 
-def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path) -> EvaluatorSpec:
+def _parts_first(written: Any, shown: str) -> list[Mapping[str, Any]]:
+    """The entries, each after those that it combines. Raises InvalidSettings for a circle."""
+    by_id = {entry["id"]: entry for entry in written}
+    if len(by_id) < len(written):
+        ids = [entry["id"] for entry in written]
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InvalidSettings(f"{shown}: evaluators: the id '{twice}' is used twice")
+    ordered: dict[str, Mapping[str, Any]] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            circle = " → ".join((*above[above.index(name) :], name))
+            raise InvalidSettings(f"{shown}: evaluators: a composite contains itself: {circle}")
+        if name in ordered or name not in by_id:
+            return
+        for part in by_id[name].get("evaluatorIds", ()):
+            add(part, (*above, name))
+        ordered[name] = by_id[name]
+
+    for name in by_id:
+        add(name, ())
+    return list(ordered.values())
+
+
+def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions) -> EvaluatorSpec:
     rest = {key: value for key, value in entry.items() if key not in ("id", "type", "threshold", "weight")}
     what = f"{shown}: evaluators: {entry['id']}"
+    threshold = entry.get("threshold")
+    children: tuple[EvaluatorSpec, ...] = ()
     match entry["type"]:
+        case "llm":
+            name, options, threshold = "llm", {**_llm(rest, threshold), "label": entry["id"]}, None
+        case "composite":
+            children = tuple(_part(part, what, known) for part in rest.pop("evaluatorIds", ()))
+            name, options = "composite", rest
         case "code":
             name, options = "code", _code(rest, what, base, repository)
         case _:
@@ -55,9 +85,31 @@ def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path) ->
         name=name,
         id=entry["id"],
         options=options,
-        threshold=entry.get("threshold"),
+        threshold=threshold,
+        children=children,
         weight=float(entry.get("weight", 1.0)),
     )
+
+
+def _part(name: str, what: str, known: Definitions) -> EvaluatorSpec:
+    """An evaluator that a composite names: one of the settings, or of ours."""
+    if name in known:
+        return known[name]
+    try:
+        catalogue.find(name)
+    except UnknownEvaluator:
+        hint = did_you_mean(name, (*known, *catalogue.names()))
+        raise InvalidSettings(f"{what}: there is no evaluator '{name}'{hint}") from None
+    return EvaluatorSpec(name=name)
+
+
+def _llm(told: Mapping[str, Any], threshold: float | None) -> dict[str, object]:
+    """The keys of an `llm` evaluator as our options."""
+    options: dict[str, object] = {"prompt": told["prompt"]} if "prompt" in told else {}
+    scale = told.get("scoreRange", {})
+    options |= {ours: float(scale[key]) for key, ours in (("min", "minimum"), ("max", "maximum")) if key in scale}
+    options |= {} if threshold is None else {"pass_from": threshold}
+    return options | ({"model": told["modelId"]} if "modelId" in told else {})
 
 
 def _code(told: Mapping[str, Any], what: str, base: Path, repository: Path) -> dict[str, object]:

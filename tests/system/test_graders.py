@@ -106,3 +106,53 @@ def test_what_cannot_be_meant_is_told_before_the_run(graded, runevals, settings,
     code, _, err = runevals("-q")
     assert code == 2
     assert told in err
+
+
+COMBINED = """
+target: {type: recorded, path: answers.jsonl}
+judge: recorded:judge.jsonl
+evaluators:
+  - {id: both, type: composite, evaluatorIds: [preset-contains, length], aggregation: and, mode: parallel}
+  - {id: either, type: composite, evaluatorIds: [both, tone], aggregation: or}
+  - id: length
+    type: code
+    code: "module.exports = (i, o) => ({passed: true, score: 0.85})"
+  - {id: tone, type: llm, modelId: gpt-5-mini, prompt: "Polite? {{output}}", scoreRange: {min: 0, max: 10}}
+"""
+
+
+def test_composites_and_llm_evaluators_of_the_settings(graded, runevals):
+    """The document's worked example: {passed: true, score: 1.0} and 0.85 make 0.85."""
+    graded.write("runevals.yaml", COMBINED)
+    graded.write("answers.jsonl", '{"case": "a", "output": "say yes"}\n{"case": "b", "output": "no"}\n')
+    lines = [f'{{"case": "{case}", "evaluator": "tone", "score": {score}, "reason": "r"}}' for case, score in
+             (("a", 6), ("b", 5))]  # fmt: skip
+    graded.write("judge.jsonl", "\n".join(lines))
+    rows = [{"id": key, "input": "?", "expected": "yes"} for key in ("a", "b")]
+    graded.write("rows.json", {"evaluators": ["both", "tone", "either"], "rows": rows})
+    code, out, _ = runevals("rows.json", "-q", "-o", "out.json")
+    assert code == 0, out
+    found = results(graded)
+    assert (found["a", "both"]["outcome"], found["a", "both"]["score"]) == ("passed", 0.85)
+    assert (found["b", "both"]["outcome"], found["b", "both"]["score"]) == ("failed", 0.0)
+    assert (found["a", "tone"]["outcome"], found["a", "tone"]["score"]) == ("passed", 0.6)
+    assert (found["b", "tone"]["outcome"], found["b", "either"]["outcome"]) == ("failed", "failed")
+    assert found["b", "either"]["score"] == 0.5
+    assert [part["id"] for part in found["a", "both"]["details"]["parts"]] == ["preset-contains", "length"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{id: x, type: composite, evaluatorIds: [y]}, {id: y, type: composite, evaluatorIds: [x]}", "x → y → x"),
+        ("{id: x, type: composite, evaluatorIds: [preset-containz]}", "did you mean 'preset-contains'?"),
+        ("{id: x, type: composite, evaluatorIds: [contains], weights: [1, 2]}", "weights has 2 entries for 1"),
+        ("{id: x, type: llm, prompt: '{{answer}}'}", "the template has no variable 'answer'"),
+        ("{id: x, type: llm, scoreRange: {min: 3, max: 1}}", "max must be above min"),
+    ],
+)
+def test_combinations_that_cannot_be_meant_are_told(graded, runevals, entry, told):
+    graded.write("runevals.yaml", f"evaluators: [{entry}]\ntarget: {{type: recorded, path: answers.jsonl}}\n")
+    code, _, err = runevals("-q")
+    assert code == 2
+    assert told in err

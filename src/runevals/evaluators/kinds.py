@@ -33,6 +33,8 @@ class Question:
     instructions: str
     parts: tuple[tuple[str, str], ...]
     scale: Scale = ONE_TO_FIVE
+    score_key: str = "score"  # what the reply calls it
+    model: str | None = None  # to ask instead of the judge's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,101 @@
+"""A model scores the response by a prompt of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.template import filled, label_of, parsed
+from runevals.evaluators.kinds import Judged, Judgement, Question, Subject
+from runevals.records import Problem, Scale, Verdict
+
+PASS_FROM = 0.6
+DEFAULT_PROMPT = """Assess the quality of an AI assistant's answer.
+
+The user's question:
+{{input}}
+
+The assistant's answer:
+{{output}}
+
+{{#if expected}}
+A reference answer:
+{{expected}}
+{{/if}}
+
+Look at these:
+1. accuracy: is the answer right?
+2. completeness: does it answer the whole question?
+3. clarity: is it easy to understand?
+
+Give one overall score."""
+
+
+@evaluator("llm")
+@dataclass(frozen=True, kw_only=True)
+class Llm(Judged):
+    """A model scores the response by your own prompt. It is declared in the settings under an id.
+
+    The template knows `{{input}}`, `{{output}}`, `{{expected}}`, `{{metadata.NAME}}` and `{{#if NAME}}…{{/if}}`.
+    The model gives `overall` on the range; (overall − min) / (max − min) passes from 0.6 unless `threshold` says
+    otherwise.
+
+    Options:
+        prompt: the template; without it, accuracy, completeness and clarity are asked for.
+        model: the model to ask instead of the configured judge's.
+        minimum: the least score.
+        maximum: the greatest score.
+        pass_from: the normalised score, 0–1, that passes.
+        label: under which name it is asked; its id.
+
+    Example:
+        evaluators: [{id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}]
+    """
+
+    prompt: str = DEFAULT_PROMPT
+    model: str | None = None
+    minimum: float = 0.0
+    maximum: float = 10.0
+    pass_from: float = PASS_FROM
+    label: str = "llm"
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        try:
+            parsed(self.prompt)
+        except ValueError as error:
+            yield "prompt", str(error)
+        if not self.minimum < self.maximum:
+            yield "scoreRange", f"scoreRange goes from {self.minimum:g} to {self.maximum:g}; max must be above min"
+        if not 0 <= self.pass_from <= 1:
+            yield "threshold", f"threshold is {self.pass_from:g}, but must be from 0 to 1"
+
+    @property
+    def scale(self) -> Scale:  # type: ignore[override] # its author says which, not its class
+        return Scale(self.minimum, self.maximum)
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        values = {"input": subject.prompt, "output": subject.response.text, "expected": subject.expected}
+        values |= {f"metadata.{name}": _text(value) for name, value in subject.metadata.items()}
+        instructions, used = filled(parsed(self.prompt), values)
+        return Question(
+            evaluator=self.label,
+            instructions=instructions,
+            parts=tuple((label_of(name), values.get(name) or "") for name in used),
+            scale=self.scale,
+            score_key="overall",
+            model=self.model,
+        )
+
+    def verdict(self, answer: Judgement) -> Verdict:
+        if answer.score is None:
+            return Verdict(None, answer.reason)
+        share = self.scale.share(answer.score) or 0.0
+        return Verdict(answer.score, answer.reason, passed=share >= self.pass_from - 1e-12)
+
+
+def _text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

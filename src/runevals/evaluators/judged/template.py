@@ -1,0 +1,98 @@
+"""Prompt templates of `llm` evaluators: parsed once, filled once, never read again after that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_TAG = re.compile(r"\{\{\s*(#if\s+[\w.]+|/if|[\w.]+)\s*\}\}")
+VARIABLES = ("input", "output", "expected")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the template."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`{{name}}`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`{{#if name}}…{{/if}}`; an empty or absent value is false."""
+
+    name: str
+    body: tuple[Text | Variable | If, ...]
+
+
+Node = Text | Variable | If
+
+
+def parsed(template: str) -> tuple[Node, ...]:
+    """The template's parts. Raises ValueError for an unknown variable or an `if` that is not closed."""
+    tokens = _TAG.split(template)
+    nodes, at = _block(tokens, 0, "")
+    if at < len(tokens):
+        raise ValueError("the template closes an {{#if}} that it did not open")
+    return nodes
+
+
+def _block(tokens: list[str], at: int, inside: str) -> tuple[tuple[Node, ...], int]:
+    nodes: list[Node] = []
+    while at < len(tokens):
+        if at % 2 == 0:
+            nodes += [Text(tokens[at])] if tokens[at] else []
+        elif tokens[at] == "/if":
+            return tuple(nodes), at + 1
+        elif tokens[at].startswith("#if"):
+            name = _known(tokens[at].split()[1])
+            body, at = _block(tokens, at + 1, name)
+            nodes.append(If(name, body))
+            continue
+        else:
+            nodes.append(Variable(_known(tokens[at])))
+        at += 1
+    if inside:
+        raise ValueError(f"the template opens {{{{#if {inside}}}}} and does not close it")
+    return tuple(nodes), at
+
+
+def _known(name: str) -> str:
+    if name not in VARIABLES and not name.startswith("metadata."):
+        known = ", ".join((*VARIABLES, "metadata.NAME"))
+        raise ValueError(f"the template has no variable '{name}'; it has {known}")
+    return name
+
+
+def filled(nodes: tuple[Node, ...], values: Mapping[str, str | None]) -> tuple[str, tuple[str, ...]]:
+    """(the template with each variable named by the label of its data, the variables used).
+
+    The values themselves stay apart: what a model wrote is data, never part of the instructions.
+    """
+    used: dict[str, None] = {}
+    return "".join(_told(nodes, values, used)), tuple(used)
+
+
+def _told(nodes: tuple[Node, ...], values: Mapping[str, str | None], used: dict[str, None]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case Text(text):
+                yield text
+            case Variable(name):
+                used[name] = None
+                yield f"(the text marked {label_of(name)})" if values.get(name) is not None else "(none)"
+            case If(name, body):
+                if values.get(name):
+                    yield from _told(body, values, used)
+
+
+def label_of(name: str) -> str:
+    """How a variable's data is marked."""
+    return name.replace(".", " ").upper()
