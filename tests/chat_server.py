@@ -20,6 +20,7 @@ class Reply:
     error: dict[str, object] | None = None
     finish_reason: str = "stop"
     raw: str | None = None
+    tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
 
 
 @dataclass
@@ -69,11 +70,22 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                     {
                         "index": 0,
                         "finish_reason": reply.finish_reason,
-                        "message": {"role": "assistant", "content": reply.text},
+                        "message": {
+                            "role": "assistant",
+                            "content": reply.text,
+                            **({"tool_calls": self._calls(reply)} if reply.tool_calls else {}),
+                        },
                     }
                 ],
                 "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
             }
+
+        @staticmethod
+        def _calls(reply):
+            return [
+                {"id": f"call-{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+                for n, (name, given) in enumerate(reply.tool_calls)
+            ]
 
         def log_message(self, *args):
             pass

@@ -33,6 +33,20 @@ class ParameterRefused(Exception):
         super().__init__(message)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestedCall:
+    """A tool call that a model asks for; `arguments` is JSON text, as it came."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def as_message(self) -> dict[str, object]:
+        """How the call stands in the message that goes back to the model."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
     """What came back: text (None where the model refused), usage and who answered."""
@@ -40,7 +54,7 @@ class ChatReply:
     text: str | None
     finish_reason: str | None
     refusal: str | None = None
-    tool_calls: tuple[tuple[str, str], ...] = ()  # (name, arguments as JSON text)
+    tool_calls: tuple[RequestedCall, ...] = ()
     model: str | None
     input_tokens: int | None
     output_tokens: int | None
@@ -71,11 +85,11 @@ class Chat:
         """Imports the SDK and makes the client, half a second that can pass beside other work."""
         self._client()
 
-    def ask(self, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, object]) -> ChatReply:
+    def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
         return self._throttle.call(lambda: self._once(messages, parameters), self._give_up)
 
-    def _once(self, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, object]) -> ChatReply:
+    def _once(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         import openai  # half a second that runs without a model need not pay
 
         create: Any = self._client().chat.completions.create
@@ -154,7 +168,10 @@ def _reply(completion: Any, latency_s: float) -> ChatReply:
     try:
         choice, usage = completion.choices[0], completion.usage
         message = choice.message
-        calls = tuple((call.function.name, call.function.arguments) for call in message.tool_calls or ())
+        calls = tuple(
+            RequestedCall(str(call.id), call.function.name, call.function.arguments)
+            for call in message.tool_calls or ()
+        )
         return ChatReply(
             text=_text(message.content),
             refusal=_text(message.refusal),

@@ -103,7 +103,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         base_url=_base_url(told, environment, from_file=from_file, what="target"),
         api_key_env=told.get("api_key_env", "OPENAI_API_KEY"),
         system_prompt=system_prompt,
-        parameters=told.get("parameters", {}),
+        parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
         function=told.get("function"),
         path=path,

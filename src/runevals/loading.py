@@ -16,7 +16,7 @@ from runevals.plan import RunPlan
 from runevals.records import Suite, SuiteProblem
 from runevals.settings import Settings, SuiteEntry
 
-CAN_INTERCEPT = frozenset({"recorded"})  # targets whose tool calls we answer, or that played them before
+CAN_INTERCEPT = frozenset({"openai", "recorded"})  # targets whose tool calls we answer, or that played them before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.chat_server import Reply, chat_server
+
 CUSTOM = (
     "export default function(output, { sample, assertion }) {\n  return { pass: output.includes('SQL') };\n}\n"
 )
@@ -142,3 +144,36 @@ def test_inverting_a_check_is_a_weakening(project, runevals):
     run("out.json", "--baseline", "base.json")
     messages = [w["message"] for w in project.document()["comparison"]["weakenings"]]
     assert messages == ["contains (3) was inverted by `not`"]
+
+
+def test_a_sample_with_mocks_runs_the_tool_loop_and_judges_the_trace(project, runevals, monkeypatch):
+    def answer(body, number):
+        if body["messages"][-1]["role"] == "tool":
+            return Reply(f"It says: {body['messages'][-1]['content']}")
+        return Reply(None, tool_calls=[("Read", {"file_path": "docs/a.md"})])
+
+    sample = {
+        "sample_id": "a",
+        "prompt": "What does a.md say?",
+        "mocks": [{"tool": "Read", "match": {"file_path_endswith": "a.md"}, "return_file": "fixtures/a.txt"}],
+        "assertions": [
+            {"type": "contains", "value": "30 days"},
+            {"type": "tools_called", "values": ["Read"]},
+            {"type": "tools_not_called", "values": ["Write"]},
+            {"type": "tool_input_contains", "value": "Read:a.md"},
+            {"type": "tool_output_contains", "value": "Read:30 days"},
+            {"type": "mock_hit", "value": "Read:1"},
+            {"type": "turns_max", "value": 2},
+            {"type": "tools_count_max", "value": 1},
+        ],
+    }
+    project.write("fixtures/a.txt", "30 days")
+    project.write("eval-samples.json", [sample])
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("--target", "openai:tiny", "-q", "-o", "out.json")
+    assert code == 0, out
+    results = first(project)["attempts"][0]["turns"][0]["results"]
+    assert {result["id"]: result["outcome"] for result in results if result["outcome"] != "passed"} == {}
+    project.write("fixtures/a.txt", "40 days")  # what the mock returns is a part of the case
+    assert runevals("--target", "recorded:out.json", "--baseline", "out.json", "-q", "-o", "again.json")[0] == 3

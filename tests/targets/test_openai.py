@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from runevals.chat import Chat, Endpoint
@@ -111,3 +113,40 @@ def test_nobody_there_is_a_failed_call():
 
 def test_the_key_is_in_no_repr():
     assert "key-1" not in repr(Endpoint(model="m", api_key="key-1"))
+
+
+def test_the_models_tool_calls_are_answered_by_the_cases_mocks():
+    def answer(body, number):
+        if number == 0:
+            return Reply(None, tool_calls=[("search", {"q": "refund"}), ("write", {"x": 1})])
+        return Reply("30 days") if number == 2 else Reply(None, tool_calls=[("search", {"q": "more"})])
+
+    mocks = [{"tool": "search", "match": {"input_contains": "refund"}, "return": "policy: 30 days"}]
+    with chat_server(answer) as server:
+        asked = replace(asking(), metadata={"mocks": mocks, "mocksStrict": True})
+        response = target(server).answer(asked)
+    assert response.text == "30 days"
+    assert [(call.name, call.output, call.mock) for call in response.tool_calls] == [
+        ("search", "policy: 30 days", "search:1"),
+        ("write", "denied: no mock answers this call", None),
+        ("search", "denied: no mock answers this call", None),
+    ]
+    assert (response.turns, response.input_tokens, response.output_tokens) == (3, 30, 15)
+    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["search"]
+    sent = server.requests[1]["messages"][1:]
+    assert [message["role"] for message in sent] == ["assistant", "tool", "tool"]
+    assert sent[1] == {"role": "tool", "tool_call_id": "call-0", "content": "policy: 30 days"}
+
+
+def test_a_model_that_never_stops_calling_tools_is_stopped():
+    tools = [{"type": "function", "function": {"name": "again", "parameters": {"type": "object"}}}]
+    with chat_server(lambda body, n: Reply("more", tool_calls=[("again", {})])) as server:
+        response = target(server, tools=tools).answer(asking())
+    assert (response.turns, len(server.requests), len(response.tool_calls)) == (20, 20, 20)
+
+
+def test_calls_of_tools_that_nobody_declared_are_reported_and_not_answered():
+    with chat_server(lambda body, n: Reply("x", tool_calls=[("search", {"q": 1})])) as server:
+        response = target(server).answer(asking())
+    assert [(call.name, call.output) for call in response.tool_calls] == [("search", None)]
+    assert "tools" not in server.requests[0]

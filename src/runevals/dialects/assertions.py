@@ -55,6 +55,23 @@ class Assertions:
         ]
         return tuple(_numbered(found))
 
+    def mocks(self, place: Place) -> list[dict[str, Any]]:
+        """The sample's mocks, with the text of a `return_file` in its place."""
+        found = []
+        for index, told in enumerate(self.sample["mocks"]):
+            mock, at = dict(told), (*place, "mocks", index)
+            named = mock.pop("return_file", None)
+            if named is not None and self.folder is not None:
+                try:
+                    path = path_inside(self.root, named, base=self.folder, what="return_file")
+                    mock["return"] = path.read_text(encoding="utf-8")
+                except (ToldWrong, UnicodeDecodeError) as error:
+                    self._wrong((*at, "return_file"), str(error))
+            elif "return" not in mock and "return_seq" not in mock:
+                self._wrong(at, "needs 'return', 'return_file' or 'return_seq'")
+            found.append(mock)
+        return found
+
     def _spec(self, assertion: Mapping[str, Any], place: Place, depth: int) -> EvaluatorSpec | None:
         kind: str = assertion["type"]
         if kind in self.definitions:

@@ -68,6 +68,8 @@ def _requires(told: Mapping[str, Any]) -> Requires:
 
 def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Assertions) -> Case:
     location = source.locate(place)
+    if "mocks" in sample:
+        sample = {**sample, "mocks": reader.mocks(place)}
     turn = Turn(
         prompt=assembled(sample),
         asked=sample["prompt"],

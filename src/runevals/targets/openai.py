@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import fsum
+from typing import Any
 
-from runevals.chat import Chat, ChatFailed, ParameterRefused
+from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.errors import TargetRefused
 from runevals.records import Conversation, ModelIdentity, Response, ToolCall
+from runevals.targets.mocks import Mocks
 from runevals.targets.reported import failed
+
+MOST_TURNS = 20
 
 
 class OpenAITarget:
@@ -29,12 +34,14 @@ class OpenAITarget:
         self._chat.warm_up()
 
     def answer(self, conversation: Conversation) -> Response:
-        """One completion, with what the API reports of it."""
-        messages = [{"role": m.role, "content": m.content} for m in conversation.messages]
+        """What the model says in the end, its tool calls answered by the case's mocks on the way."""
+        messages: list[Mapping[str, object]] = [
+            {"role": m.role, "content": m.content} for m in conversation.messages
+        ]
         if self._system_prompt is not None:
             messages.insert(0, {"role": "system", "content": self._system_prompt})
         try:
-            reply = self._chat.ask(messages, self._parameters)
+            return self._talked(messages, conversation)
         except ParameterRefused as error:
             message = f"the endpoint refuses the parameter '{error.parameter}': {error}"
             return failed("target_failed", message)
@@ -42,22 +49,53 @@ class OpenAITarget:
             if error.refused:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
             return failed(f"target_{error.kind}", str(error))
-        if reply.model is not None:
-            with self._lock:
-                self._reported.add(reply.model)
-        calls = tuple(ToolCall(name=name, input=_arguments(text)) for name, text in reply.tool_calls)
-        if reply.text is None and not calls:
-            message = reply.refusal or f"the model gave no text (finish_reason: {reply.finish_reason})"
-            return replace(failed("empty_response", message), model=reply.model)
+
+    def _talked(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
+        """Completions until the model asks for no more tools. Raises ChatFailed, ParameterRefused."""
+        mocks = _mocks(conversation)
+        parameters = self._with_tools(mocks)
+        replies: list[ChatReply] = []
+        calls: list[ToolCall] = []
+        while True:
+            reply = self._chat.ask(messages, parameters)
+            replies.append(reply)
+            if reply.model is not None:
+                with self._lock:
+                    self._reported.add(reply.model)
+            if not reply.tool_calls or "tools" not in parameters or len(replies) == MOST_TURNS:
+                break
+            asked = [call.as_message() for call in reply.tool_calls]
+            messages.append({"role": "assistant", "content": reply.text, "tool_calls": asked})
+            for call in reply.tool_calls:
+                made = mocks.answered(call.name, _arguments(call.arguments))
+                calls.append(made)
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
+        last = replies[-1]
+        calls += [ToolCall(name=call.name, input=_arguments(call.arguments)) for call in last.tool_calls]
+        if last.text is None and not last.tool_calls:
+            message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
+            return replace(failed("empty_response", message), model=last.model)
         return Response(
-            text=reply.text or "",
-            tool_calls=calls,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-            latency_s=reply.latency_s,
-            turns=1,
-            model=reply.model,
+            text=last.text or "",
+            tool_calls=tuple(calls),
+            input_tokens=_sum(reply.input_tokens for reply in replies),
+            output_tokens=_sum(reply.output_tokens for reply in replies),
+            latency_s=fsum(reply.latency_s for reply in replies),
+            turns=len(replies),
+            model=last.model,
         )
+
+    def _with_tools(self, mocks: Mocks) -> dict[str, object]:
+        """The parameters, with a plain declaration of every mocked tool that they do not declare themselves."""
+        declared: Any = self._parameters.get("tools", [])
+        known = {tool.get("function", {}).get("name") for tool in declared}
+        more = [
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
+            for name in mocks.tools
+            if name not in known
+        ]
+        tools = [*declared, *more]
+        return {**self._parameters, "tools": tools} if tools else self._parameters
 
     def identity(self) -> ModelIdentity:
         """The model asked for, and those that answered."""
@@ -72,6 +110,18 @@ class OpenAITarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _mocks(conversation: Conversation) -> Mocks:
+    """What the case declares; without any, every tool call is answered with an error."""
+    declared: Any = conversation.metadata.get("mocks") or []
+    return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Unknown as soon as one is."""
+    known = list(counts)
+    return None if None in known else sum(count for count in known if count is not None)
 
 
 def _arguments(text: str) -> object:

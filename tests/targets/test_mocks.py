@@ -1,0 +1,66 @@
+"""Mocks: which one answers a tool call, and with what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runevals.targets.mocks import DENIED, NO_TOOL, Mocks
+
+
+def answer(match, given, tool="Read"):
+    found = Mocks([{"tool": tool, "match": match, "return": "hit"}], strict=False).answered("Read", given)
+    return found.output == "hit"
+
+
+@pytest.mark.parametrize(
+    ("match", "given", "hit"),
+    [
+        ({}, {}, True),
+        ({"file_path": "a/b.md"}, {"file_path": "a/b.md"}, True),
+        ({"file_path": "a/b.md"}, {"file_path": "b.md"}, False),
+        ({"file_path": "~/b.md"}, {"file_path": str(Path("~/b.md").expanduser())}, True),
+        ({"file_path_endswith": "b.md"}, {"file_path": "a/b.md"}, True),
+        ({"file_path_endswith": "b.md"}, {"file_path": "a/ab.md"}, False),  # at a path boundary
+        ({"file_path_endswith": "b.md"}, {"path": "b.md"}, True),
+        ({"url": "https://x/y"}, {"url": "https://x/y"}, True),
+        ({"url_glob": "https://x/*"}, {"url": "https://x/y/z"}, True),
+        ({"url_glob": "https://x/?"}, {"url": "https://x/y"}, False),  # only * is special
+        ({"command_glob": "git log*"}, {"command": "git log -1\n"}, True),
+        ({"command_glob": "git log"}, {"command": "git log -1"}, False),  # the whole command
+        ({"input": {"a": {"b": 1}}}, {"a": {"b": 1, "c": 2}, "d": 3}, True),
+        ({"input": {"a": {"b": 2}}}, {"a": {"b": 1}}, False),
+        ({"input_contains": "REFUND"}, {"a": [{"b": "a refund"}]}, True),
+        ({"input_contains": "refund"}, {"a": "x"}, False),
+        ({"file_path": "a", "input_contains": "x"}, {"file_path": "a"}, False),  # all of them must hold
+        ({"url": "x"}, "not an object", False),
+    ],
+)
+def test_every_field_of_a_match_must_hold(match, given, hit):
+    assert answer(match, given) is hit
+    assert answer(match, given, tool="*") is hit
+    assert answer(match, given, tool="Write") is False
+
+
+def test_the_first_that_matches_answers_and_is_named():
+    mocks = Mocks(
+        [
+            {"tool": "Read", "match": {"file_path": "a"}, "return": {"k": "退"}},
+            {"tool": "Bash", "return": "b"},
+            {"tool": "Read", "return": "rest"},
+        ],
+        strict=True,
+    )
+    assert (mocks.answered("Read", {"file_path": "a"}).output, mocks.tools) == ('{"k": "退"}', ("Read", "Bash"))
+    assert mocks.answered("Read", {"file_path": "b"}).mock == "Read:2"
+    denied = mocks.answered("Write", {})
+    assert (denied.output, denied.ok, denied.mock) == (DENIED, False, None)
+    assert Mocks([], strict=False).answered("Write", {}).output == NO_TOOL
+
+
+def test_a_sequence_answers_one_by_one_and_then_stays_or_falls_back():
+    mocks = Mocks([{"tool": "R", "return_seq": ["1", "2"]}], strict=False)
+    assert [mocks.answered("R", {}).output for _ in range(4)] == ["1", "2", "2", "2"]
+    mocks = Mocks([{"tool": "R", "return_seq": ["1"], "return": "then"}], strict=False)
+    assert [mocks.answered("R", {}).output for _ in range(3)] == ["1", "then", "then"]
