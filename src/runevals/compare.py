@@ -311,5 +311,14 @@ def _caveats(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
     if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
         now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
         yield f"the provider answers with another model than for the base: {before} then, {now} now"
+    known = {(case.suite, case.key): case.fetched for case in base.cases if case.fetched}
+    changed = {
+        url
+        for case in head.cases
+        for url, digest in case.fetched.items()
+        if known.get((case.suite, case.key), {}).get(url, digest) != digest
+    }
+    if changed:
+        yield f"changed since the base was run: {', '.join(sorted(changed)[:5])}"
     if not base.complete:
         yield "the base's run is incomplete"

@@ -36,6 +36,9 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
     history: tuple[Message, ...] = ()
     turns: list[TurnTrace] = []
     broken: int | None = None
+    if trial.case.problem is not None:
+        unasked = TurnTrace(response=Response(problem=trial.case.problem))
+        return Trace(position=trial.position, turns=(unasked,) * len(trial.case.turns))
     for number, turn in enumerate(trial.case.turns, start=1):
         if broken is not None:
             message = f"turn {broken} of this conversation has no answer"

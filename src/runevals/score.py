@@ -157,6 +157,7 @@ def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
             tags=case.tags,
             critical=case.critical,
             group=case.group,
+            fetched=case.fetched,
             status=Outcome.SKIPPED,
             attempts=(),
             layers=Layers(),

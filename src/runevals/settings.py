@@ -17,6 +17,7 @@ from runevals.nearest import did_you_mean
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.urls import Fetching
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ class Settings:
     gates: tuple[Gate, ...]
     definitions: Definitions
     sandbox: str
+    fetching: Fetching
     errors_limit: float
     output_dir: str
     evaluate_only: bool = False
@@ -159,6 +161,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
+        fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
         evaluate_only=told.evaluate_only,
@@ -177,6 +180,14 @@ def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tupl
     if name == "judge" and name not in guarding.file.values:
         return file.values, file.shown  # the first change that brings a judge could never pass else
     return guarding.file.values, guarding.shown
+
+
+def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:
+    """What may be fetched. In CI, where nobody guards, a suite of a pull request could name any host."""
+    enabled = written.get("enabled")
+    if enabled and told.environment.get("CI") and guarding is None and told.base_side is not None:
+        enabled = None
+    return Fetching(enabled=enabled, allow_hosts=tuple(written.get("allow_hosts", ())))
 
 
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:

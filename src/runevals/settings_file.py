@@ -47,6 +47,7 @@ GUARDED = (
     "quarantine",
     "sandbox",
     "tag",
+    "url_fetch",
     "verify",
     "verify_repeats",
 )

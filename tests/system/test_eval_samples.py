@@ -177,3 +177,20 @@ def test_a_sample_with_mocks_runs_the_tool_loop_and_judges_the_trace(project, ru
     assert {result["id"]: result["outcome"] for result in results if result["outcome"] != "passed"} == {}
     project.write("fixtures/a.txt", "40 days")  # what the mock returns is a part of the case
     assert runevals("--target", "recorded:out.json", "--baseline", "out.json", "-q", "-o", "again.json")[0] == 3
+
+
+def test_an_address_is_never_sent_as_it_stands_unless_the_settings_say_so(project, runevals):
+    sample = {
+        "sample_id": "a",
+        "prompt": "Sum up https://example.org/x",
+        "assertions": [{"type": "min_length", "value": 1}],
+    }
+    project.write("eval-samples.json", [sample])
+    project.write("agent.py", "def answer(prompt):\n    return prompt\n")
+    words = ("--target", "python:agent.py:answer", "-q", "-o", "out.json")
+    code, out, _ = runevals(*words)
+    assert (code, first(project)["attempts"][0]["turns"][0]["error"]["code"]) == (3, "fetch_failed")
+    assert "url_fetch: {enabled: true}" in out
+    project.write("runevals.yaml", "url_fetch: {enabled: false}\n")
+    assert runevals(*words)[0] == 0
+    assert first(project)["attempts"][0]["turns"][0]["output"] == sample["prompt"]

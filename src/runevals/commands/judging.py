@@ -23,6 +23,7 @@ from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
+from runevals.urls import fetcher, inlined
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -106,7 +107,10 @@ def _against(
 
 @contextmanager
 def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
-    plan = make_plan(loaded.suites, settings, quarantined=loaded.quarantined)
+    suites = loaded.suites
+    if settings.target is not None and settings.target.type not in ("recorded", "skill"):
+        suites = inlined(suites, settings.fetching, fetcher(settings.fetching.allow_hosts))
+    plan = make_plan(suites, settings, quarantined=loaded.quarantined)
     require_judge(plan, settings)
     loading.require(loaded.suites, settings)
     notices = loaded.notices

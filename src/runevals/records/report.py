@@ -116,6 +116,7 @@ class CaseReport:
     tags: tuple[str, ...] = ()
     critical: bool = False
     group: str | None = None  # what category gates are counted for one by one, such as a skill
+    fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runevals.records.problem import Location, SuiteProblem
+from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Response
 
 
@@ -53,6 +53,8 @@ class Case:
     group: str | None = None  # what category gates are counted for one by one, such as a skill
     metadata: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | None = None  # where a program under test runs; absolute
+    problem: Problem | None = None  # why it cannot be asked at all
+    fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     mocked: bool = False  # tool calls are to be answered by what the case declares
     timeout_s: float | None = None  # for one answer, where the suite says
     fingerprint: str = ""  # sha256 of prompts, expectations, context and checks

@@ -1,0 +1,160 @@
+"""Addresses in samples: found, fetched from a real server, refused where they must be, and put in their place."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from runevals import urls
+from runevals.records import Case, Location, Suite, Turn
+from runevals.urls import Fetching, NotFetched, fetcher, found_in, inlined, page_text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.org/x.", ["https://a.org/x"]),
+        ("(https://a.org/x)", ["https://a.org/x"]),
+        ("https://a.org/x_(y)", ["https://a.org/x_(y)"]),
+        ("<https://a.org/x?a=1&b=2#c>, and \"http://b.org\"!", ["https://a.org/x?a=1&b=2#c", "http://b.org"]),
+        ("https://a.org https://a.org https://a.org/b", ["https://a.org", "https://a.org/b"]),
+        ("ftp://a.org and a.org and https://", []),
+        ("见https://a.org/页。", ["https://a.org/页。"]),
+    ],
+)  # fmt: skip
+def test_addresses_are_found_without_the_punctuation_after_them(text, found):
+    assert found_in(text) == found
+
+
+class Pages(BaseHTTPRequestHandler):
+    seen: list[str]
+
+    def do_GET(self):
+        self.seen.append(self.path)
+        body, kind, status, headers = b"text of " + self.path.encode(), "text/plain", 200, {}
+        match self.path:
+            case "/html":
+                body, kind = (
+                    b"<html><head><title>T</title></head><p>One &amp; two<script>x</script><p>Three",
+                    "text/html",
+                )
+            case "/big":
+                body = b"x" * (5 * 1024 * 1024)
+            case "/binary":
+                kind = "image/png"
+            case "/missing":
+                status = 404
+            case "/inside":
+                status, headers = 302, {"Location": "http://169.254.169.254/latest"}
+            case "/moved":
+                status, headers = 301, {"Location": "/html"}
+            case "/round":
+                status, headers = 302, {"Location": "/round"}
+            case "/slow":
+                time.sleep(1.5)
+            case "/dollar":
+                body = b"costs $& and $1 and \\1"
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def web():
+    handler = type("Handler", (Pages,), {"seen": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", handler.seen
+    server.shutdown()
+    server.server_close()
+
+
+@contextmanager
+def within(seconds):
+    before, urls.TIMEOUT_S = urls.TIMEOUT_S, seconds
+    try:
+        yield
+    finally:
+        urls.TIMEOUT_S = before
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/big", "larger than 2 MiB"),
+        ("/binary", "is no text (image/png)"),
+        ("/missing", "status 404"),
+        ("/inside", "is a private address"),
+        ("/round", "redirects more than 5 times"),
+        ("/slow", "cannot be fetched"),
+    ],
+)
+def test_what_is_refused(web, path, told):
+    with within(0.5), pytest.raises(NotFetched) as refused:
+        fetcher(["127.0.0.1"])(web[0] + path)
+    assert told in str(refused.value)
+
+
+def test_a_private_host_is_refused_before_anything_is_sent(web):
+    for host in (
+        web[0],
+        web[0].replace("127.0.0.1", "localhost"),
+        "http://[::1]:80",
+        "http://10.0.0.1",
+        "file:///etc",
+    ):
+        with pytest.raises(NotFetched):
+            fetcher([])(f"{host}/x")
+    assert web[1] == []
+
+
+def test_pages_become_text(web):
+    assert fetcher(["127.0.0.1"])(f"{web[0]}/moved") == "One & two\nThree"
+    assert page_text("<style>x</style>a<br>b") == "a\nb"
+
+
+def suite(prompt, context=None, dialect="eval-samples"):
+    location = Location(file="s")
+    turn = Turn(prompt=prompt, asked=prompt, context=context)
+    return Suite(
+        name="s",
+        path="s",
+        dialect=dialect,
+        cases=(Case(suite="s", key="a", name="a", turns=(turn,), location=location),),
+    )
+
+
+def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
+    base, seen = web
+    asked = suite(f"{base}/dollar, {base}/a and {base}/a/b and {base}/a.", context=f"{base}/a")
+    (found,) = inlined([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    (turn,) = found.cases[0].turns
+    assert turn.prompt == "costs $& and $1 and \\1, text of /a and text of /a/b and text of /a."
+    assert (turn.asked, turn.context) == (turn.prompt, "text of /a")
+    assert sorted(seen) == ["/a", "/a/b", "/dollar"]
+    assert len(found.cases[0].fetched) == 3
+
+
+@pytest.mark.parametrize("fetching", [Fetching(), Fetching(enabled=True)])
+def test_what_is_not_fetched_is_an_error_of_its_case_and_never_sent(web, fetching):
+    (found,) = inlined([suite(f"{web[0]}/missing")], fetching, fetcher(["127.0.0.1"]))
+    assert found.cases[0].problem.code == "fetch_failed"
+
+
+def test_addresses_are_plain_text_where_the_settings_say_so_and_in_other_formats(web):
+    for asked, fetching in (
+        (suite(f"{web[0]}/a"), Fetching(enabled=False)),
+        (suite(f"{web[0]}/a", dialect="rows"), Fetching(enabled=True)),
+    ):
+        assert inlined([asked], fetching, fetcher([])) == (asked,)
+    assert web[1] == []
