@@ -73,7 +73,7 @@ class Pages(BaseHTTPRequestHandler):
 def web():
     handler = type("Handler", (Pages,), {"seen": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", handler.seen
     server.shutdown()
     server.server_close()
