@@ -11,7 +11,18 @@ SRC = Path(__file__).parents[1] / "src" / "runevals"
 
 BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
-TOOLS = {"nearest", "inert", "redact", "schema_check", "line_process", "throttle", "significance", "power", "urls"}
+TOOLS = {
+    "nearest",
+    "inert",
+    "redact",
+    "schema_check",
+    "line_process",
+    "throttle",
+    "significance",
+    "power",
+    "urls",
+    "prices",
+}
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
 EDGES = BOTTOM | TOOLS | {"dialects", "evaluators", "document", "chat"}

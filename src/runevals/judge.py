@@ -15,6 +15,7 @@ from runevals.dialects.reading import read_line, read_text, unique_keys
 from runevals.errors import InvalidSuite, JudgeRefused
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
+from runevals.prices import Prices
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 
 PROMPT_VERSION = 1
@@ -46,9 +47,17 @@ class Judge(Protocol):
 class ModelJudge:
     """A chat model behind an OpenAI-compatible endpoint."""
 
-    def __init__(self, chat: Chat, parameters: Mapping[str, object], *, name: str = "openai") -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        parameters: Mapping[str, object],
+        *,
+        name: str = "openai",
+        prices: Prices = Prices(),  # noqa: B008 - a frozen record
+    ) -> None:
         """`parameters` are sent with every question, over temperature 0 and a fixed seed."""
         self._chat = chat
+        self._prices = prices
         self._name = name
         self._parameters: dict[str, object] = {"temperature": 0, "seed": 1, **parameters}
         self._formats = ["json_schema", "json_object", "none"]
@@ -73,12 +82,15 @@ class ModelJudge:
             spent[1] += reply.output_tokens or 0
             found = read_reply(reply, question, nonce)
             if isinstance(found, tuple):
+                known = reply.input_tokens is not None and reply.output_tokens is not None
+                tokens = (spent[0], spent[1]) if known else (None, None)
                 return Judgement(
                     score=found[0],
                     reason=found[1],
                     model=reply.model,
-                    input_tokens=None if reply.input_tokens is None else spent[0],
-                    output_tokens=None if reply.output_tokens is None else spent[1],
+                    cost_usd=self._prices.cost_usd(reply.model or self._chat.endpoint.model, *tokens),
+                    input_tokens=tokens[0],
+                    output_tokens=tokens[1],
                 )
             complaint = found
             repair = f"That cannot be used: {complaint}. Reply again, with the JSON object only."

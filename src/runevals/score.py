@@ -231,6 +231,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         pass_rate=passed / len(counted) if counted else None,
         composite=_mean(case.composite for case in cases),
         cost_usd=_sum_if_all_known(turns, lambda turn: turn.cost_usd),
+        judge_cost_usd=_judge_cost(turns),
         input_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.input_tokens)),
         output_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.output_tokens)),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
@@ -321,6 +322,13 @@ def _sum_if_all_known(turns: Sequence[TurnReport], read: Callable[[TurnReport], 
     values = [read(turn) for turn in turns if turn.error is None]
     known = [value for value in values if value is not None]
     return fsum(known) if known and len(known) == len(values) else None
+
+
+def _judge_cost(turns: Sequence[TurnReport]) -> float | None:
+    """What the judge's replies cost; unknown where there are none, or one of them does not say."""
+    costs = [result.cost_usd for turn in turns for result in turn.results if result.judge_model is not None]
+    known = [cost for cost in costs if cost is not None]
+    return fsum(known) if known and len(known) == len(costs) else None
 
 
 def _whole(value: float | None) -> int | None:

@@ -14,6 +14,7 @@ from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_setti
 from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
 from runevals.nearest import did_you_mean
+from runevals.prices import Price, Prices
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
@@ -63,6 +64,7 @@ class Settings:
     definitions: Definitions
     sandbox: str
     fetching: Fetching
+    prices: Prices
     errors_limit: float
     output_dir: str
     evaluate_only: bool = False
@@ -161,6 +163,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
+        prices=Prices({name: Price(**told) for name, told in file.values.get("prices", {}).items()}),
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],

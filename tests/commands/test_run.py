@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -362,3 +363,28 @@ def test_parameters_that_only_this_server_knows_are_sent(project, runevals, monk
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert runevals("-o", "out.json")[0] == 0
     assert server.requests[0]["top_k"] == 5
+
+
+def test_costs_of_target_and_judge_are_told_apart_and_known_only_where_prices_are(project, runevals, monkeypatch):
+    def answer(body, number):
+        nonce = re.search(r'"nonce": "(\w+)"', body["messages"][0]["content"])
+        return (
+            Reply("Paris")
+            if nonce is None
+            else Reply(json.dumps({"score": 5, "reasoning": "r", "nonce": nonce[1]}))
+        )
+
+    project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        words = ("--target", "openai:tiny", "--judge", "big", "-q", "-o", "out.json")
+        project.write(
+            "runevals.yaml", "prices: {tiny: {input: 100, output: 200}, big: {input: 1000, output: 0}}\n"
+        )
+        assert runevals(*words)[0] == 0
+        totals = project.document()["totals"]  # the server counts 10 tokens in and 5 out for each call
+        assert (totals["cost_usd"], totals["judge_cost_usd"]) == (pytest.approx(0.004), pytest.approx(0.02))
+        (project.path / "runevals.yaml").unlink()
+        assert runevals(*words)[0] == 0
+        totals = project.document()["totals"]
+        assert (totals["cost_usd"], totals["judge_cost_usd"], totals["input_tokens"]) == (None, None, 20)

@@ -95,7 +95,9 @@ def _target(
         case "openai":
             chat = _chat(told, settings.environment, throttles, what="target")
             threading.Thread(target=chat.warm_up, daemon=True).start()
-            return OpenAITarget(chat, system_prompt=told.system_prompt, parameters=told.parameters)
+            return OpenAITarget(
+                chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
+            )
         case "command":
             return CommandTarget(
                 told.command,
@@ -122,7 +124,8 @@ def _judge(settings: Settings, throttles: dict[str, Throttle]) -> Judge:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
         return RecordedJudge(told.path, told.path.name)
-    return ModelJudge(_chat(told, settings.environment, throttles, what="judge"), told.parameters, name=told.type)
+    chat = _chat(told, settings.environment, throttles, what="judge")
+    return ModelJudge(chat, told.parameters, name=told.type, prices=settings.prices)
 
 
 def _chat(

@@ -201,7 +201,8 @@ class Totals:
     skipped: int
     pass_rate: float | None
     composite: float | None
-    cost_usd: float | None = None
+    cost_usd: float | None = None  # of the target
+    judge_cost_usd: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_p95_s: float | None = None

@@ -131,6 +131,8 @@ def _footer(conclusion: Conclusion) -> str:
     parts = [plural(report.totals.cases, "case"), seconds(report.run.duration_s)]
     if report.totals.cost_usd is not None:
         parts.append(money(report.totals.cost_usd))
+    if report.totals.judge_cost_usd is not None:
+        parts.append(f"judge {money(report.totals.judge_cost_usd)}")
     if conclusion.comparison is not None:
         parts.append(f"base: {one_line(conclusion.comparison.source, 120)}")
     if report.run.sandbox == "reduced":

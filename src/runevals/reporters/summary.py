@@ -211,6 +211,8 @@ def _footer(conclusion: Conclusion) -> str:
     parts = [f"target {code_cell(report.run.target.model or report.run.target.type, 80)}"]
     if report.run.judge is not None:
         parts.append(f"judge {code_cell(report.run.judge.model or report.run.judge.type, 80)}")
+    if report.totals.judge_cost_usd is not None:
+        parts.append(f"judge's cost {money(report.totals.judge_cost_usd)}")
     if comparison is not None:
         parts.append(f"base: {code_cell(comparison.source, 160)}")
     if report.run.repeat > 1:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import Any
 
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.errors import TargetRefused
+from runevals.prices import Prices
 from runevals.records import Conversation, ModelIdentity, Response, ToolCall
 from runevals.targets.mocks import Mocks
 from runevals.targets.reported import failed
@@ -22,8 +23,16 @@ MOST_TURNS = 20
 class OpenAITarget:
     """Sends the system prompt, the conversation so far and the prompt."""
 
-    def __init__(self, chat: Chat, *, system_prompt: str | None, parameters: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        *,
+        system_prompt: str | None,
+        parameters: Mapping[str, object],
+        prices: Prices = Prices(),  # noqa: B008 - a frozen record
+    ) -> None:
         self._chat = chat
+        self._prices = prices
         self._system_prompt = system_prompt
         self._parameters = dict(parameters)
         self._reported: set[str] = set()
@@ -80,10 +89,22 @@ class OpenAITarget:
             tool_calls=tuple(calls),
             input_tokens=_sum(reply.input_tokens for reply in replies),
             output_tokens=_sum(reply.output_tokens for reply in replies),
+            cost_usd=self._cost(replies),
             latency_s=fsum(reply.latency_s for reply in replies),
             turns=len(replies),
             model=last.model,
         )
+
+    def _cost(self, replies: Sequence[ChatReply]) -> float | None:
+        """Of all completions together; by the model that answered, else by the one asked for."""
+        costs = [
+            self._prices.cost_usd(
+                reply.model or self._chat.endpoint.model, reply.input_tokens, reply.output_tokens
+            )
+            for reply in replies
+        ]
+        known = [cost for cost in costs if cost is not None]
+        return fsum(known) if len(known) == len(costs) else None
 
     def _with_tools(self, mocks: Mocks) -> dict[str, object]:
         """The parameters, with a plain declaration of every mocked tool that they do not declare themselves."""
