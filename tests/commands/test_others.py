@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -148,3 +149,18 @@ def test_an_expected_pattern_that_does_not_compile_is_told_with_its_line(project
     code, _, err = runevals("validate", "rows.csv", "--evaluators", "regex")
     assert code == 2
     assert "rows.csv:3:1: preset-regex cannot be used: /(/: SyntaxError" in err
+
+
+def test_every_schema_is_listed_and_printed_and_is_one(runevals):
+    import jsonschema
+
+    code, listed, _ = runevals("schema")
+    assert code == 0
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert {"eval-document", "eval-samples", "skill-cases", "rows", "settings"} <= set(names)
+    for name in names:
+        code, printed, _ = runevals("schema", name)
+        assert code == 0
+        jsonschema.Draft202012Validator.check_schema(json.loads(printed))
+    code, _, err = runevals("schema", "setings")
+    assert (code, "did you mean 'settings'?" in err) == (2, True)

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "report": "Write a results document in another format.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
+    "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "upgrade": "Write suites of an older shape in the current one.",
     "settings": "Show every setting and where it came from.",
     "action": "The entry of the container action.",

@@ -1,0 +1,41 @@
+"""`runevals schema`: the JSON Schemas, for editors that complete and check what they edit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import click
+
+# Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
+SCHEMAS: Mapping[str, tuple[str, str]] = {
+    "eval-document": ("runevals.dialects", "eval-document"),
+    "eval-samples": ("runevals.dialects", "eval-samples"),
+    "skill-cases": ("runevals.dialects", "skill-cases"),
+    "rows": ("runevals.dialects", "rows"),
+    "settings": ("runevals", "settings-1"),
+    "quarantine": ("runevals", "quarantine-1"),
+    "results": ("runevals", "results-1"),
+}
+
+
+@click.command("schema")
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """List the JSON Schemas, or print the one with this NAME.
+
+    \b
+    Example:
+      runevals schema settings > runevals.schema.json
+    """
+    from runevals.errors import ToldWrong
+    from runevals.nearest import did_you_mean
+    from runevals.schema_check import schema
+
+    if name is None:
+        for known, place in SCHEMAS.items():
+            click.echo(f"{known:<14} {schema(*place).get('title', '')}")
+        return
+    if name not in SCHEMAS:
+        raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
+    click.echo(json.dumps(schema(*SCHEMAS[name]), indent=2, ensure_ascii=False))
