@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("latency_max")
 @dataclass(frozen=True, kw_only=True)
-class LatencyMax(Check):
+class LatencyMax(Bound):
     """Passes when the answer took at most so many milliseconds.
 
     A target that does not report it makes this an error (`evidence_missing`), never a pass.
@@ -25,17 +24,10 @@ class LatencyMax(Check):
         {"type": "latency_max", "value": 3000}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool] = False
+    unit: ClassVar[str] = "ms"
+    missing: ClassVar[str] = "how long the answer took is not known"
 
-    value: float
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        if self.value < 0:
-            yield "value", f"value is {self.value:g}; it must not be negative"
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        found_s = subject.response.latency_s
-        if found_s is None:
-            return Problem(code="evidence_missing", message="how long the answer took is not known")
-        passed = round(found_s * 1000, 6) <= self.value
-        return Verdict(float(passed), f"{found_s * 1000:.0f} ms, at most {self.value:g} wanted")
+    def measured(self, subject: Subject) -> float | None:
+        latency_s = subject.response.latency_s
+        return None if latency_s is None else round(latency_s * 1000, 6)

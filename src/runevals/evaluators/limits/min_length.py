@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Layer, Verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("min_length")
 @dataclass(frozen=True, kw_only=True)
-class MinLength(Check):
+class MinLength(Bound):
     """Passes when the response has enough characters (Unicode code points).
 
     Options:
@@ -23,14 +22,10 @@ class MinLength(Check):
         {"type": "min_length", "value": 20}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool] = True
+    unit: ClassVar[str] = "characters"
 
     value: int
 
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        if self.value < 0:
-            yield "value", f"value is {self.value:g}; it must not be negative"
-
-    def check(self, subject: Subject) -> Verdict:
-        found = len(subject.response.text)
-        return Verdict(float(found >= self.value), f"{found} characters, at least {self.value} wanted")
+    def measured(self, subject: Subject) -> float | None:
+        return len(subject.response.text)

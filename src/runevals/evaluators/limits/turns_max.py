@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("turns_max")
 @dataclass(frozen=True, kw_only=True)
-class TurnsMax(Check):
+class TurnsMax(Bound):
     """Passes when the target took at most so many turns to answer.
 
     A target that does not report it makes this an error (`evidence_missing`), never a pass.
 
     Options:
-        value: at most so much.
+        value: at most so many.
 
     Example:
         {"type": "turns_max", "value": 5}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool] = False
+    unit: ClassVar[str] = "turns"
+    missing: ClassVar[str] = "the target does not report its turns"
 
     value: int
 
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        if self.value < 0:
-            yield "value", f"value is {self.value:g}; it must not be negative"
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        found = subject.response.turns
-        if found is None:
-            return Problem(code="evidence_missing", message="the target does not report its turns")
-        return Verdict(float(found <= self.value), f"{found} turns, at most {self.value} wanted")
+    def measured(self, subject: Subject) -> float | None:
+        return subject.response.turns

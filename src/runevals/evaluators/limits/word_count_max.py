@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Layer, Verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("word_count_max")
 @dataclass(frozen=True, kw_only=True)
-class WordCountMax(Check):
+class WordCountMax(Bound):
     """Passes when the response has not too many words, which white space separates.
 
     Options:
@@ -23,14 +22,10 @@ class WordCountMax(Check):
         {"type": "word_count_max", "value": 80}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool] = False
+    unit: ClassVar[str] = "words"
 
     value: int
 
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        if self.value < 0:
-            yield "value", f"value is {self.value:g}; it must not be negative"
-
-    def check(self, subject: Subject) -> Verdict:
-        found = len(subject.response.text.split())
-        return Verdict(float(found <= self.value), f"{found} words, at most {self.value} wanted")
+    def measured(self, subject: Subject) -> float | None:
+        return len(subject.response.text.split())

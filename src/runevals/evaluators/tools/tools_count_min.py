@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("tools_count_min")
 @dataclass(frozen=True, kw_only=True)
-class ToolsCountMin(Check):
+class ToolsCountMin(Bound):
     """Passes when at least so many tool calls were made, of any tool.
 
-    A target that does not report its tool calls makes this an error (`evidence_missing`).
+    A target that does not report its tool calls makes this an error (`evidence_missing`), never a pass.
 
     Options:
         value: at least so many.
@@ -25,12 +24,12 @@ class ToolsCountMin(Check):
         {"type": "tools_count_min", "value": 3}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool] = True
+    unit: ClassVar[str] = "calls"
+    missing: ClassVar[str] = "the target does not report its tool calls"
 
     value: int
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
-        return Verdict(float(len(calls) >= self.value), f"{len(calls)} calls, at least {self.value} wanted")
+    def measured(self, subject: Subject) -> float | None:
+        calls = subject.response.tool_calls
+        return None if calls is None else len(calls)

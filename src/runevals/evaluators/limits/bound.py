@@ -1,0 +1,42 @@
+"""At least, or at most, so much of something that an answer has."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.kinds import Check, Subject
+from runevals.records import Layer, Problem, Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound(Check):
+    """Passes when what is measured is at least, or at most, `value`; both inclusive.
+
+    What the target never reported is an error (`evidence_missing`), never a pass.
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    at_least: ClassVar[bool]
+    unit: ClassVar[str]
+    missing: ClassVar[str] = "the target does not report it"
+
+    value: float
+
+    @abstractmethod
+    def measured(self, subject: Subject) -> float | None:
+        """How much of it the answer has; None where nobody knows."""
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if self.value < 0:
+            yield "value", f"value is {self.value:g}; it must not be negative"
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        found = self.measured(subject)
+        if found is None:
+            return Problem(code="evidence_missing", message=self.missing)
+        passed = found >= self.value if self.at_least else found <= self.value
+        wanted = f"at {'least' if self.at_least else 'most'} {self.value:g} wanted"
+        return Verdict(float(passed), f"{found:.6g} {self.unit}, {wanted}")
