@@ -68,6 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
+    "panel": BOTTOM | {"evaluators", "judge"},
     "sandbox": EDGES | {"sandbox"},
     "github": BOTTOM | TOOLS | {"github"},
     "commands": {"*"},

@@ -282,8 +282,18 @@ def _judges_differ(head: RunReport, base: RunReport) -> bool:
     return _judge_key(head.run.judge) != _judge_key(base.run.judge)
 
 
-def _judge_key(judge: ModelIdentity | None) -> tuple[str | None, ...] | None:
-    return None if judge is None else (judge.type, judge.model, judge.prompt_hash)
+def _judge_key(judge: ModelIdentity | None) -> tuple[object, ...] | None:
+    """What two judges must share: a median of several votes is not spread as one vote is."""
+    if judge is None:
+        return None
+    return judge.type, judge.model, judge.prompt_hash, judge.detail.get("votes", 1)
+
+
+def _judge_name(judge: ModelIdentity | None) -> str:
+    if judge is None:
+        return "none"
+    votes = judge.detail.get("votes", 1)
+    return (judge.model or judge.type) + (f" by {votes} votes" if votes != 1 else "")
 
 
 def _without_judge(report: RunReport) -> RunReport:
@@ -300,9 +310,7 @@ def _caveats(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
     if age > timedelta(days=rule.max_base_age_days):
         yield f"the base's run is {age.days} days old; a fresh one makes its verdict surer"
     if _judges_differ(head, base):
-        names = [
-            "none" if run.judge is None else run.judge.model or run.judge.type for run in (base.run, head.run)
-        ]
+        names = [_judge_name(run.judge) for run in (base.run, head.run)]
         told = (
             f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
         )

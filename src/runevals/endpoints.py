@@ -53,6 +53,7 @@ class JudgeSettings:
     parameters: Mapping[str, object] = field(default_factory=dict)
     path: Path | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
+    votes: int = 1  # how often each question is asked; the median counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +138,8 @@ def judge_settings(given: Given) -> JudgeSettings | None:
     path = None
     if kind == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "judge")
+        if told.get("votes", 1) > 1:
+            raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not told.get("model"):
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
     return JudgeSettings(
@@ -147,6 +150,7 @@ def judge_settings(given: Given) -> JudgeSettings | None:
         parameters=told.get("parameters", {}),
         path=path,
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        votes=told.get("votes", 1),
     )
 
 
@@ -213,6 +217,7 @@ def _azure(told: Mapping[str, Any], endpoint: str | None, environment: Mapping[s
         azure_api_version=environment.get("AZURE_AI_API_VERSION") or "2024-12-01-preview",
         parameters=told.get("parameters", {}),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        votes=told.get("votes", 1),
     )
 
 

@@ -213,10 +213,17 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) 
         weight=check.spec.weight,
         negated=check.spec.negated,
         reason=verdict.reason,
-        details=verdict.details,
+        details={**verdict.details, **_votes(evaluator, judgement)},
         judge_model=None if judgement is None else judgement.model,
         cost_usd=None if judgement is None else judgement.cost_usd,
     )
+
+
+def _votes(evaluator: Evaluator, judgement: Judgement | None) -> dict[str, object]:
+    """The single votes behind a judged evaluator's median."""
+    if judgement is None or not judgement.votes or not isinstance(evaluator, Judged):
+        return {}
+    return {"votes": list(judgement.votes)}
 
 
 def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -> CheckReport:

@@ -128,6 +128,33 @@ def test_inline_prompts_are_judged(project, runevals, monkeypatch):
     assert out.startswith("✓ 2 of 2 cases pass")
 
 
+def test_votes_of_a_judge_are_kept_and_a_median_is_not_held_against_a_single_vote(project, runevals, monkeypatch):
+    project.write("agent.py", "def answer(prompt): return 'An answer'")
+    project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    scores = {1: 1, 2: 4, 3: 5}
+    with chat_server(lambda body, n: Reply(_verdict(body, scores[body["seed"]]))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        ask = ["--target", "python:agent.py:answer", "-q"]
+        project.write("runevals.yaml", "judge: {model: tiny}\n")
+        assert runevals(*ask, "-o", "one.json")[0] == 0
+        project.write("runevals.yaml", "judge: {model: tiny, votes: 3}\n")
+        code, _, err = runevals(*ask, "-o", "out.json")
+    assert code == 0, err
+    (result,) = project.document()["cases"][0]["attempts"][0]["turns"][0]["results"]
+    assert (result["value"], result["outcome"], result["details"]["votes"]) == (4.0, "passed", [1.0, 4.0, 5.0])
+    _, out, err = runevals("compare", "one.json", "out.json")
+    assert "the judge was tiny on base, tiny by 3 votes now" in out + err
+
+
+def test_a_recorded_judge_cannot_vote(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("judge.jsonl", "")
+    project.write("runevals.yaml", "judge: {type: recorded, path: judge.jsonl, votes: 3}\n")
+    code, _, err = runevals()
+    assert code == 2
+    assert "judge.votes: a recorded judge has one judgement of each answer" in err
+
+
 def _verdict(body, score):
     nonce = re.search(r'"nonce": "([0-9a-f]{32})"', body["messages"][0]["content"])[1]
     return f'{{"reasoning": "fine", "score": {score}, "nonce": "{nonce}"}}'

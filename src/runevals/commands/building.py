@@ -11,6 +11,7 @@ from runevals.chat import Chat, Endpoint
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
 from runevals.judge import Judge, ModelJudge, RecordedJudge
+from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
 from runevals.sandbox import Sandbox
@@ -125,7 +126,11 @@ def _judge(settings: Settings, throttles: dict[str, Throttle]) -> Judge:
         assert told.path is not None  # noqa: S101 - settled with a path
         return RecordedJudge(told.path, told.path.name)
     chat = _chat(told, settings.environment, throttles, what="judge")
-    return ModelJudge(chat, told.parameters, name=told.type, prices=settings.prices)
+    voters = [
+        ModelJudge(chat, {"seed": seed, **told.parameters}, name=told.type, prices=settings.prices)
+        for seed in range(1, told.votes + 1)
+    ]
+    return voters[0] if told.votes == 1 else Panel(voters)
 
 
 def _chat(

@@ -48,6 +48,7 @@ class Judgement:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: Problem | None = None
+    votes: tuple[float | None, ...] = ()  # where it is the median of several; None: one that failed
 
 
 CallKind = Literal["evaluator", "assertion", "skill", "regex", "json_schema"]

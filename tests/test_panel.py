@@ -1,0 +1,56 @@
+"""Several votes on one question, from a real HTTP server."""
+
+from __future__ import annotations
+
+from runevals.chat import Chat, Endpoint
+from runevals.judge import ModelJudge
+from runevals.panel import Panel
+from runevals.prices import Price, Prices
+from runevals.throttle import Throttle
+from tests.chat_server import Reply, chat_server
+from tests.test_judge import QUESTION, verdict
+
+PRICES = Prices({"big": Price(input=1.0, output=2.0)})
+
+
+def ask(answer, votes):
+    with chat_server(answer) as server:
+        chat = Chat(Endpoint(model="big", api_key="k", base_url=server.base_url), Throttle(first_delay_s=0.01))
+        panel = Panel([ModelJudge(chat, {"seed": seed}, prices=PRICES) for seed in range(1, votes + 1)])
+        return panel.ask(QUESTION, case="c", turn=1), server.requests, panel.identity()
+
+
+def test_the_median_of_the_votes_counts_and_all_are_kept():
+    found, requests, identity = ask(lambda body, n: Reply(verdict(body, [5, 1, 4][n])), 3)
+    assert found.score == 4.0
+    assert found.votes == (5.0, 1.0, 4.0)
+    assert [body["seed"] for body in requests] == [1, 2, 3]
+    assert identity.model == "big"
+    assert identity.detail["votes"] == 3
+
+
+def test_an_even_number_of_votes_may_meet_between_two_scores():
+    found, *_ = ask(lambda body, n: Reply(verdict(body, [5, 2][n])), 2)
+    assert found.score == 3.5
+
+
+def test_tokens_and_cost_are_those_of_all_votes():
+    found, *_ = ask(lambda body, n: Reply(verdict(body, 4)), 3)
+    assert (found.input_tokens, found.output_tokens) == (30, 15)
+    one, *_ = ask(lambda body, n: Reply(verdict(body, 4)), 1)
+    assert found.cost_usd == 3 * one.cost_usd > 0
+
+
+def test_one_failed_vote_of_three_leaves_the_median_of_the_others_at_an_unknown_cost():
+    found, *_ = ask(lambda body, n: Reply(status=404) if n == 1 else Reply(verdict(body, 2)), 3)
+    assert found.problem is None
+    assert found.score == 2.0
+    assert found.votes == (2.0, None, 2.0)
+    assert found.cost_usd is None
+
+
+def test_where_half_of_the_votes_fail_there_is_no_score():
+    found, *_ = ask(lambda body, n: Reply(verdict(body, 5)) if n == 0 else Reply(status=404), 2)
+    assert found.score is None
+    assert found.problem.code == "judge_failed"
+    assert found.votes == ()
