@@ -77,6 +77,7 @@ def test_a_reply_that_stays_unreadable_is_an_error_never_a_score(reply):
     assert found.problem.code == "judge_unparseable"
     assert found.score is None
     assert len(requests) == 2
+    assert (found.model, found.input_tokens) == ("big-2026-09", 20)  # it was paid for all the same
 
 
 def test_parameters_that_the_endpoint_refuses_are_dropped_and_remembered():

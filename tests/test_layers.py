@@ -12,6 +12,7 @@ SRC = Path(__file__).parents[1] / "src" / "runevals"
 BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
 TOOLS = {
+    "amounts",
     "nearest",
     "inert",
     "redact",
@@ -45,8 +46,8 @@ ALLOWED: dict[str, set[str]] = {
     "discover": BOTTOM,
     "plan": STAGES,
     "converse": BOTTOM | {"plan", "targets"},
-    "evaluate": BOTTOM | {"evaluators", "plan", "world"},
-    "score": BOTTOM | {"evaluate", "plan"},
+    "evaluate": BOTTOM | TOOLS | {"evaluators", "plan", "world"},
+    "score": BOTTOM | TOOLS | {"evaluate", "plan"},
     "changes": BOTTOM,
     "casewise": BOTTOM | TOOLS | {"changes"},
     "secondary": BOTTOM | TOOLS | {"changes"},
@@ -68,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
-    "panel": BOTTOM | {"evaluators", "judge"},
+    "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "sandbox": EDGES | {"sandbox"},
     "github": BOTTOM | TOOLS | {"github"},
     "commands": {"*"},

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from runevals.amounts import total, whole_total
+from runevals.prices import Prices
 from runevals.throttle import Throttle, TryAgain, TryAgainKind, retry_after_s
 
 if TYPE_CHECKING:
@@ -62,6 +64,15 @@ class ChatReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What replies took together; None where one of them does not say."""
+
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """Where to reach a chat model. The key stays out of `repr`."""
 
@@ -88,6 +99,17 @@ class Chat:
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
         return self._throttle.call(lambda: self._once(messages, parameters), self._give_up)
+
+    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
+        """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
+        return Spent(
+            cost_usd=total(
+                prices.cost_usd(reply.model or self.endpoint.model, reply.input_tokens, reply.output_tokens)
+                for reply in replies
+            ),
+            input_tokens=whole_total(reply.input_tokens for reply in replies),
+            output_tokens=whole_total(reply.output_tokens for reply in replies),
+        )
 
     def _once(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         import openai  # half a second that runs without a model need not pay

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import assert_never, cast
 
+from runevals.amounts import total
 from runevals.errors import RunevalsError
 from runevals.evaluators.kinds import (
     AnyEvaluator,
@@ -102,10 +103,10 @@ _Place = tuple[str, int]  # case key and turn, by which recorded judgements are 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What one evaluator came to: a verdict or a problem, and who was asked."""
+    """What one evaluator came to: a verdict or a problem, and what judges said on the way."""
 
     result: Verdict | Problem
-    judgement: Judgement | None = None
+    judgements: tuple[Judgement, ...] = ()
     logs: str = ""  # of code that ended in a problem
 
 
@@ -113,7 +114,7 @@ def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> C
     found = _find_safely(check.evaluator, subject, case, world)
     if isinstance(found.result, Problem):
         return _errored(check, found.result, found)
-    return _measured(check, found.result, found.judgement)
+    return _measured(check, found.result, found.judgements)
 
 
 def _find_safely(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
@@ -150,8 +151,8 @@ def _judge(evaluator: Judged, subject: Subject, case: _Place, world: World) -> _
         return _Found(question)
     judgement = world.judge.ask(question, case=case[0], turn=case[1])
     if judgement.problem is not None:
-        return _Found(judgement.problem, judgement)
-    return _Found(evaluator.verdict(judgement), judgement)
+        return _Found(judgement.problem, (judgement,))
+    return _Found(evaluator.verdict(judgement), (judgement,))
 
 
 def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
@@ -166,10 +167,10 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
 
 def _combine(evaluator: Composite, subject: Subject, case: _Place, world: World) -> _Found:
     parts: list[Part] = []
-    judgement: Judgement | None = None
+    judgements: tuple[Judgement, ...] = ()
     for member in evaluator.members:
         found = _find_safely(member.evaluator, subject, case, world)
-        judgement = found.judgement or judgement
+        judgements += found.judgements
         if isinstance(found.result, Problem):
             told = f"{found.result.code}: {found.result.message}"
             parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=told))
@@ -179,7 +180,7 @@ def _combine(evaluator: Composite, subject: Subject, case: _Place, world: World)
             parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
         if evaluator.enough(parts):
             break
-    return _Found(evaluator.combine(parts), judgement)
+    return _Found(evaluator.combine(parts), judgements)
 
 
 def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, *, negated: bool) -> Outcome:
@@ -197,7 +198,7 @@ def _share(verdict: Verdict, evaluator: Evaluator) -> float | None:
     return None if verdict.score is None else evaluator.scale.share(verdict.score)
 
 
-def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) -> CheckReport:
+def _measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckReport:
     if verdict.score is not None and not math.isfinite(verdict.score):
         return _errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
     evaluator = check.evaluator
@@ -213,21 +214,28 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgement: Judgement | None) 
         weight=check.spec.weight,
         negated=check.spec.negated,
         reason=verdict.reason,
-        details={**verdict.details, **_votes(evaluator, judgement)},
-        judge_model=None if judgement is None else judgement.model,
-        cost_usd=None if judgement is None else judgement.cost_usd,
+        details={**verdict.details, **_votes(evaluator, judgements)},
+        judge_model=_models(judgements),
+        cost_usd=_cost(judgements),
     )
 
 
-def _votes(evaluator: Evaluator, judgement: Judgement | None) -> dict[str, object]:
+def _models(judgements: Sequence[Judgement]) -> str | None:
+    return ", ".join(sorted({said.model for said in judgements if said.model is not None})) or None
+
+
+def _cost(judgements: Sequence[Judgement]) -> float | None:
+    return total(said.cost_usd for said in judgements if said.model is not None)
+
+
+def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
     """The single votes behind a judged evaluator's median."""
-    if judgement is None or not judgement.votes or not isinstance(evaluator, Judged):
-        return {}
-    return {"votes": list(judgement.votes)}
+    votes = [vote for said in judgements for vote in said.votes] if isinstance(evaluator, Judged) else []
+    return {"votes": votes} if votes else {}
 
 
 def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -> CheckReport:
-    evaluator, judgement = check.evaluator, None if found is None else found.judgement
+    evaluator, judgements = check.evaluator, () if found is None else found.judgements
     return CheckReport(
         id=check.id,
         evaluator=evaluator.name,
@@ -240,5 +248,6 @@ def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -
         reason=problem.message,
         details={"logs": found.logs} if found is not None and found.logs else {},
         error=problem,
-        judge_model=None if judgement is None else judgement.model,
+        judge_model=_models(judgements),
+        cost_usd=_cost(judgements),
     )

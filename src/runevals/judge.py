@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,7 +69,7 @@ class ModelJudge:
         """Asks; asks once more with the complaint where the reply cannot be read."""
         nonce = secrets.token_hex(16)
         messages = _messages(question, nonce)
-        spent = [0, 0]
+        replies: list[ChatReply] = []
         complaint = ""
         for _ in range(2):
             try:
@@ -77,26 +77,36 @@ class ModelJudge:
             except ChatFailed as error:
                 if error.refused:
                     raise JudgeRefused(f"the judge refuses every call: {error}") from error
-                return _failed(f"judge_{error.kind}", str(error))
-            spent[0] += reply.input_tokens or 0
-            spent[1] += reply.output_tokens or 0
+                return self._judgement(replies, problem=Problem(code=f"judge_{error.kind}", message=str(error)))
+            replies.append(reply)
             found = read_reply(reply, question, nonce)
             if isinstance(found, tuple):
-                known = reply.input_tokens is not None and reply.output_tokens is not None
-                tokens = (spent[0], spent[1]) if known else (None, None)
-                return Judgement(
-                    score=found[0],
-                    reason=found[1],
-                    model=reply.model,
-                    cost_usd=self._prices.cost_usd(reply.model or self._chat.endpoint.model, *tokens),
-                    input_tokens=tokens[0],
-                    output_tokens=tokens[1],
-                )
+                return self._judgement(replies, score=found[0], reason=found[1])
             complaint = found
             repair = f"That cannot be used: {complaint}. Reply again, with the JSON object only."
             messages = [*messages, {"role": "assistant", "content": reply.text or ""}]
             messages.append({"role": "user", "content": repair})
-        return _failed("judge_unparseable", complaint)
+        return self._judgement(replies, problem=Problem(code="judge_unparseable", message=complaint))
+
+    def _judgement(
+        self,
+        replies: Sequence[ChatReply],
+        *,
+        score: float | None = None,
+        reason: str = "",
+        problem: Problem | None = None,
+    ) -> Judgement:
+        """What was found, with the replies that it took: those that could not be read were paid for too."""
+        spent = self._chat.spent(replies, self._prices)
+        return Judgement(
+            score=score,
+            reason=reason,
+            problem=problem,
+            model=(replies[-1].model or self._chat.endpoint.model) if replies else None,
+            cost_usd=spent.cost_usd,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+        )
 
     def identity(self) -> ModelIdentity:
         """Model, prompt and parameters; parameters that the endpoint refused are named."""

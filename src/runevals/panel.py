@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
-from typing import TypeVar
 
+from runevals.amounts import total, whole_total
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.records import ModelIdentity
-
-Amount = TypeVar("Amount", int, float)
 
 
 class Panel:
@@ -28,22 +26,23 @@ class Panel:
         """The median judgement. Raises JudgeRefused when no further call can succeed."""
         found = [voter.ask(question, case=case, turn=turn) for voter in self._voters]
         counted = [judgement for judgement in found if judgement.score is not None]
-        spent = replace(
-            found[0],
-            cost_usd=_total([judgement.cost_usd for judgement in found]),
-            input_tokens=_total([judgement.input_tokens for judgement in found]),
-            output_tokens=_total([judgement.output_tokens for judgement in found]),
+        replied = [judgement for judgement in found if judgement.model is not None]
+        spent = Judgement(
+            score=None,
+            model=replied[0].model if replied else None,
+            cost_usd=total(judgement.cost_usd for judgement in replied),
+            input_tokens=whole_total(judgement.input_tokens for judgement in replied),
+            output_tokens=whole_total(judgement.output_tokens for judgement in replied),
         )
         if 2 * len(counted) <= len(found):
             problem = next(judgement.problem for judgement in found if judgement.problem is not None)
-            return replace(spent, score=None, problem=problem)
+            return replace(spent, problem=problem)
         scores = [judgement.score for judgement in counted if judgement.score is not None]
         middle = float(median(scores))
         nearest = min(counted, key=lambda judgement: abs((judgement.score or 0.0) - middle))
         return replace(
             spent,
             score=middle,
-            problem=None,
             model=nearest.model,
             reason=nearest.reason,
             votes=tuple(judgement.score for judgement in found),
@@ -58,9 +57,3 @@ class Panel:
             reported=tuple(sorted({model for identity in identities for model in identity.reported})),
             detail={**first.detail, "votes": len(identities)},
         )
-
-
-def _total(amounts: Sequence[Amount | None]) -> Amount | None:
-    """Their sum; unknown where one of them is."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None

@@ -10,6 +10,7 @@ from datetime import datetime
 from math import ceil, fsum
 
 from runevals import __version__
+from runevals.amounts import total, whole_total
 from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
@@ -221,6 +222,8 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
     counted = [attempt for attempt in attempts if attempt.status is not Outcome.SKIPPED]
     passed = sum(attempt.status is Outcome.PASSED for attempt in counted)
     by_status = _count(case.status for case in cases)
+    answered = [turn for turn in turns if turn.error is None]
+    judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
     latencies = sorted(turn.latency_s for turn in turns if turn.latency_s is not None)
     return Totals(
         cases=len(cases),
@@ -230,10 +233,10 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         skipped=by_status[Outcome.SKIPPED],
         pass_rate=passed / len(counted) if counted else None,
         composite=_mean(case.composite for case in cases),
-        cost_usd=_sum_if_all_known(turns, lambda turn: turn.cost_usd),
-        judge_cost_usd=_judge_cost(turns),
-        input_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.input_tokens)),
-        output_tokens=_whole(_sum_if_all_known(turns, lambda turn: turn.output_tokens)),
+        cost_usd=total(turn.cost_usd for turn in answered),
+        judge_cost_usd=total(result.cost_usd for result in judged),
+        input_tokens=whole_total(turn.input_tokens for turn in answered),
+        output_tokens=whole_total(turn.output_tokens for turn in answered),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
     )
 
@@ -315,21 +318,3 @@ def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known else None
-
-
-def _sum_if_all_known(turns: Sequence[TurnReport], read: Callable[[TurnReport], float | None]) -> float | None:
-    """The sum over answered turns; unknown as soon as one of them did not report it."""
-    values = [read(turn) for turn in turns if turn.error is None]
-    known = [value for value in values if value is not None]
-    return fsum(known) if known and len(known) == len(values) else None
-
-
-def _judge_cost(turns: Sequence[TurnReport]) -> float | None:
-    """What the judge's replies cost; unknown where there are none, or one of them does not say."""
-    costs = [result.cost_usd for turn in turns for result in turn.results if result.judge_model is not None]
-    known = [cost for cost in costs if cost is not None]
-    return fsum(known) if known and len(known) == len(costs) else None
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)

@@ -415,3 +415,18 @@ def test_costs_of_target_and_judge_are_told_apart_and_known_only_where_prices_ar
         assert runevals(*words)[0] == 0
         totals = project.document()["totals"]
         assert (totals["cost_usd"], totals["judge_cost_usd"], totals["input_tokens"]) == (None, None, 20)
+
+
+def test_the_cost_of_a_combined_check_is_that_of_all_its_questions(project, runevals, monkeypatch):
+    project.write("runevals.yaml", "suites: [evals.yaml]\nprices: {big: {input: 1000, output: 0}}\n")
+    project.write(
+        "evals.yaml",
+        "samples:\n  - {sample_id: a, prompt: p, dimensions: {tone: kind, depth: deep}}\n",
+    )
+    project.write("agent.py", "def answer(prompt): return 'An answer'")
+    with chat_server(lambda body, n: Reply(_verdict(body, 4))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, err = runevals("--target", "python:agent.py:answer", "--judge", "big", "-q", "-o", "out.json")
+    assert code == 0, err
+    assert len(server.requests) == 2
+    assert project.document()["totals"]["judge_cost_usd"] == pytest.approx(0.02)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import fsum
 from typing import Any
@@ -84,27 +84,17 @@ class OpenAITarget:
         if last.text is None and not last.tool_calls:
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return replace(failed("empty_response", message), model=last.model)
+        spent = self._chat.spent(replies, self._prices)
         return Response(
             text=last.text or "",
             tool_calls=tuple(calls),
-            input_tokens=_sum(reply.input_tokens for reply in replies),
-            output_tokens=_sum(reply.output_tokens for reply in replies),
-            cost_usd=self._cost(replies),
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost_usd=spent.cost_usd,
             latency_s=fsum(reply.latency_s for reply in replies),
             turns=len(replies),
             model=last.model,
         )
-
-    def _cost(self, replies: Sequence[ChatReply]) -> float | None:
-        """Of all completions together; by the model that answered, else by the one asked for."""
-        costs = [
-            self._prices.cost_usd(
-                reply.model or self._chat.endpoint.model, reply.input_tokens, reply.output_tokens
-            )
-            for reply in replies
-        ]
-        known = [cost for cost in costs if cost is not None]
-        return fsum(known) if len(known) == len(costs) else None
 
     def _with_tools(self, mocks: Mocks) -> dict[str, object]:
         """The parameters, with a plain declaration of every mocked tool that they do not declare themselves."""
@@ -137,12 +127,6 @@ def _mocks(conversation: Conversation) -> Mocks:
     """What the case declares; without any, every tool call is answered with an error."""
     declared: Any = conversation.metadata.get("mocks") or []
     return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    """Unknown as soon as one is."""
-    known = list(counts)
-    return None if None in known else sum(count for count in known if count is not None)
 
 
 def _arguments(text: str) -> object:

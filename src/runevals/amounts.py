@@ -1,0 +1,19 @@
+"""Sums of amounts that may be unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import fsum
+
+
+def total(amounts: Iterable[float | None]) -> float | None:
+    """Their sum, whatever their order; unknown as soon as one of them is, or where there are none."""
+    every = list(amounts)
+    known = [amount for amount in every if amount is not None]
+    return fsum(known) if known and len(known) == len(every) else None
+
+
+def whole_total(amounts: Iterable[int | None]) -> int | None:
+    """The same of whole numbers."""
+    found = total(amounts)
+    return None if found is None else int(found)
