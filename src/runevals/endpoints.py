@@ -94,6 +94,8 @@ def target_settings(given: Given) -> TargetSettings | None:
         system_prompt = named.read_text(encoding="utf-8")
         files += [named, base / told["system_prompt_file"]]
     path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
+    if path is not None and from_file and not path.resolve().is_relative_to(repository.resolve()):
+        raise InvalidSettings(f"target.skills_dir: {told['skills_dir']} is no folder inside the repository")
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
         files += [path, base / told["path"]]

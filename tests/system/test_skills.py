@@ -49,8 +49,11 @@ def test_a_gate_is_counted_for_each_skill(claw, runevals):
     assert "The gate regression failed: ffmpeg_arg_builder: 0 of 1 passed" in out
 
 
+UNREADABLE = ("bytes", "set", "large", "nan")  # returned, and may hold anything
 ENDINGS = """
 import time
+
+MOCK_DATA = None
 
 def action(how, mock_data=None):
     if how == "raise":
@@ -59,6 +62,16 @@ def action(how, mock_data=None):
         raise SystemExit(3)
     if how == "hang":
         time.sleep(60)
+    if how == "nothing":
+        return None
+    if how == "bytes":
+        return b"root:x"
+    if how == "set":
+        return {"root:x"}
+    if how == "large":
+        return "root:x" * 10_000_000
+    if how == "nan":
+        return float("nan")
     if how == "mock":
         return [MOCK_DATA["a"], mock_data["a"]]
     return {"n": 1, "t": True, "x": None}
@@ -84,6 +97,13 @@ def action(how, mock_data=None):
         ("exit", {"type": "timeout_or_error"}, "passed"),
         ("hang", {"type": "timeout_or_error", "max_duration_ms": 100}, "passed"),
         ("hang", {"type": "contains", "values": ["x"]}, "failed"),
+        ("nothing", {"type": "exact", "value": None}, "passed"),
+        ("nothing", {"type": "exact", "value": "null"}, "failed"),
+        ("nothing", {"type": "schema", "schema": {"type": "null"}}, "passed"),
+        ("nothing", {"type": "regex", "pattern": "nu"}, "failed"),
+        ("nothing", {"type": "contains", "values": ["ull"]}, "failed"),
+        *((how, {"type": "no_forbidden_patterns", "forbidden": ["root:"]}, "errored") for how in UNREADABLE),
+        *((how, {"type": "timeout_or_error"}, "errored") for how in UNREADABLE),
     ],
 )
 def test_how_a_skill_ends_is_what_is_judged(project, runevals, how, expected, status):
@@ -92,7 +112,7 @@ def test_how_a_skill_ends_is_what_is_judged(project, runevals, how, expected, st
     project.write("eval/replay/a.json", {**case, "expected": expected})
     code, out, _ = runevals("-q", "-o", "out.json")
     assert statuses(project) == {"a": status}, out
-    assert code == (0 if status == "passed" else 1)
+    assert code == {"passed": 0, "failed": 1, "errored": 3}[status]
 
 
 def test_a_leak_in_an_errors_message_is_told(project, runevals):
@@ -114,6 +134,8 @@ def test_a_leak_in_an_errors_message_is_told(project, runevals):
         ({"skills/s/skill.py": "def run(): pass"}, "it defines no function action"),
         ({"skills/s/skill.py": "def action(:"}, "syntax error (line 1)"),
         ({"skills/s/skill.py": "import no_such_module"}, "ModuleNotFoundError"),
+        ({"skills/s/skill.py": "raise SystemExit(0)"}, "SystemExit"),
+        ({"skills/s/skill.py": "import os; os._exit(0)"}, "ended without an answer"),
     ],
 )
 def test_a_skill_that_cannot_be_called_is_an_error_not_a_failure(project, runevals, files, told):
@@ -124,6 +146,26 @@ def test_a_skill_that_cannot_be_called_is_an_error_not_a_failure(project, runeva
     code, out, _ = runevals("-q", "-o", "out.json")
     assert (code, statuses(project)) == (3, {"a": "errored"})
     assert told in out
+
+
+def test_a_skill_that_is_a_link_out_of_its_folder_is_an_error_of_its_cases_alone(project, runevals):
+    project.write("skills/s/skill.py", ENDINGS)
+    project.write("real/skill.py", ENDINGS)
+    (project.path / "skills/linked").mkdir()
+    (project.path / "skills/linked/skill.py").symlink_to(project.path / "real/skill.py")
+    for name in ("s", "linked"):
+        case = {"id": name, "skill": name, "input": {"how": "value"}, "expected": {"type": "timeout_or_error"}}
+        project.write(f"eval/replay/{name}.json", case)
+    assert runevals("-q", "-o", "out.json")[0] == 1
+    assert statuses(project) == {"s": "failed", "linked": "errored"}
+
+
+def test_skills_outside_the_repository_are_refused(project, runevals):
+    project.write("eval/replay/a.json", {"id": "a", "skill": "s", "input": {}, "expected": {"type": "exact"}})
+    project.write("runevals.yaml", "target: {type: skill, skills_dir: ../elsewhere}\n")
+    code, _, err = runevals()
+    assert code == 2
+    assert "target.skills_dir: ../elsewhere is no folder inside the repository" in err
 
 
 def test_a_worse_skill_is_a_regression_by_name(claw, runevals):

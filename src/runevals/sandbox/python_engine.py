@@ -70,6 +70,7 @@ _FOR_SKILLS = (
 )
 _MAX_LOG = 16 * 1024
 _BALLAST = 256 * 1024
+_TOO_LARGE = "result does not follow the contract: it is too large"
 _RECURSION = 2000
 _MOST_REASON = 2000
 _NAME = "grader"
@@ -101,7 +102,6 @@ def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
     ballast = bytearray(_BALLAST)  # given back to write the answer, when a grader has taken all memory
     try:
         answer = _called(request, loaded)
-        return dumps({**answer, "logs": log.text()}, allow_nan=False)
     except MemoryError:
         del ballast
         return dumps({"error": "evaluator_memory"})
@@ -112,7 +112,11 @@ def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
     except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is its failure, not ours
         answer = {"error": "evaluator_crashed", "reason": _told(error, request)}
     answer["logs"] = log.text()
-    return dumps(answer)
+    try:
+        return dumps(answer, allow_nan=False)
+    except MemoryError:
+        del answer, ballast
+        return dumps({"error": "evaluator_bad_result", "reason": _TOO_LARGE})
 
 
 class _Refused(Exception):
@@ -176,6 +180,8 @@ def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callab
     except Exception as error:  # noqa: BLE001 - whatever it is, the skill was never called
         told = error.reason if isinstance(error, _Refused) else _told(error, request)
         raise _Refused("evaluator_syntax", told) from None
+    if arguments.get("mock_data") is not None:
+        module.__dict__["MOCK_DATA"] = arguments["mock_data"]  # before any default of the skill's own
     action = module.__dict__.get("action")
     if not callable(action):
         raise _Refused("evaluator_syntax", "it defines no function action")
@@ -184,7 +190,11 @@ def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callab
         given["mock_data"] = arguments.get("mock_data")
     sys.modules["random"].seed()  # every child would else draw the same
     loaded()
-    return {"value": _plain(action(**given))}
+    value = action(**given)
+    try:
+        return {"value": _plain(value)}
+    except MemoryError:
+        raise _Refused("evaluator_bad_result", _TOO_LARGE) from None
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from runevals.evaluators.kinds import Answer, Call
@@ -41,9 +42,13 @@ def answer_of(call: Call, reply: bytes) -> Answer:
     except (ValueError, TypeError, KeyError, RecursionError):
         return Answer(error="evaluator_bad_result", reason="the worker's answer cannot be read")
     try:
-        return _by_status(call, told, status, duration_s)
+        found = _by_status(call, told, status, duration_s)
     except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
-        return _broken(type(error).__name__, duration_s)
+        found = _broken(type(error).__name__, duration_s)
+    if call.kind == "skill" and not told.get("loaded"):  # then nothing was called, however it ended
+        why = "it took too long" if status == "late" else found.reason
+        return replace(found, error="evaluator_syntax", reason=why)
+    return found
 
 
 def _by_status(call: Call, told: Any, status: str, duration_s: float) -> Answer:

@@ -100,13 +100,13 @@ def _supervised(
         _be_the_child(request, run, filter_, limits, (zygote, writing))
     os.close(writing)
     load_s = float(request.get("load_s", 0.0))
-    raw, late, started = _answer_of(reading, started, float(request["timeout_s"]), load_s)
+    raw, late, started, loaded = _answer_of(reading, started, float(request["timeout_s"]), load_s)
     duration_s = time.monotonic() - started
     os.close(reading)
     with suppress(ProcessLookupError, PermissionError):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    answer: dict[str, object] = {"duration_s": duration_s}
+    answer: dict[str, object] = {"duration_s": duration_s, "loaded": loaded}
     if late:
         return {**answer, "status": "late"}
     if len(raw) > MAX_ANSWER_BYTES:
@@ -117,15 +117,15 @@ def _supervised(
     return {**answer, "status": "answered", "raw": raw.decode("ascii", "replace")}
 
 
-def _answer_of(reading: int, started: float, timeout_s: float, load_s: float) -> tuple[bytes, bool, float]:
-    """(what the child wrote, whether it was late, when its clock began)."""
+def _answer_of(reading: int, started: float, timeout_s: float, load_s: float) -> tuple[bytes, bool, float, bool]:
+    """(what the child wrote, whether it was late, when its clock began, whether its code was loaded)."""
     raw = b""
     loaded = load_s == 0
     deadline = started + (timeout_s if loaded else load_s)
     while len(raw) <= MAX_ANSWER_BYTES:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([reading], [], [], left)[0]:
-            return b"", True, started
+            return b"", True, started, loaded
         chunk = os.read(reading, 65536)
         if not chunk:
             break
@@ -134,7 +134,7 @@ def _answer_of(reading: int, started: float, timeout_s: float, load_s: float) ->
             loaded, raw = True, raw[len(LOADED) :]
             started = time.monotonic()
             deadline = started + timeout_s
-    return raw, False, started
+    return raw, False, started, loaded
 
 
 def _be_the_child(

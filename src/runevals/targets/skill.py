@@ -44,6 +44,8 @@ class SkillTarget:
         )
         if answer.error == "evaluator_syntax":  # it was never called
             return failed("target_failed", f"the skill {skill} cannot be loaded: {answer.reason}")
+        if answer.error == "evaluator_bad_result":  # it returned, so this is no refusal of the skill's
+            return failed("target_unparseable", f"the skill {skill}: {answer.reason}")
         if answer.error is not None:
             late = answer.error == "evaluator_timeout"
             return Response(raised="timeout" if late else answer.reason, latency_s=answer.duration_s)
@@ -63,8 +65,9 @@ class SkillTarget:
     def _read(self, skill: str) -> tuple[str, dict[str, str]]:
         """(the skill's code, the modules beside it by their names). Raises OSError, ValueError."""
         folder = self._folder / skill
-        if not (folder / "skill.py").is_file() or not folder.resolve().is_relative_to(self._folder.resolve()):
-            raise FileNotFoundError(f"there is no {self._folder.name}/{skill}/skill.py")
+        file, inside = folder / "skill.py", folder.resolve().is_relative_to(self._folder.resolve())
+        if not file.is_file() or not inside or not file.resolve().is_relative_to(folder.resolve()):
+            raise FileNotFoundError(f"there is no {self._folder.name}/{skill}/skill.py inside its folder")
         modules: dict[str, str] = {}
         size = 0
         for path in sorted(folder.rglob("*.py")):

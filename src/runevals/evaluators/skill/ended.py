@@ -13,9 +13,9 @@ def raised(subject: Subject) -> Verdict | None:
 
 
 def result_of(subject: Subject) -> object:
-    """The JSON value that the skill returned; of another target, its text."""
+    """The JSON value that the skill returned; of another target, its text, of which `null` is the JSON value."""
     response = subject.response
-    return response.text if response.value is None and response.text else response.value
+    return response.text if response.value is None and response.text not in ("", "null") else response.value
 
 
 def json_equal(left: object, right: object) -> bool:
