@@ -41,10 +41,14 @@ def inert_line(text: str) -> str:
 
 def fenced(text: str, language: str = "") -> str:
     """`text` as a fenced block, the fence longer than any inside."""
-    shown = visible(text)
-    longest = max((len(fence) for fence in _FENCES.findall(shown)), default=2)
+    return in_fence(visible(text), language)
+
+
+def in_fence(text: str, language: str = "") -> str:
+    """`text`, to the letter, between fences longer than any inside."""
+    longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{shown}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def xml_text(text: str) -> str:

@@ -6,13 +6,16 @@ import hashlib
 import ipaddress
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from runevals.inert import in_fence
 from runevals.records import Case, Problem, Suite, Turn
 
 DIALECT = "eval-samples"  # the one format whose addresses mean what they lead to
@@ -20,9 +23,12 @@ TIMEOUT_S = 30.0
 MOST_REDIRECTS = 5
 MOST_BYTES = 2 * 1024 * 1024
 AT_ONCE = 8
-_URL = re.compile(r"https?://[^\s<>\"'`\\^{}|\[\]]+", re.IGNORECASE)
+_IN_URL = r"[^\s<>\"'`\\^{}|\[\]，。；：！？、（）【】《》「」『』“”]"
+_URL = re.compile(rf"https?://(?:\[[^\s\[\]]+\]{_IN_URL}*|{_IN_URL}+)", re.IGNORECASE)
 _TRAILING = ".,;:!?'\"»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052
+_COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1
 _TEXT_TYPES = re.compile(r"text/|application/(?:json|xml|javascript|x-yaml|yaml|[\w.+-]+\+(?:json|xml))")
 
 
@@ -42,18 +48,32 @@ def found_in(text: str) -> list[str]:
     """The distinct addresses in a text, in order; closing punctuation is part of one only where it is balanced."""
     found: dict[str, None] = {}
     for match in _URL.finditer(text):
-        url = match[0]
-        while url and (url[-1] in _TRAILING or _is_unbalanced(url)):
-            url = url[:-1]
-        if urlsplit(url).netloc:
+        url = _trimmed(match[0])
+        if _has_host(url):
             found[url] = None
     return list(found)
 
 
-def _is_unbalanced(url: str) -> bool:
-    """Whether it ends with a bracket that it did not open."""
-    opening = _PAIRS.get(url[-1])
-    return opening is not None and url.count(opening) < url.count(url[-1])
+def _has_host(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).netloc)
+    except ValueError:  # it only looks like an address
+        return False
+
+
+def _trimmed(url: str) -> str:
+    """Without the punctuation after it, and without closing brackets that it did not open."""
+    counts = {mark: url.count(mark) for pair in _PAIRS.items() for mark in pair}
+    end = len(url)
+    while end:
+        last = url[end - 1]
+        unbalanced = last in _PAIRS and counts[_PAIRS[last]] < counts[last]
+        if last not in _TRAILING and not unbalanced:
+            break
+        if last in counts:
+            counts[last] -= 1
+        end -= 1
+    return url[:end]
 
 
 def inlined(suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], str]) -> tuple[Suite, ...]:
@@ -110,7 +130,7 @@ def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) ->
     turns = tuple(
         replace(
             turn,
-            prompt=_replaced(turn.prompt, known),
+            prompt=_prompt(turn, known),
             asked=None if turn.asked is None else _replaced(turn.asked, known),
             context=None if turn.context is None else _replaced(turn.context, known),
         )
@@ -118,6 +138,14 @@ def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) ->
     )
     hashes = {url: hashlib.sha256(known[url].encode()).hexdigest() for url in dict.fromkeys(urls)}
     return replace(case, turns=turns, fetched=hashes)
+
+
+def _prompt(turn: Turn, texts: dict[str, str]) -> str:
+    """What is sent, its context fenced anew: what was fetched may hold the fence that was long enough before."""
+    head = turn.prompt if turn.context is None else turn.prompt.removesuffix(in_fence(turn.context))
+    if turn.context is None or head == turn.prompt:
+        return _replaced(turn.prompt, texts)
+    return _replaced(head, texts) + in_fence(_replaced(turn.context, texts))
 
 
 def _replaced(text: str, texts: dict[str, str]) -> str:
@@ -131,16 +159,39 @@ def _replaced(text: str, texts: dict[str, str]) -> str:
 def fetcher(allow_hosts: Sequence[str]) -> Callable[[str], str]:
     """What fetches one address as text. It raises NotFetched."""
 
-    def fetch(url: str) -> str:
+    def follow(url: str) -> str:
         deadline = time.monotonic() + TIMEOUT_S
         for _ in range(MOST_REDIRECTS + 1):
-            found = _answer(url, _checked_address(url, allow_hosts), deadline)
-            if isinstance(found, str):
-                return found
-            url = urljoin(url, found.location)
+            try:
+                found = _answer(url, _checked_address(url, allow_hosts), deadline)
+                if isinstance(found, str):
+                    return found
+                url = urljoin(url, found.location)
+            except ValueError:
+                raise NotFetched("leads to what is no address") from None
         raise NotFetched(f"redirects more than {MOST_REDIRECTS} times")
 
-    return fetch
+    return lambda url: _in_time(lambda: follow(url))
+
+
+def _in_time(work: Callable[[], str]) -> str:
+    """What `work` gives within the time. A server that drips is left to a thread that nobody waits for."""
+    found: SimpleQueue[str | Exception] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            found.put(work())
+        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+            found.put(error)
+
+    threading.Thread(target=run, daemon=True, name="fetch one").start()
+    try:
+        result = found.get(timeout=TIMEOUT_S)
+    except Empty:
+        raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +204,10 @@ def _answer(url: str, address: str, deadline: float) -> str | _Redirect:
     import urllib3  # only suites with addresses need it
 
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    headers = {"Host": parts.netloc.rpartition("@")[2], "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
+    host = _ascii(parts.hostname or "")
+    shown = f"[{host}]" if ":" in host else host
+    asked_of = f"{shown}:{parts.port}" if parts.port else shown
+    headers = {"Host": asked_of, "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
     left = urllib3.Timeout(total=max(0.1, deadline - time.monotonic()))
     pool: urllib3.HTTPConnectionPool
     if parts.scheme == "https":
@@ -173,8 +226,15 @@ def _answer(url: str, address: str, deadline: float) -> str | _Redirect:
                 return _read(reply, deadline)
             finally:
                 reply.close()
+    except urllib3.exceptions.TimeoutError:
+        raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
     except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         raise NotFetched(f"cannot be fetched: {type(error).__name__}") from None
+
+
+def _ascii(host: str) -> str:
+    """A host name as it goes over the network. Raises ValueError for what is no name."""
+    return host if host.isascii() else host.encode("idna").decode("ascii")
 
 
 def _read(reply: Any, deadline: float) -> str | _Redirect:
@@ -213,9 +273,20 @@ def _checked_address(url: str, allow_hosts: Sequence[str]) -> str:
     except (OSError, ValueError):  # a name that is none is a ValueError
         raise NotFetched("has no address") from None
     allowed = host in allow_hosts or f"{host}:{parts.port}" in allow_hosts
-    if not allowed and not all(ipaddress.ip_address(found.partition("%")[0]).is_global for found in found):
+    if not allowed and not all(_is_public(ipaddress.ip_address(name.partition("%")[0])) for name in found):
         raise NotFetched("is a private address; url_fetch.allow_hosts can allow it")
     return found[0]
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether it leads to the public network, also where it is another form of an IPv4 address."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and (address in _NAT64 or address in _COMPATIBLE):
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address.is_site_local or (inner is not None and not _is_public(inner)):
+            return False
+    return address.is_global and not address.is_multicast
 
 
 def page_text(page: str) -> str:

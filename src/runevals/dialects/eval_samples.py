@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from runevals.dialects.canonical import case_fingerprint, fingerprint
 from runevals.dialects.checking import duplicate_keys, in_order
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
+from runevals.inert import in_fence
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn
 from runevals.schema_check import complaints
 
@@ -118,9 +118,7 @@ def assembled(sample: Mapping[str, Any]) -> str:
     parts = [*_environment(sample.get("environment") or {}), sample["prompt"]]
     context = sample.get("context")
     if context:
-        longest = max((len(run) for run in re.findall(r"`{3,}", context)), default=2)
-        fence = "`" * (longest + 1)
-        parts.append(f"{fence}\n{context}\n{fence}")
+        parts.append(in_fence(context))
     return "\n\n".join(parts)
 
 
