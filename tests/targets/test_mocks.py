@@ -29,6 +29,11 @@ def answer(match, given, tool="Read"):
         ({"url_glob": "https://x/?"}, {"url": "https://x/y"}, False),  # only * is special
         ({"command_glob": "git log*"}, {"command": "git log -1\n"}, True),
         ({"command_glob": "git log"}, {"command": "git log -1"}, False),  # the whole command
+        ({"command_glob": "git*log"}, {"command": "gitlog"}, True),
+        ({"command_glob": "ab*ba"}, {"command": "aba"}, False),
+        ({"command_glob": "a*b*c"}, {"command": "axbxbxc"}, True),
+        ({"command_glob": "a*c*c"}, {"command": "ac"}, False),
+        ({"command_glob": "*a" * 40 + "*b"}, {"command": "a" * 5000}, False),  # in no time
         ({"input": {"a": {"b": 1}}}, {"a": {"b": 1, "c": 2}, "d": 3}, True),
         ({"input": {"a": {"b": 2}}}, {"a": {"b": 1}}, False),
         ({"input_contains": "REFUND"}, {"a": [{"b": "a refund"}]}, True),
