@@ -145,6 +145,13 @@ def test_a_model_that_never_stops_calling_tools_is_stopped():
     assert (response.turns, len(server.requests), len(response.tool_calls)) == (20, 20, 20)
 
 
+def test_one_that_says_nothing_while_it_does_has_given_no_answer():
+    tools = [{"type": "function", "function": {"name": "again", "parameters": {"type": "object"}}}]
+    with chat_server(lambda body, n: Reply(None, tool_calls=[("again", {})])) as server:
+        response = target(server, tools=tools).answer(asking())
+    assert response.problem.code == "empty_response"
+
+
 def test_calls_of_tools_that_nobody_declared_are_reported_and_not_answered():
     with chat_server(lambda body, n: Reply("x", tool_calls=[("search", {"q": 1})])) as server:
         response = target(server).answer(asking())

@@ -80,6 +80,9 @@ class OpenAITarget:
                 calls.append(made)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
         last = replies[-1]
+        if last.tool_calls and "tools" in parameters and not last.text:
+            message = f"the model still asks for tools after {MOST_TURNS} turns"
+            return replace(failed("empty_response", message), model=last.model)
         calls += [ToolCall(name=call.name, input=_arguments(call.arguments)) for call in last.tool_calls]
         if last.text is None and not last.tool_calls:
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"

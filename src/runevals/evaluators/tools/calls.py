@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from runevals.evaluators.kinds import Subject
 from runevals.records import Problem, ToolCall
@@ -28,6 +29,14 @@ def same_tool(called: str, wanted: str) -> bool:
 def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
     """The calls of one tool."""
     return [call for call in calls if same_tool(call.name, tool)]
+
+
+def unreported(calls: Sequence[ToolCall], what: Literal["input", "output"]) -> Problem | None:
+    """A problem where one of `calls` does not say its input or output: then it may have held anything."""
+    if all(getattr(call, what) is not None for call in calls):
+        return None
+    message = f"the target does not report the {what} of every call of {calls[0].name}"
+    return Problem(code="evidence_missing", message=message)
 
 
 def split(value: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, input_texts, of_tool, split, value_problems
+from runevals.evaluators.tools.calls import calls_of, input_texts, of_tool, split, unreported, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -18,7 +18,7 @@ class ToolInputContains(Check):
 
     The input is searched in its own texts and as a whole, as JSON.
 
-    A target that does not report its tool calls makes this an error (`evidence_missing`).
+    A target that does not report its tool calls, or their input, makes this an error (`evidence_missing`).
 
     Options:
         value: `Tool:text`, split at the first colon.
@@ -40,4 +40,7 @@ class ToolInputContains(Check):
         of_this = of_tool(calls, tool)
         if any(needle.lower() in text.lower() for call in of_this for text in input_texts(call)):
             return Verdict(1.0, f"found in the input of {tool}: {needle}")
+        missing = unreported(of_this, "input")
+        if missing is not None:
+            return missing
         return Verdict(0.0, f"not in the input of {len(of_this)} calls of {tool}: {needle}")

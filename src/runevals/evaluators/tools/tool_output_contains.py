@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, of_tool, split, value_problems
+from runevals.evaluators.tools.calls import calls_of, of_tool, split, unreported, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -16,7 +16,7 @@ from runevals.records import Problem, Verdict
 class ToolOutputContains(Check):
     """Passes when a call of the tool has the text in its output; capitals and small letters are alike.
 
-    A target that does not report its tool calls makes this an error (`evidence_missing`).
+    A target that does not report its tool calls, or their output, makes this an error (`evidence_missing`).
 
     Options:
         value: `Tool:text`, split at the first colon.
@@ -38,4 +38,7 @@ class ToolOutputContains(Check):
         of_this = of_tool(calls, tool)
         if any(needle.lower() in text.lower() for call in of_this for text in [call.output or ""]):
             return Verdict(1.0, f"found in the output of {tool}: {needle}")
+        missing = unreported(of_this, "output")
+        if missing is not None:
+            return missing
         return Verdict(0.0, f"not in the output of {len(of_this)} calls of {tool}: {needle}")
