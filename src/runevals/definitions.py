@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from runevals.dialects.assertions import TYPES
 from runevals.dialects.reading import path_inside
 from runevals.errors import InvalidOptions, InvalidSettings, UnknownEvaluator
 from runevals.evaluators import catalogue
@@ -28,7 +29,7 @@ def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> 
     found: dict[str, EvaluatorSpec] = {}
     for entry in _parts_first(written, shown):
         name = entry["id"]
-        if name in catalogue.names():
+        if name in catalogue.names() or name in TYPES:
             raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")
         spec = _spec(entry, shown, base, repository, found)
         try:

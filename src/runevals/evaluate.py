@@ -207,7 +207,7 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgemen
         evaluator=evaluator.name,
         layer=check.layer,
         outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
-        score=_share(verdict, evaluator),
+        score=_inverted(_share(verdict, evaluator), check),
         value=verdict.score,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
@@ -218,6 +218,11 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgemen
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
     )
+
+
+def _inverted(share: float | None, check: BuiltCheck) -> float | None:
+    """What counts: of a negated check, what is missing to the evaluator's full score."""
+    return share if share is None or not check.spec.negated else 1.0 - share
 
 
 def _models(judgements: Sequence[Judgement]) -> str | None:

@@ -417,6 +417,38 @@ def test_costs_of_target_and_judge_are_told_apart_and_known_only_where_prices_ar
         assert (totals["cost_usd"], totals["judge_cost_usd"], totals["input_tokens"]) == (None, None, 20)
 
 
+def test_an_llm_evaluators_threshold_and_its_inversion_are_those_of_the_suite(project, runevals, monkeypatch):
+    project.write(
+        "runevals.yaml", "suites: [evals.yaml]\nevaluators: [{id: rude, type: llm, prompt: 'Rude? {{output}}'}]\n"
+    )
+    samples = {"bar": "threshold: 0.9", "within": "threshold: 0.8", "inverted": "not: true"}
+    lines = [f"  - {{sample_id: {k}, prompt: p, assertions: [{{type: rude, {v}}}]}}\n" for k, v in samples.items()]
+    project.write("evals.yaml", "samples:\n" + "".join(lines))
+    project.write("agent.py", "def answer(prompt): return 'An answer'")
+    with chat_server(lambda body, n: Reply(_verdict(body, 8).replace('"score"', '"overall"'))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, err = runevals("--target", "python:agent.py:answer", "--judge", "big", "-q", "-o", "out.json")
+    assert code == 0, err
+    found = {case["key"]: (case["status"], case["composite"]) for case in project.document()["cases"]}
+    assert found["bar"] == ("failed", pytest.approx(4.2))
+    assert found["within"] == ("passed", pytest.approx(4.2))
+    assert found["inverted"] == ("failed", pytest.approx(1.8))  # 1 + 4 · (1 − 0.8): what was asked is its absence
+
+
+def test_numbers_are_looked_for_as_they_are_written(project, runevals):
+    project.write("agent.py", "def answer(prompt): return 'id 1234567, 3.14159265'")
+    checks = "[{type: contains, value: 1234567}, {type: contains, value: 3.14159265}]"
+    project.write("evals.yaml", f"samples:\n  - {{sample_id: a, prompt: p, assertions: {checks}}}\n")
+    assert runevals("evals.yaml", "--target", "python:agent.py:answer", "-q", "-o", "out.json")[0] == 0
+    assert project.document()["cases"][0]["status"] == "passed"
+    project.write(
+        "evals.yaml", "samples:\n  - {sample_id: a, prompt: p, assertions: [{type: contains, value: true}]}\n"
+    )
+    code, _, err = runevals("evals.yaml", "--target", "python:agent.py:answer")
+    assert code == 2
+    assert "value must be text" in err
+
+
 def test_the_cost_of_a_combined_check_is_that_of_all_its_questions(project, runevals, monkeypatch):
     project.write("runevals.yaml", "suites: [evals.yaml]\nprices: {big: {input: 1000, output: 0}}\n")
     project.write(

@@ -24,6 +24,7 @@ def told(text="", **reported):
 
 
 CALLED = told(tool_calls=CALLS)
+UNTOLD = told(tool_calls=(ToolCall(name="search", output="y"), ToolCall(name="search", input=None)))
 
 # type, options, subject, passes (None: evidence is missing)
 TABLE = [
@@ -65,6 +66,9 @@ TABLE = [
     ("equals", {"value": "Paris"}, told("paris"), False),
     ("equals", {"value": 42}, told("42"), True),
     ("equals", {"value": 42.0}, told("42"), True),
+    ("equals", {"value": 0.00001}, told("0.00001"), True),
+    ("equals", {"value": 1e-7}, told("1e-7"), True),  # as JavaScript writes them
+    ("equals", {"value": 1.5e21}, told("1.5e+21"), True),
     ("equals", {"value": "退款"}, told("退款"), True),
     ("starts_with", {"value": "dear"}, told("Dear you"), True),
     ("starts_with", {"value": "Dear"}, told(" Dear"), False),
@@ -103,10 +107,14 @@ TABLE = [
     ("tool_output_contains", {"value": "fetch:退款"}, CALLED, True),
     ("tool_output_contains", {"value": "search:40"}, CALLED, False),
     ("tool_output_contains", {"value": "search:x"}, told(), None),
+    ("tool_output_contains", {"value": "search:x"}, UNTOLD, None),  # it may have held anything
+    ("tool_output_contains", {"value": "search:y"}, UNTOLD, True),
+    ("tool_output_contains", {"value": "other:x"}, UNTOLD, False),
     ("tool_input_contains", {"value": "search:refund"}, CALLED, True),
     ("tool_input_contains", {"value": 'fetch:"depth": 2'}, CALLED, True),  # as JSON too, split at the first colon
     ("tool_input_contains", {"value": "fetch:refund"}, CALLED, False),
     ("tool_input_contains", {"value": "search:x"}, told(), None),
+    ("tool_input_contains", {"value": "search:x"}, UNTOLD, None),
     ("mock_hit", {"value": "search:1"}, CALLED, True),
     ("mock_hit", {"value": "search:2"}, CALLED, False),
     ("mock_hit", {"value": "search:1"}, told(), None),

@@ -95,6 +95,7 @@ def test_a_changed_grader_makes_an_edited_case_not_a_regression(graded, runevals
         ("evaluators: [{id: x, type: code, code: ' '}]", "code is empty"),
         ("evaluators: [{id: contains, type: code, code: x}]", "'contains' is an evaluator of ours"),
         ("evaluators: [{id: preset-regex, type: code, code: x}]", "'preset-regex' is an evaluator of ours"),
+        ("evaluators: [{id: not_contains, type: code, code: x}]", "'not_contains' is an evaluator of ours"),
         ("evaluators: [{id: x, type: code, code: y}, {id: x, type: code, code: y}]", "the id 'x' is used twice"),
         ("evaluators: [{id: x, type: preset, preset: similarity, threshold: 3}]", "threshold is 3"),
         ("evaluators: [{id: shor, type: code, code: y}]", "no evaluator 'short'; did you mean 'shor'"),

@@ -10,6 +10,7 @@ from typing import Any
 from runevals.dialects.reading import Place, Source, path_inside, pointer
 from runevals.errors import InvalidOptions, ToldWrong
 from runevals.evaluators import catalogue
+from runevals.evaluators.text.numbers import number_text
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 
@@ -107,8 +108,9 @@ class Assertions:
         told = {key: value for key, value in assertion.items() if key not in _COMMON}
         if kind in ("tools_called", "tools_not_called") and "value" in told and "values" not in told:
             told["values"] = [told.pop("value")]
-        if name in _TEXT_VALUE and isinstance(told.get("value"), int | float):
-            told["value"] = f"{told['value']:g}"
+        value = told.get("value")
+        if name in _TEXT_VALUE and isinstance(value, int | float) and not isinstance(value, bool):
+            told["value"] = number_text(value)
         if isinstance(told.get("value"), float) and told["value"].is_integer():
             told["value"] = int(told["value"])
         if name == "contains" and "value" not in told:
@@ -125,7 +127,7 @@ class Assertions:
     def _check_mock(self, value: str) -> None:
         tool, _, number = value.partition(":")
         mocks = [m for m in self.sample.get("mocks", ()) if m["tool"].casefold() == tool.strip().casefold()]
-        if number.isdigit() and int(number) > len(mocks):
+        if number.isascii() and number.isdigit() and int(number) > len(mocks):
             raise ToldWrong(f"mock_hit: {value} is not declared; the sample has {len(mocks)} mocks of {tool}")
 
     def _custom(self, assertion: Mapping[str, Any]) -> dict[str, object]:

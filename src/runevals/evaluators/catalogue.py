@@ -97,6 +97,9 @@ def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     threshold outside the scale, weight not above 0.
     """
     cls = find(spec.name)
+    if cls.threshold_option is not None and spec.threshold is not None:
+        options = {**spec.options, cls.threshold_option: spec.threshold}
+        spec = dataclasses.replace(spec, options=options, threshold=None)
     problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
     problems += _threshold_problems(cls, spec.threshold)
     if not 0 < spec.weight <= MOST_WEIGHT:

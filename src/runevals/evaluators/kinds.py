@@ -104,6 +104,7 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
     layer: ClassVar[Layer] = Layer.FACT
     scale: ClassVar[Scale] = PASS_OR_FAIL
     default_threshold: ClassVar[float | None] = None  # None: pass or fail, no threshold to set
+    threshold_option: ClassVar[str | None] = None  # the option that a suite's threshold is, where it is one
     needs_expected: ClassVar[bool] = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import filled, label_of, parsed
@@ -53,6 +54,9 @@ class Llm(Judged):
     Example:
         evaluators: [{id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}]
     """
+
+    default_threshold: ClassVar[float | None] = None
+    threshold_option: ClassVar[str | None] = "pass_from"
 
     prompt: str = DEFAULT_PROMPT
     model: str | None = None

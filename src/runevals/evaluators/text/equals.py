@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.numbers import number_text
 from runevals.records import Verdict
 
 
@@ -24,14 +25,8 @@ class Equals(Check):
     value: str | float
 
     def check(self, subject: Subject) -> Verdict:
-        wanted, text = _text(self.value).strip(), subject.response.text.strip()
+        value = self.value if isinstance(self.value, str) else number_text(self.value)
+        wanted, text = value.strip(), subject.response.text.strip()
         if text == wanted:
             return Verdict(1.0, "it is the same")
         return Verdict(0.0, f"it is not: {wanted}")
-
-
-def _text(value: str | float) -> str:
-    """A number as JavaScript writes it: 42.0 is 42."""
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if float(value).is_integer() else str(value)
