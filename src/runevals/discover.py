@@ -45,13 +45,13 @@ def discover(root: Path, named: Sequence[str], *, everything: bool = False) -> D
     folders = [root / name for name in _SKILL_FOLDERS if _category_files(root / name)]
     if everything and (standard or others or folders):
         skills = [path for folder in folders for path in _category_files(folder)]
-        others = tuple(dict.fromkeys((*others, *skills)))
-        return Discovery(files=(*standard, *others), optional=frozenset(others))
+        optional = frozenset(others) - frozenset(skills)  # a file that lies with the cases is meant as one
+        return Discovery(files=tuple(dict.fromkeys((*standard, *others, *skills))), optional=optional)
     if not standard and folders:
-        return Discovery(files=tuple(_category_files(folders[0])), passed_over=others)
+        return Discovery(files=tuple(_category_files(folders[0])), passed_over=(*folders[1:], *others))
     if not standard:
         raise NoSuiteFound(_nothing_found(root, others))
-    return Discovery(files=standard[:1], passed_over=(*standard[1:], *others))
+    return Discovery(files=standard[:1], passed_over=(*standard[1:], *folders, *others))
 
 
 def _nothing_found(root: Path, others: Sequence[Path]) -> str:
@@ -79,7 +79,10 @@ def _union(parts: Sequence[Discovery]) -> Discovery:
 def _named(root: Path, name: str) -> Discovery:
     path = root / name
     if path.is_dir():
-        found = tuple(_category_files(path) or _suite_files(path))
+        skills = tuple(_category_files(path))
+        if skills:
+            return Discovery(files=skills)
+        found = tuple(_suite_files(path))
         if not found:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
         return Discovery(files=found, optional=frozenset(found))

@@ -119,6 +119,12 @@ def require(suites: Sequence[Suite], settings: Settings) -> None:
             for case in suite.cases
             if case.cwd is not None and not _is_folder_inside(settings.repository, case.cwd)
         ]
+    calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
+    if calls and settings.target is not None and settings.target.type not in ("skill", "recorded"):
+        raise InvalidSettings(
+            f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
+            "use --target skill, or name other suites"
+        )
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
     if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
         raise InvalidSettings(

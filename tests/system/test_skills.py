@@ -160,6 +160,35 @@ def test_a_skill_that_is_a_link_out_of_its_folder_is_an_error_of_its_cases_alone
     assert statuses(project) == {"s": "failed", "linked": "errored"}
 
 
+def test_a_file_among_the_cases_that_is_none_stops_the_run(project, runevals):
+    """A mistyped key must not take a case out of its gate."""
+    project.write("skills/s/skill.py", ENDINGS)
+    case = {"id": "a", "skill": "s", "input": {"how": "value"}, "expected": {"type": "timeout_or_error"}}
+    project.write("data/eval/redteam/a.json", case)
+    project.write("data/eval/redteam/b.json", {"skil": "s", **{k: v for k, v in case.items() if k != "skill"}})
+    for words in ([], ["--all"], ["data/eval"]):
+        code, _, err = runevals(*words)
+        assert code == 2
+        assert "data/eval/redteam/b.json" in err
+
+
+def test_cases_of_skills_are_not_asked_of_anything_else(project, runevals):
+    project.write("bot.py", "def answer(prompt): return 'I would never'")
+    expected = {"type": "no_forbidden_patterns", "forbidden": ["x"]}
+    project.write("eval/redteam/a.json", {"id": "a", "skill": "s", "input": {}, "expected": expected})
+    code, _, err = runevals("--target", "python:bot.py:answer")
+    assert code == 2
+    assert "eval holds cases for skills, which a python target is not" in err
+
+
+def test_cases_of_skills_that_are_not_run_are_named(project, runevals):
+    project.write("eval/redteam/a.json", {"id": "a", "skill": "s", "input": {}, "expected": {"type": "exact"}})
+    project.write("evals.json", {"schemaVersion": "1.2.0", "items": [{"prompt": "p", "expected_response": "p"}]})
+    project.write("bot.py", "def answer(prompt): return prompt")
+    _, out, err = runevals("--target", "python:bot.py:answer", "--no-judge")
+    assert "also found, not run: eval (--all runs them)" in out + err
+
+
 def test_skills_outside_the_repository_are_refused(project, runevals):
     project.write("eval/replay/a.json", {"id": "a", "skill": "s", "input": {}, "expected": {"type": "exact"}})
     project.write("runevals.yaml", "target: {type: skill, skills_dir: ../elsewhere}\n")
