@@ -194,3 +194,27 @@ def test_an_address_is_never_sent_as_it_stands_unless_the_settings_say_so(projec
     project.write("runevals.yaml", "url_fetch: {enabled: false}\n")
     assert runevals(*words)[0] == 0
     assert first(project)["attempts"][0]["turns"][0]["output"] == sample["prompt"]
+
+
+def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, runevals):
+    project.write(
+        "evals.yaml",
+        """samples:
+  - sample_id: a
+    prompt: p
+    asertions: []
+    owner: me
+    "<<": {rubric: x}
+    assertions:
+      - {type: contains, value: x, Not: true}
+      - {type: regex, pattern: a.b, flag: s}
+""",
+    )
+    code, out, err = runevals("validate", "evals.yaml")
+    told = out + err
+    assert code == 0
+    assert "'asertions' is not read; did you mean 'assertions'?" in told
+    assert "'<<' merges nothing in YAML 1.2" in told
+    assert "contains does not read 'Not'; did you mean 'not'?" in told
+    assert "regex does not read 'flag'; did you mean 'flags'?" in told
+    assert "owner" not in told

@@ -99,6 +99,8 @@ class Assertions:
         except ToldWrong as error:
             self._wrong(place, str(error))
             return None
+        if kind != "custom":
+            self._warn_of_unknown(kind, name, assertion, place)
         spec = EvaluatorSpec(name=name, id=kind, options=options, children=children)
         inverted = kind in _INVERTED
         return self._built(spec, assertion, place, inverted=inverted)
@@ -123,6 +125,14 @@ class Assertions:
             return self._custom(assertion)
         known = {option.name for option in catalogue.options_of(catalogue.find(name))}
         return {key: value for key, value in told.items() if key in known}
+
+    def _warn_of_unknown(self, kind: str, name: str, assertion: Mapping[str, Any], place: Place) -> None:
+        known = (*_COMMON, "value", *(option.name for option in catalogue.options_of(catalogue.find(name))))
+        for key in assertion:
+            if key not in known:
+                told = f"{kind} does not read '{key}'{did_you_mean(key, known)}"
+                problem = self.source.problem((*place, key), told, key=True)
+                self.problems.append(replace(problem, level="warning"))
 
     def _check_mock(self, value: str) -> None:
         tool, _, number = value.partition(":")

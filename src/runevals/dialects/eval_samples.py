@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from runevals.dialects.checking import duplicate_keys, in_order
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.inert import in_fence
+from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn
-from runevals.schema_check import complaints
+from runevals.schema_check import complaints, schema
 
 NAME = "eval-samples"
 _OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
@@ -48,7 +49,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
                 definitions=options.definitions,
             )
             cases.append(_case(source, (*root, index), sample, reader))
-            problems += reader.problems
+            problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
         problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
     requires = document.get("requires") if isinstance(document, dict) else None
     return Suite(
@@ -60,6 +61,19 @@ def load(source: Source, options: LoadOptions) -> Suite:
         requires=None if not requires else _requires(requires),
         problems=in_order(problems),
     )
+
+
+def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    """A warning for each key that is kept and not read, but is likely one of ours written wrongly."""
+    known = schema("runevals.dialects", NAME)["$defs"]["sample"]["properties"]
+    for key in sample.keys() - known.keys():
+        if key == "<<":
+            told = "'<<' merges nothing in YAML 1.2; write out what it stands for"
+        elif hint := did_you_mean(key, known):
+            told = f"'{key}' is not read{hint}"
+        else:
+            continue
+        yield replace(source.problem((*place, key), told, key=True), level="warning")
 
 
 def _requires(told: Mapping[str, Any]) -> Requires:
