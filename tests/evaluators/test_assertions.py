@@ -106,6 +106,7 @@ TABLE = [
     ("tool_output_contains", {"value": "search:30 DAYS"}, CALLED, True),
     ("tool_output_contains", {"value": "fetch:退款"}, CALLED, True),
     ("tool_output_contains", {"value": "search:40"}, CALLED, False),
+    ("mock_hit", {"value": " search:01"}, CALLED, True),
     ("tool_output_contains", {"value": "search:x"}, told(), None),
     ("tool_output_contains", {"value": "search:x"}, UNTOLD, None),  # it may have held anything
     ("tool_output_contains", {"value": "search:y"}, UNTOLD, True),

@@ -196,6 +196,31 @@ def test_an_address_is_never_sent_as_it_stands_unless_the_settings_say_so(projec
     assert first(project)["attempts"][0]["turns"][0]["output"] == sample["prompt"]
 
 
+@pytest.mark.parametrize(
+    ("assertion", "told"),
+    [
+        ({"type": "contains", "value": "x", "weight": 10**400}, "weight"),
+        ({"type": "answer_relevancy", "threshold": 10**400}, "threshold"),
+        ({"type": "mock_hit", "value": "Read:²"}, "it must be Tool:N"),
+        ({"type": "custom", "fn": "a\0.js"}, "cannot be a path"),
+        ({"type": "custom", "fn": "a" * 5000 + ".js"}, "cannot be a path"),
+    ],
+)
+def test_what_nobody_writes_by_hand_is_refused_in_words(project, runevals, assertion, told):
+    project.write("evals/evals.json", {"samples": [{"sample_id": "a", "prompt": "p", "assertions": [assertion]}]})
+    code, _, err = runevals("validate")
+    assert code == 2
+    assert told in err
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000 + "x", "? " * 100_000 + "x"])
+def test_a_suite_that_nests_without_end_is_refused(project, runevals, text):
+    project.write("evals.yaml", text)
+    code, _, err = runevals("validate", "evals.yaml")
+    assert code == 2
+    assert "is nested deeper than" in err
+
+
 def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, runevals):
     project.write(
         "evals.yaml",

@@ -17,6 +17,7 @@ from runevals.records import Location, SuiteProblem
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000
+MOST_DEEP = 500
 INDEX_DEPTH = 5  # deep enough for items → turns → evaluators; deeper places are looked up when asked for
 
 Step = str | int
@@ -188,6 +189,8 @@ def read_yaml(text: str, shown: str) -> Source:
 
     if not text.strip():
         raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # else nothing can nest so deep
+        _refuse_deep_yaml(text, shown)
     try:
         loader = CoreLoader(text)
         try:
@@ -233,12 +236,39 @@ def _source(text: str, suffix: str, shown: str) -> Source:
     return read_yaml(text, shown) if suffix in (".yaml", ".yml") else read_json(text, shown)
 
 
+def _refuse_deep_yaml(text: str, shown: str) -> None:
+    """Raises InvalidSuite where a text nests deeper than a loader written in C has stack for."""
+    import yaml
+
+    from runevals.dialects.yaml_core import CoreLoader
+
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=CoreLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > MOST_DEEP:
+                mark = event.start_mark
+                raise _stop(
+                    Location(file=shown, line=mark.line + 1 if mark else None),
+                    f"is nested deeper than {MOST_DEEP}",
+                )
+    except yaml.YAMLError:
+        return  # told with its place when it is loaded
+
+
 def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
     """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
 
     Raises ToldWrong where it does not exist, is no regular file, or leads out of the repository.
     """
-    path = (base / named).resolve()
+    try:
+        path = (base / named).resolve()
+        path.exists()
+    except (OSError, ValueError):  # too long, or with a character that no path has
+        raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path") from None
     if not path.is_relative_to(root.resolve()):
         raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
     if not path.is_file():

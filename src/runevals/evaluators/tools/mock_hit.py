@@ -34,12 +34,14 @@ class MockHit(Check):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         tool, number = split(self.value)
-        if not tool or not number.isdigit() or int(number) < 1:
+        if not tool or not (number.isascii() and number.isdigit()) or int(number) < 1:
             yield "value", f"value is {self.value!r}; it must be Tool:N, with N from 1"
 
     def check(self, subject: Subject) -> Verdict | Problem:
         calls = calls_of(subject)
         if isinstance(calls, Problem):
             return calls
-        hits = sum(call.mock is not None and call.mock.casefold() == self.value.casefold() for call in calls)
+        tool, number = split(self.value)
+        wanted = f"{tool}:{int(number)}".casefold()
+        hits = sum(call.mock is not None and call.mock.casefold() == wanted for call in calls)
         return Verdict(float(hits), f"{hits} calls answered by {self.value}")
