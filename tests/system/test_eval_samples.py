@@ -243,3 +243,21 @@ def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, r
     assert "contains does not read 'Not'; did you mean 'not'?" in told
     assert "regex does not read 'flag'; did you mean 'flags'?" in told
     assert "owner" not in told
+
+
+def test_the_preset_evaluators_are_assertions_too(project, runevals):
+    project.write("agent.py", "def answer(prompt): return 'A1'")
+    checks = [{"type": "preset-regex", "pattern": "^a"}, {"type": "preset-regex", "pattern": "^a", "not": True}]
+    project.write("evals.json", {"samples": [{"sample_id": "a", "prompt": "p", "assertions": checks}]})
+    assert runevals("evals.json", "--target", "python:agent.py:answer", "-q", "-o", "out.json")[0] == 0
+    results = project.document()["cases"][0]["attempts"][0]["turns"][0]["results"]
+    assert [result["outcome"] for result in results] == ["failed", "passed"]  # no flags unless they are given
+
+
+@pytest.mark.parametrize(("deep", "code"), [(16, 0), (17, 2)])
+def test_sets_nest_sixteen_deep(project, runevals, deep, code):
+    check = {"type": "contains", "value": "x"}
+    for _ in range(deep):
+        check = {"type": "assert-set", "children": [check]}
+    project.write("evals.json", {"samples": [{"sample_id": "a", "prompt": "p", "assertions": [check]}]})
+    assert runevals("validate", "evals.json")[0] == code

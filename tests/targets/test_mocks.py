@@ -38,6 +38,12 @@ def answer(match, given, tool="Read"):
         ({"input": {"a": {"b": 2}}}, {"a": {"b": 1}}, False),
         ({"input_contains": "REFUND"}, {"a": [{"b": "a refund"}]}, True),
         ({"input_contains": "refund"}, {"a": "x"}, False),
+        ({"input_contains": 'say "hi"\nnow'}, {"a": 'please say "hi"\nnow'}, True),
+        ({"input_contains": "file_path"}, {"file_path": "x"}, False),  # a name is no text of the input
+        ({"input_contains": "42"}, {"a": 42}, True),
+        ({"input": {"a": 1}}, {"a": True}, False),
+        ({"input": {"a": [{"b": 1}]}}, {"a": [{"b": 1, "c": 2}]}, True),
+        ({"input": {"a": [1]}}, {"a": [1, 2]}, False),
         ({"file_path": "a", "input_contains": "x"}, {"file_path": "a"}, False),  # all of them must hold
         ({"url": "x"}, "not an object", False),
     ],

@@ -77,11 +77,16 @@ class Assertions:
         kind: str = assertion["type"]
         if kind in self.definitions:
             return self._built(self.definitions[kind], assertion, place)
+        if kind.startswith("preset-") and kind in catalogue.names():
+            known = {option.name for option in catalogue.options_of(catalogue.find(kind))}
+            options = {key: value for key, value in assertion.items() if key in known}
+            self._warn_of_unknown(kind, kind, assertion, place)
+            return self._built(EvaluatorSpec(name=kind, options=options), assertion, place)
         if kind not in TYPES:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
             self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}")
             return None
-        if depth > MOST_NESTED:
+        if depth > MOST_NESTED + (kind != "assert-set"):
             self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
             return None
         name = _INVERTED.get(kind, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def _holds(what: str, wanted: Any, known: tuple[object, object, object], given: 
         case "input":
             return _subset(wanted, given)
         case _:  # input_contains
-            return str(wanted).casefold() in json.dumps(given, ensure_ascii=False, default=str).casefold()
+            return any(str(wanted).casefold() in text.casefold() for text in _leaves(given))
 
 
 def _expanded(path: str) -> str:
@@ -122,12 +122,23 @@ def _glob(pattern: str, text: str) -> bool:
 
 
 def _subset(wanted: object, given: object) -> bool:
-    """Whether everything in `wanted` is in `given`, at any depth of objects."""
+    """Whether everything in `wanted` is in `given`, at any depth; lists are as long, and true is not 1."""
     if isinstance(wanted, dict):
         return isinstance(given, dict) and all(
             key in given and _subset(value, given[key]) for key, value in wanted.items()
         )
-    return wanted == given
+    if isinstance(wanted, list):
+        return isinstance(given, list) and len(wanted) == len(given) and all(map(_subset, wanted, given))
+    return isinstance(wanted, bool) is isinstance(given, bool) and wanted == given
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Every text and number in `value`; the names of its fields are none of them."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def _text(value: object) -> str:
