@@ -26,17 +26,18 @@ class Discovery:
     files: tuple[Path, ...]
     passed_over: tuple[Path, ...] = ()
     optional: frozenset[Path] = frozenset()
+    folder: Path | None = None  # the one that was named, where the files are those in it
 
 
-def discover(root: Path, named: Sequence[str], *, everything: bool = False) -> Discovery:
+def discover(root: Path, named: str | None, *, everything: bool = False) -> Discovery:
     """The suite files for a run in `root`.
 
-    `named` are paths, folders and globs from the command line or the settings; each must match something.
-    Without any, the places of the documentation are searched; the first hit runs, `everything` runs them all.
+    `named` is a path, folder or glob from the command line or the settings; it must match something.
+    Without it, the places of the documentation are searched; the first hit runs, `everything` runs them all.
     Raises NoSuiteFound.
     """
-    if named:
-        return _union([_named(root, name) for name in named])
+    if named is not None:
+        return _named(root, named)
     places = [
         folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
     ]
@@ -70,12 +71,6 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     return "\n".join(lines)
 
 
-def _union(parts: Sequence[Discovery]) -> Discovery:
-    files = tuple(dict.fromkeys(path for part in parts for path in part.files))
-    firm = {path for part in parts for path in part.files if path not in part.optional}
-    return Discovery(files=files, optional=frozenset(set(files) - firm))
-
-
 def _named(root: Path, name: str) -> Discovery:
     path = root / name
     if path.is_dir():
@@ -85,7 +80,7 @@ def _named(root: Path, name: str) -> Discovery:
         found = tuple(_suite_files(path))
         if not found:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
-        return Discovery(files=found, optional=frozenset(found))
+        return Discovery(files=found, optional=frozenset(found), folder=path)
     if path.is_file():
         return Discovery(files=(path,))
     matches = sorted(glob.glob(name, root_dir=root, recursive=True))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runevals.dialects import LoadOptions, load, skill_cases
+from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.discover import discover
 from runevals.endpoints import skill_target
 from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
@@ -44,9 +44,10 @@ def load_suites(settings: Settings) -> Loaded:
     for entry in entries:
         found = discover(
             settings.cwd if entry is None else entry.base,
-            () if entry is None else (entry.path,),
+            None if entry is None else entry.path,
             everything=settings.everything,
         )
+        here: list[Suite] = []
         for path in found.files:
             if path.resolve() in seen:
                 continue  # named twice, by pattern or link: it is one suite
@@ -61,8 +62,12 @@ def load_suites(settings: Settings) -> Loaded:
             except InvalidSuite as error:
                 broken += error.problems
             else:
-                suites.append(suite)
+                if found.folder is not None and _is_no_samples(suite, path):
+                    notices.append(f"passed over by its name: {shown_path(path, settings)}")
+                    continue
+                here.append(suite)
                 files.append(path)
+        suites += here if found.folder is None else _samples_together(here, shown_path(found.folder, settings))
         if found.passed_over:
             shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
             notices.append(f"also found, not run: {shown} (--all runs them)")
@@ -73,6 +78,20 @@ def load_suites(settings: Settings) -> Loaded:
     if not suites:
         raise NoSuiteFound("none of the files there is a suite")
     return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files))
+
+
+def _is_no_samples(suite: Suite, path: Path) -> bool:
+    """Whether a file that looks like samples is what a tool wrote beside them."""
+    return suite.dialect == eval_samples.NAME and path.name.startswith(("report", "health", "_"))
+
+
+def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
+    """The files of samples in one folder are one suite, named for it also where there is but one of them yet."""
+    samples = [suite for suite in suites if suite.dialect == eval_samples.NAME]
+    if not samples:
+        return list(suites)
+    others = [suite for suite in suites if suite.dialect != eval_samples.NAME]
+    return [*others, eval_samples.together(samples, folder)]
 
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:

@@ -261,3 +261,29 @@ def test_sets_nest_sixteen_deep(project, runevals, deep, code):
         check = {"type": "assert-set", "children": [check]}
     project.write("evals.json", {"samples": [{"sample_id": "a", "prompt": "p", "assertions": [check]}]})
     assert runevals("validate", "evals.json")[0] == code
+
+
+def test_the_files_of_a_folder_are_one_suite(project, runevals):
+    def samples(*names):
+        check = {"type": "contains", "value": "A"}
+        return {"samples": [{"sample_id": name, "prompt": "p", "assertions": [check]} for name in names]}
+
+    project.write("agent.py", "def answer(prompt): return 'A'")
+    project.write("cases/one.json", samples("a", "b"))
+    project.write("cases/two.json", {**samples("c"), "requires": {"files": ["agent.py"]}})
+    for skipped in ("_draft.json", "report-1.json", "health.json"):
+        project.write(f"cases/{skipped}", samples("a"))
+    words = ("cases", "--target", "python:agent.py:answer", "-q", "-o", "out.json")
+    code, out, err = runevals(*words)
+    assert code == 0, out + err
+    found = project.document()
+    assert [suite["name"] for suite in found["run"]["suites"]] == ["cases"]
+    assert [(case["key"], case["file"]) for case in found["cases"]] == [
+        ("a", "cases/one.json"),
+        ("b", "cases/one.json"),
+        ("c", "cases/two.json"),
+    ]
+    project.write("cases/two.json", samples("a"))
+    code, _, err = runevals(*words)
+    assert code == 2
+    assert "the key 'a' is taken by the case at cases/one.json, line 3" in err

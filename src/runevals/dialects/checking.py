@@ -72,10 +72,10 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
         other = first.setdefault(case.key, case)
         if other is not case:
             made = " (made from its prompts, as it has no id and no name)" if case.key.startswith("p-") else ""
-            message = (
-                f"the key '{case.key}'{made} is taken by the case at line {other.location.line}; "
-                "give one of them another id"
-            )
+            place = f"line {other.location.line}"
+            if other.location.file != case.location.file:
+                place = f"{other.location.file}, {place}"
+            message = f"the key '{case.key}'{made} is taken by the case at {place}; give one of them another id"
             yield SuiteProblem(location=case.location, pointer=pointer_of(index), message=message)
 
 

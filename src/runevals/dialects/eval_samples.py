@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +61,28 @@ def load(source: Source, options: LoadOptions) -> Suite:
         requires=None if not requires else _requires(requires),
         problems=in_order(problems),
     )
+
+
+def together(suites: Sequence[Suite], name: str) -> Suite:
+    """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
+    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
+    required = [suite.requires for suite in suites if suite.requires is not None]
+    doubles = duplicate_keys(cases, lambda _: "")
+    return Suite(
+        name=name,
+        path=name,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        requires=None if not required else _union(required),
+        problems=(*(problem for suite in suites for problem in suite.problems), *doubles),
+    )
+
+
+def _union(required: Sequence[Requires]) -> Requires:
+    names = ("tools", "files", "env")
+    every = {name: dict.fromkeys(item for told in required for item in getattr(told, name)) for name in names}
+    return Requires(**{name: tuple(items) for name, items in every.items()})
 
 
 def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
