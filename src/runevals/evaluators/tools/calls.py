@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from runevals.evaluators.kinds import Subject
-from runevals.records import Problem, ToolCall
+from runevals.records import Problem, ToolCall, Verdict
 
 NO_TRACE = Problem(code="evidence_missing", message="the target does not report its tool calls")
 
@@ -31,12 +31,24 @@ def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
     return [call for call in calls if same_tool(call.name, tool)]
 
 
-def unreported(calls: Sequence[ToolCall], what: Literal["input", "output"]) -> Problem | None:
-    """A problem where one of `calls` does not say its input or output: then it may have held anything."""
-    if all(getattr(call, what) is not None for call in calls):
-        return None
-    message = f"the target does not report the {what} of every call of {calls[0].name}"
-    return Problem(code="evidence_missing", message=message)
+def searched(
+    subject: Subject, value: str, what: Literal["input", "output"], texts: Callable[[ToolCall], Sequence[str]]
+) -> Verdict | Problem:
+    """Whether a call of the tool has the needle of `Tool:needle` in one of its `texts`; capitals do not count.
+
+    A problem where it was not found, but not every call says its input or output: it may have held anything.
+    """
+    calls = calls_of(subject)
+    if isinstance(calls, Problem):
+        return calls
+    tool, needle = split(value)
+    of_this = of_tool(calls, tool)
+    if any(needle.lower() in text.lower() for call in of_this for text in texts(call)):
+        return Verdict(1.0, f"found in the {what} of {tool}: {needle}")
+    if any(getattr(call, what) is None for call in of_this):
+        message = f"the target does not report the {what} of every call of {tool}"
+        return Problem(code="evidence_missing", message=message)
+    return Verdict(0.0, f"not in the {what} of {len(of_this)} calls of {tool}: {needle}")
 
 
 def split(value: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, input_texts, of_tool, split, unreported, value_problems
+from runevals.evaluators.tools.calls import input_texts, searched, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -33,14 +33,4 @@ class ToolInputContains(Check):
         return value_problems(self.value)
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
-        tool, needle = split(self.value)
-        of_this = of_tool(calls, tool)
-        if any(needle.lower() in text.lower() for call in of_this for text in input_texts(call)):
-            return Verdict(1.0, f"found in the input of {tool}: {needle}")
-        missing = unreported(of_this, "input")
-        if missing is not None:
-            return missing
-        return Verdict(0.0, f"not in the input of {len(of_this)} calls of {tool}: {needle}")
+        return searched(subject, self.value, "input", input_texts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, of_tool, split, unreported, value_problems
+from runevals.evaluators.tools.calls import searched, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -31,14 +31,4 @@ class ToolOutputContains(Check):
         return value_problems(self.value)
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
-        tool, needle = split(self.value)
-        of_this = of_tool(calls, tool)
-        if any(needle.lower() in text.lower() for call in of_this for text in [call.output or ""]):
-            return Verdict(1.0, f"found in the output of {tool}: {needle}")
-        missing = unreported(of_this, "output")
-        if missing is not None:
-            return missing
-        return Verdict(0.0, f"not in the output of {len(of_this)} calls of {tool}: {needle}")
+        return searched(subject, self.value, "output", lambda call: [call.output or ""])
