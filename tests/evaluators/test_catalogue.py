@@ -30,6 +30,9 @@ def test_every_evaluator_has_a_test_and_tells_its_options_and_an_example(name, c
     assert name in TESTED | JUDGED | SKILLS or (HERE / family / f"test_{module}.py").is_file()
     told = explain(name)
     assert "Example:" in told
+    assert "MISSING" not in told
+    assert " Literal =" not in told
+    assert " tuple =" not in told
     for field in catalogue.options_of(cls):
         assert f"    {field.name}: " in inspect.getdoc(cls)
 

@@ -51,10 +51,13 @@ def explain(name: str) -> str:
         lines += ["", "Defaults:"]
         for field in fields:
             required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            default = "required" if required else repr(field.default)
+            made = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+            default = "required" if required else repr(made)
             lines.append(f"    {field.name}: {_type(hints[field.name])} = {default}")
     return "\n".join(lines)
 
 
 def _type(hint: object) -> str:
-    return getattr(hint, "__name__", None) or str(hint).replace("typing.", "").replace("collections.abc.", "")
+    if typing.get_args(hint):  # a list[str] has a name too, which says less
+        return str(hint).replace("typing.", "").replace("collections.abc.", "")
+    return getattr(hint, "__name__", None) or str(hint)
