@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.assertions import TYPES
-from runevals.dialects.reading import path_inside
+from runevals.dialects.reading import code_file
 from runevals.errors import InvalidOptions, InvalidSettings, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec
 
 Definitions = Mapping[str, EvaluatorSpec]
-_SUFFIXES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}
 _PRESETS = {
     "exact_match": "preset-exact-match",
     "contains": "preset-contains",
@@ -120,12 +119,8 @@ def _code(told: Mapping[str, Any], what: str, base: Path, repository: Path) -> d
     language = told.get("language")
     if "code" in told:
         return {"code": told["code"], "language": language or "javascript", "filename": what.rpartition(" ")[2]}
-    path = path_inside(repository, told["file"], base=base, what=what)
-    language = language or _SUFFIXES.get(path.suffix)
+    text, by_suffix = code_file(repository, told["file"], base=base, what=what)
+    language = language or by_suffix
     if language is None:
         raise InvalidSettings(f"{what}: say the language of {told['file']}: javascript or python")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidSettings(f"{what}: {told['file']} is not UTF-8 text") from None
     return {"code": text, "language": language, "filename": told["file"]}

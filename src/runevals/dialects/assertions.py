@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import Place, Source, path_inside, pointer
+from runevals.dialects.reading import LANGUAGES, Place, Source, code_file, path_inside, pointer
 from runevals.errors import InvalidOptions, ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.text.numbers import number_text
@@ -16,7 +16,6 @@ from runevals.records import EvaluatorSpec, SuiteProblem
 
 MOST_NESTED = 16
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
-_LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}
 # Types that are another one, inverted.
 _INVERTED = {
     "not_contains": "contains",
@@ -77,12 +76,8 @@ class Assertions:
         kind: str = assertion["type"]
         if kind in self.definitions:
             return self._built(self.definitions[kind], assertion, place)
-        if kind.startswith("preset-") and kind in catalogue.names():
-            known = {option.name for option in catalogue.options_of(catalogue.find(kind))}
-            options = {key: value for key, value in assertion.items() if key in known}
-            self._warn_of_unknown(kind, kind, assertion, place)
-            return self._built(EvaluatorSpec(name=kind, options=options), assertion, place)
-        if kind not in TYPES:
+        preset = kind.startswith("preset-") and kind in catalogue.names()
+        if kind not in TYPES and not preset:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
             self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}")
             return None
@@ -151,14 +146,9 @@ class Assertions:
             raise ToldWrong("custom needs 'fn', the path of a .js, .mjs or .py file")
         if self.folder is None:
             raise ToldWrong("custom assertions need a suite file that their path is relative to")
-        path = path_inside(self.root, named, base=self.folder, what="fn")
-        language = _LANGUAGES.get(path.suffix)
+        code, language = code_file(self.root, named, base=self.folder, what="fn")
         if language is None:
-            raise ToldWrong(f"fn: {named} must end in {', '.join(_LANGUAGES)}")
-        try:
-            code = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise ToldWrong(f"fn: {named} is not UTF-8 text") from None
+            raise ToldWrong(f"fn: {named} must end in {', '.join(LANGUAGES)}")
         return {"code": code, "language": language, "filename": named, "assertion": dict(assertion)}
 
     def _built(

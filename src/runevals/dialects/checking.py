@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from runevals.dialects.reading import Place, Source
 from runevals.errors import InvalidOptions, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, SuiteProblem
+from runevals.schema_check import complaints
 
 Definitions = Mapping[str, EvaluatorSpec]
 
@@ -77,6 +79,18 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
                 place = f"{other.location.file}, {place}"
             message = f"the key '{case.key}'{made} is taken by the case at {place}; give one of them another id"
             yield SuiteProblem(location=case.location, pointer=pointer_of(index), message=message)
+
+
+def listed(source: Source, dialect: str, key: str) -> tuple[dict[str, Any], Place, list[SuiteProblem]]:
+    """A file that is a list, or an object with the list under `key`: (the object, where the list is, problems)."""
+    value: Any = source.value
+    root: Place = () if isinstance(value, list) else (key,)
+    document = value if root else {key: value}
+    problems = [
+        source.problem(complaint.place if root else complaint.place[1:], complaint.message, key=complaint.key)
+        for complaint in complaints("runevals.dialects", dialect, document)
+    ]
+    return document, root, problems
 
 
 def in_order(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:

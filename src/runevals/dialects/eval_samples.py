@@ -8,13 +8,13 @@ from typing import Any
 
 from runevals.dialects.assertions import Assertions
 from runevals.dialects.canonical import case_fingerprint, fingerprint
-from runevals.dialects.checking import duplicate_keys, in_order
+from runevals.dialects.checking import duplicate_keys, in_order, listed
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.inert import in_fence
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn
-from runevals.schema_check import complaints, schema
+from runevals.schema_check import schema
 
 NAME = "eval-samples"
 _OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
@@ -31,13 +31,7 @@ def recognises(value: object) -> bool:
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
-    value: Any = source.value
-    root: Place = () if isinstance(value, list) else ("samples",)
-    document = {"samples": value} if isinstance(value, list) else value
-    problems: list[SuiteProblem] = []
-    for complaint in complaints("runevals.dialects", NAME, document):
-        place = complaint.place[1:] if not root else complaint.place
-        problems.append(source.problem(place, complaint.message, key=complaint.key))
+    document, root, problems = listed(source, NAME, "samples")
     cases: list[Case] = []
     if not problems:
         for index, sample in enumerate(document["samples"]):

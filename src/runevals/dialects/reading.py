@@ -18,6 +18,7 @@ from runevals.records import Location, SuiteProblem
 MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000
 MOST_DEEP = 500
+LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}  # of graders
 INDEX_DEPTH = 5  # deep enough for items → turns → evaluators; deeper places are looked up when asked for
 
 Step = str | int
@@ -276,6 +277,15 @@ def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
         looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
         raise ToldWrong(f"{what}: there is no file {named} (looked in {looked})")
     return path
+
+
+def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:
+    """(the text of a grader's file, its language by its ending). Raises ToldWrong as `path_inside` does."""
+    path = path_inside(root, named, base=base, what=what)
+    try:
+        return path.read_text(encoding="utf-8-sig"), LANGUAGES.get(path.suffix)
+    except UnicodeDecodeError:
+        raise ToldWrong(f"{what}: {named} is not UTF-8 text") from None
 
 
 def _no_constant(name: str) -> float:

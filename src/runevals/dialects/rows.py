@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
-from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected
+from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import MAX_BYTES, Place, Source, pointer, read_line
 from runevals.errors import InvalidSuite
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
-from runevals.schema_check import complaints
 
 NAME = "rows"
 # In a dataset these words mean the presets; `contains` of other formats ignores case.
@@ -101,13 +100,7 @@ def no_input(source: Source) -> SuiteProblem | None:
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
-    value: Any = source.value
-    root: Place = () if isinstance(value, list) else ("rows",)
-    document = {"rows": value} if isinstance(value, list) else value
-    problems: list[SuiteProblem] = []
-    for complaint in complaints("runevals.dialects", NAME, document):
-        place = complaint.place[1:] if not root and complaint.place else complaint.place
-        problems.append(source.problem(place, complaint.message, key=complaint.key))
+    document, root, problems = listed(source, NAME, "rows")
     named = options.evaluators or tuple(document.get("evaluators") or ())
     names = tuple(_PRESETS.get(name, name) for name in named)
     cases: list[Case] = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runevals.evaluators.tools.calls import leaves
 from runevals.records import ToolCall
 
 DENIED = "denied: no mock answers this call"
@@ -94,7 +95,7 @@ def _holds(what: str, wanted: Any, known: tuple[object, object, object], given: 
         case "input":
             return _subset(wanted, given)
         case _:  # input_contains
-            return any(str(wanted).casefold() in text.casefold() for text in _leaves(given))
+            return any(str(wanted).casefold() in text.casefold() for text in _texts(given))
 
 
 def _expanded(path: str) -> str:
@@ -132,13 +133,11 @@ def _subset(wanted: object, given: object) -> bool:
     return isinstance(wanted, bool) is isinstance(given, bool) and wanted == given
 
 
-def _leaves(value: object) -> Iterator[str]:
-    """Every text and number in `value`; the names of its fields are none of them."""
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+def _texts(value: object) -> Iterator[str]:
+    """Every text and number in `value`."""
+    for leaf in leaves(value):
+        if isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
+            yield str(leaf)
 
 
 def _text(value: object) -> str:

@@ -66,18 +66,14 @@ def value_problems(value: str) -> Iterator[tuple[str | None, str]]:
 
 def input_texts(call: ToolCall) -> list[str]:
     """The input's own texts and numbers, and all of it as JSON."""
-    found = list(_leaves(call.input))
+    found = [str(leaf) for leaf in leaves(call.input) if leaf is not None]
     return [*found, json.dumps(call.input, ensure_ascii=False, default=str)]
 
 
-def _leaves(value: object) -> Iterator[str]:
-    if isinstance(value, str):
+def leaves(value: object) -> Iterator[object]:
+    """What a JSON value holds at any depth, but for lists and objects; names of fields are none of it."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from leaves(item)
+    else:
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None:
-        yield str(value)
