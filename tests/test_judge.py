@@ -31,7 +31,7 @@ def ask(answer, question=QUESTION):
     with chat_server(answer) as server:
         endpoint = Endpoint(model="big", api_key="k", base_url=server.base_url)
         judge = ModelJudge(Chat(endpoint, Throttle(first_delay_s=0.01)), {})
-        return judge.ask(question, case="c", turn=1), server.requests, judge.identity()
+        return judge.ask(question, case="c", turn=1, attempt=1), server.requests, judge.identity()
 
 
 def test_a_verdict_is_read_with_who_gave_it():
@@ -146,8 +146,8 @@ def test_recorded_judgements_are_played_back(tmp_path):
     path = tmp_path / "judge.jsonl"
     path.write_text('{"case": "a", "evaluator": "Relevance", "score": 4, "reason": "good"}\n', encoding="utf-8")
     judge = RecordedJudge(path, "judge.jsonl")
-    assert judge.ask(QUESTION, case="a", turn=1).score == 4.0
-    assert judge.ask(QUESTION, case="b", turn=1).problem.code == "judge_failed"
+    assert judge.ask(QUESTION, case="a", turn=1, attempt=1).score == 4.0
+    assert judge.ask(QUESTION, case="b", turn=1, attempt=1).problem.code == "judge_failed"
 
 
 def test_a_bad_recording_names_its_lines(tmp_path):

@@ -12,7 +12,9 @@ SRC = Path(__file__).parents[1] / "src" / "runevals"
 BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
 TOOLS = {
+    "agreement",
     "amounts",
+    "cache",
     "nearest",
     "inert",
     "redact",
@@ -47,7 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "plan": STAGES,
     "converse": BOTTOM | {"plan", "targets"},
     "evaluate": BOTTOM | TOOLS | {"evaluators", "plan", "world"},
-    "score": BOTTOM | TOOLS | {"evaluate", "plan"},
+    "score": BOTTOM | TOOLS | {"evaluate", "plan", "votes"},
+    "votes": BOTTOM | TOOLS,
     "changes": BOTTOM,
     "casewise": BOTTOM | TOOLS | {"changes"},
     "secondary": BOTTOM | TOOLS | {"changes"},
@@ -70,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
     "targets": EDGES | {"targets"},
     "judge": EDGES,
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
+    "judge_cache": BOTTOM | TOOLS | {"evaluators", "judge"},
     "sandbox": EDGES | {"sandbox"},
     "github": BOTTOM | TOOLS | {"github"},
     "commands": {"*"},

@@ -45,7 +45,7 @@ class Judges:
 
     reply: object
 
-    def ask(self, question, *, case, turn):
+    def ask(self, question, *, case, turn, attempt):
         return self.reply(question, case, turn)
 
     def identity(self):

@@ -125,7 +125,7 @@ def test_the_environment_names_target_and_judge(project):
         }
     )
     assert (settled.target.type, settled.target.model) == ("openai", "m")
-    assert (settled.judge.type, settled.judge.model) == ("azure", "gpt")
+    assert [(judge.type, judge.model) for judge in settled.judges] == [("azure", "gpt")]
 
 
 def test_dotenv_files_are_read_at_home_and_never_in_ci(tmp_path):

@@ -286,7 +286,8 @@ def _judge_key(judge: ModelIdentity | None) -> tuple[object, ...] | None:
     """What two judges must share: a median of several votes is not spread as one vote is."""
     if judge is None:
         return None
-    return judge.type, judge.model, judge.prompt_hash, judge.detail.get("votes", 1)
+    votes, each = judge.detail.get("votes", 1), judge.detail.get("judges", {})
+    return judge.type, judge.model, judge.prompt_hash, votes, each
 
 
 def _judge_name(judge: ModelIdentity | None) -> str:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from runevals import __version__, git
+from runevals.endpoints import judges_named
 from runevals.loading import Loaded
 from runevals.records import RunReport
 from runevals.settings import Settings
@@ -44,7 +45,7 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
 
 def _asked_otherwise(settings: Settings, known: RunReport) -> str | None:
     assert settings.target is not None  # noqa: S101 - looked at above
-    judge = None if settings.judge is None or settings.no_judge else settings.judge.model
+    judge = None if settings.no_judge else judges_named(settings.judges)
     if known.tool_version != __version__:
         return f"the base's result was made by runevals {known.tool_version}"
     if known.run.target.type != settings.target.type or known.run.target.model != settings.target.model:
@@ -65,8 +66,7 @@ def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> l
     assert settings.target is not None  # noqa: S101 - looked at above
     root = settings.repository
     files = [*(settings.target.files or ()), settings.quarantine]
-    if settings.judge is not None and settings.judge.path is not None:
-        files.append(settings.judge.path)
+    files += [judge.path for judge in settings.judges if judge.path is not None]
     if settings.target.function is not None:
         files.append(settings.target.base / settings.target.function.partition(":")[0])
     files += [settings.target.base / word for word in settings.target.command]

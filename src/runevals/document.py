@@ -25,6 +25,7 @@ from runevals.records import (
     RunInfo,
     RunReport,
     Totals,
+    VoteAgreement,
 )
 from runevals.schema_check import complaints
 
@@ -95,6 +96,7 @@ def _head(report: RunReport) -> Json:
             "by_category": {name: plain(group) for name, group in report.by_category.items()},
             "by_evaluator": {name: plain(group) for name, group in report.by_evaluator.items()},
         },
+        **({"agreement": plain(report.agreement)} if report.agreement else {}),
     }
 
 
@@ -108,6 +110,7 @@ def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
         totals=build(totals, Totals),
         by_category={name: build(group, Totals) for name, group in totals["by_category"].items()},
         by_evaluator={name: build(group, Totals) for name, group in totals["by_evaluator"].items()},
+        agreement=build(document.get("agreement", []), tuple[VoteAgreement, ...]),
         complete=document["complete"],
     )
 

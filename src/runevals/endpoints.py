@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -124,16 +124,32 @@ def skill_target(base: Path) -> TargetSettings:
     return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, files=None)
 
 
-def judge_settings(given: Given) -> JudgeSettings | None:
-    """The judge, None where nothing names one. Raises InvalidSettings, ToldWrong for its file."""
-    value, from_file, base = given.named("judge")
-    model, repository, environment = given.values["judge_model"], given.repository, given.environment
+def judge_settings(given: Given) -> tuple[JudgeSettings, ...]:
+    """The judges, none where nothing names one. Raises InvalidSettings, ToldWrong for a judge's file."""
+    value, _, _ = given.named("judge")
+    model = given.values["judge_model"]
+    if isinstance(value, list):
+        if model is not None:
+            raise InvalidSettings("judge_model names one model, but there are several judges; leave it out")
+        return tuple(_judge(given, one) for one in value)
+    if value is None and model is None and not given.environment.get("AZURE_AI_OPENAI_ENDPOINT"):
+        return ()
+    told = _judge_words(value) if isinstance(value, str) else dict(value or {})
+    return (_judge(given, told if model is None else {**told, "model": model}),)
+
+
+def judges_named(judges: Sequence[JudgeSettings]) -> str | None:
+    """How a results document names these judges; None where that is unknown, or there is none."""
+    if len(judges) > 1:
+        return " + ".join(judge.model or judge.type for judge in judges)
+    return judges[0].model if judges else None
+
+
+def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
+    _, from_file, base = given.named("judge")
+    repository, environment = given.repository, given.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
-    if value is None and model is None and not azure:
-        return None
-    told: dict[str, Any] = _judge_words(value) if isinstance(value, str) else dict(value or {})
-    if model is not None:
-        told["model"] = model
+    told = _judge_words(value) if isinstance(value, str) else value
     kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
     if kind == "azure":
         return _azure(told, azure, environment)

@@ -22,9 +22,8 @@ from runevals.evaluators.kinds import (
     Scripted,
     Subject,
 )
-from runevals.plan import BuiltCheck, PlannedTurn, RunPlan
+from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
-    Case,
     CheckReport,
     Outcome,
     Problem,
@@ -75,17 +74,17 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
     return Evaluation(
         trace=trace,
         turns=tuple(
-            _evaluate_turn(trial.case, index, turn, planned[index], world)
-            for index, turn in enumerate(trace.turns)
+            _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
         ),
     )
 
 
 def _evaluate_turn(
-    case: Case, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
+    trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
 ) -> tuple[CheckReport, ...]:
     if turn.response.problem is not None:
         return tuple(_errored(check, turn.response.problem) for check in planned.checks)
+    case = trial.case
     asked = case.turns[index]
     subject = Subject(
         prompt=asked.prompt if asked.asked is None else asked.asked,
@@ -95,10 +94,17 @@ def _evaluate_turn(
         history=turn.history,
         metadata=case.metadata,
     )
-    return tuple(_check(check, subject, (case.key, index + 1), world) for check in planned.checks)
+    place = _Place(case.key, index + 1, trial.attempt)
+    return tuple(_check(check, subject, place, world) for check in planned.checks)
 
 
-_Place = tuple[str, int]  # case key and turn, by which recorded judgements are found
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which answer it is, by which judgements are found again."""
+
+    case: str
+    turn: int
+    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +116,38 @@ class _Found:
     logs: str = ""  # of code that ended in a problem
 
 
-def _check(check: BuiltCheck, subject: Subject, case: _Place, world: World) -> CheckReport:
-    found = _find_safely(check.evaluator, subject, case, world)
+def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckReport:
+    found = _find_safely(check.evaluator, subject, place, world)
     if isinstance(found.result, Problem):
         return _errored(check, found.result, found)
     return _measured(check, found.result, found.judgements)
 
 
-def _find_safely(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
+def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> _Found:
     try:
-        return _find(evaluator, subject, case, world)
+        return _find(evaluator, subject, place, world)
     except RunevalsError:
         raise
     except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
         return _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
-def _find(evaluator: Evaluator, subject: Subject, case: _Place, world: World) -> _Found:
+def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> _Found:
     kind = cast("AnyEvaluator", evaluator)
     match kind:
         case Check():
             return _Found(kind.check(subject))
         case Judged():
-            return _judge(kind, subject, case, world)
+            return _judge(kind, subject, place, world)
         case Scripted():
             return _run_script(kind, subject, world.sandbox)
         case Composite():
-            return _combine(kind, subject, case, world)
+            return _combine(kind, subject, place, world)
         case _:
             assert_never(kind)
 
 
-def _judge(evaluator: Judged, subject: Subject, case: _Place, world: World) -> _Found:
+def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> _Found:
     if world.judge is None:
         return _Found(Verdict.skipped("no judge (--no-judge)"))
     if not subject.response.text.strip():
@@ -149,7 +155,7 @@ def _judge(evaluator: Judged, subject: Subject, case: _Place, world: World) -> _
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
         return _Found(question)
-    judgement = world.judge.ask(question, case=case[0], turn=case[1])
+    judgement = world.judge.ask(question, case=place.case, turn=place.turn, attempt=place.attempt)
     if judgement.problem is not None:
         return _Found(judgement.problem, (judgement,))
     return _Found(evaluator.verdict(judgement), (judgement,))
@@ -165,11 +171,11 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
     return _Found(evaluator.verdict(answer))
 
 
-def _combine(evaluator: Composite, subject: Subject, case: _Place, world: World) -> _Found:
+def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> _Found:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
     for member in evaluator.members:
-        found = _find_safely(member.evaluator, subject, case, world)
+        found = _find_safely(member.evaluator, subject, place, world)
         judgements += found.judgements
         if isinstance(found.result, Problem):
             told = f"{found.result.code}: {found.result.message}"
@@ -217,6 +223,7 @@ def _measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgemen
         details={**verdict.details, **_votes(evaluator, judgements)},
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
+        cached=bool(judgements) and all(said.cached for said in judgements),
     )
 
 
@@ -236,7 +243,11 @@ def _cost(judgements: Sequence[Judgement]) -> float | None:
 def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
     """The single votes behind a judged evaluator's median."""
     votes = [vote for said in judgements for vote in said.votes] if isinstance(evaluator, Judged) else []
-    return {"votes": votes} if votes else {}
+    if not votes:
+        return {}
+    told: dict[str, object] = {"votes": [vote.score for vote in votes]}
+    judges = [vote.judge for vote in votes]
+    return told if len(set(judges)) == 1 else {**told, "judges": judges}
 
 
 def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -> CheckReport:

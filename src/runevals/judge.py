@@ -6,6 +6,7 @@ import json
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,7 +38,7 @@ Reply with one JSON object and nothing else:
 class Judge(Protocol):
     """Answers questions; called from several threads at once."""
 
-    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """A score with its reason, or a problem. Raises JudgeRefused when no further call can succeed."""
 
     def identity(self) -> ModelIdentity:
@@ -65,7 +66,24 @@ class ModelJudge:
         self._reported: set[str] = set()
         self._lock = threading.Lock()
 
-    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:  # noqa: ARG002 - a model needs no key
+    @property
+    def secret(self) -> bytes:
+        """What only those have who may ask this model."""
+        return self._chat.endpoint.api_key.encode()
+
+    def sent_for(self, question: Question) -> object:
+        """All that an answer to `question` depends on, as JSON; what is random in each call is left out."""
+        end = self._chat.endpoint
+        return [PROMPT_VERSION, SYSTEM_PROMPT, end.base_url, end.model, self._parameters, asdict(question)]
+
+    def ask(
+        self,
+        question: Question,
+        *,
+        case: str,  # noqa: ARG002 - a model needs no key
+        turn: int,  # noqa: ARG002
+        attempt: int,  # noqa: ARG002
+    ) -> Judgement:
         """Asks; asks once more with the complaint where the reply cannot be read."""
         nonce = secrets.token_hex(16)
         messages = _messages(question, nonce)
@@ -168,7 +186,7 @@ class RecordedJudge:
         if problems:
             raise InvalidSuite(problems)
 
-    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:  # noqa: ARG002
         """The recorded judgement for this case and evaluator."""
         found = self._scores.get((case, question.evaluator, turn))
         if found is not None and found.score is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from runevals.amounts import total, whole_total
-from runevals.evaluators.kinds import Judgement, Question
+from runevals.evaluators.kinds import Judgement, Question, Vote
 from runevals.judge import Judge
 from runevals.records import ModelIdentity
 
@@ -19,41 +19,52 @@ class Panel:
     """
 
     def __init__(self, voters: Sequence[Judge]) -> None:
-        """`voters` ask the same model with seeds of their own."""
+        """`voters` are judges of their own, or one model with seeds of their own."""
         self._voters = voters
+        self._names = [_name(voter.identity()) for voter in voters]
 
-    def ask(self, question: Question, *, case: str, turn: int) -> Judgement:
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The median judgement. Raises JudgeRefused when no further call can succeed."""
-        found = [voter.ask(question, case=case, turn=turn) for voter in self._voters]
+        found = [voter.ask(question, case=case, turn=turn, attempt=attempt) for voter in self._voters]
         counted = [judgement for judgement in found if judgement.score is not None]
         replied = [judgement for judgement in found if judgement.model is not None]
         spent = Judgement(
             score=None,
-            model=replied[0].model if replied else None,
+            model=", ".join(dict.fromkeys(judgement.model or "" for judgement in replied)) or None,
             cost_usd=total(judgement.cost_usd for judgement in replied),
             input_tokens=whole_total(judgement.input_tokens for judgement in replied),
             output_tokens=whole_total(judgement.output_tokens for judgement in replied),
+            cached=all(judgement.cached for judgement in found),
         )
         if 2 * len(counted) <= len(found):
             problem = next(judgement.problem for judgement in found if judgement.problem is not None)
             return replace(spent, problem=problem)
-        scores = [judgement.score for judgement in counted if judgement.score is not None]
-        middle = float(median(scores))
+        middle = float(median(judgement.score for judgement in counted if judgement.score is not None))
         nearest = min(counted, key=lambda judgement: abs((judgement.score or 0.0) - middle))
         return replace(
             spent,
             score=middle,
-            model=nearest.model,
             reason=nearest.reason,
-            votes=tuple(judgement.score for judgement in found),
+            votes=tuple(Vote(judge=name, score=vote.score) for name, vote in zip(self._names, found, strict=True)),
         )
 
     def identity(self) -> ModelIdentity:
-        """The voters' model, and how many votes there are."""
+        """All voters as one, and how many votes each judge has."""
         identities = [voter.identity() for voter in self._voters]
+        votes = {name: self._names.count(name) for name in self._names}
         first = identities[0]
         return replace(
             first,
+            type=" + ".join(dict.fromkeys(identity.type for identity in identities)),
+            model=" + ".join(votes),
             reported=tuple(sorted({model for identity in identities for model in identity.reported})),
-            detail={**first.detail, "votes": len(identities)},
+            detail={
+                **(first.detail if len(votes) == 1 else {}),
+                "votes": len(identities),
+                **({"judges": votes} if len(votes) > 1 else {}),
+            },
         )
+
+
+def _name(judge: ModelIdentity) -> str:
+    return judge.model or judge.type

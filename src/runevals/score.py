@@ -30,6 +30,7 @@ from runevals.records import (
     TurnReport,
     TurnTrace,
 )
+from runevals.votes import vote_agreement
 
 
 def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> RunReport:
@@ -59,6 +60,7 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
         totals=totals(cases),
         by_category={name: totals(group) for name, group in categories.items() if name},
         by_evaluator=_by_evaluator(cases),
+        agreement=vote_agreement(cases),
         complete=complete,
     )
 
@@ -235,6 +237,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         composite=_mean(case.composite for case in cases),
         cost_usd=total(turn.cost_usd for turn in answered),
         judge_cost_usd=total(result.cost_usd for result in judged),
+        judge_cached=sum(result.cached for result in judged),
         input_tokens=whole_total(turn.input_tokens for turn in answered),
         output_tokens=whole_total(turn.output_tokens for turn in answered),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,

@@ -20,6 +20,8 @@ from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_setting
 from runevals.settings_table import SETTINGS, Kind, Setting
 from runevals.urls import Fetching
 
+CACHE = ".evals/cache"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteEntry:
@@ -39,7 +41,7 @@ class Settings:
     suites: tuple[SuiteEntry, ...]
     everything: bool
     target: TargetSettings | None
-    judge: JudgeSettings | None
+    judges: tuple[JudgeSettings, ...]  # with several, the median of their scores counts
     no_judge: bool
     repeat: int
     concurrency: int
@@ -67,6 +69,7 @@ class Settings:
     prices: Prices
     errors_limit: float
     output_dir: str
+    cache: Path | None  # None: nothing is kept
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +81,7 @@ class Settings:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
-        return tuple(told.api_key_env for told in (self.target, self.judge) if told is not None)
+        return tuple(told.api_key_env for told in (self.target, *self.judges) if told is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +135,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         suites=suites,
         everything=values["all"],
         target=target_settings(given),
-        judge=judge_settings(given),
+        judges=judge_settings(given),
         no_judge=values["no_judge"],
         repeat=values["repeat"],
         concurrency=values["concurrency"],
@@ -167,6 +170,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
+        cache=_cache(values["cache"], told),
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
@@ -191,6 +195,13 @@ def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None)
     if enabled and told.environment.get("CI") and guarding is None and told.base_side is not None:
         enabled = None
     return Fetching(enabled=enabled, allow_hosts=tuple(written.get("allow_hosts", ())))
+
+
+def _cache(named: str | None, told: Told) -> Path | None:
+    """Where judges' answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
+    if named is None:
+        return None if told.environment.get("CI") else told.cwd / CACHE
+    return None if named == "none" else told.cwd / named
 
 
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:

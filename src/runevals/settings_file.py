@@ -117,6 +117,8 @@ def _values(source: Source) -> Mapping[str, Any]:
         for complaint in complaints("runevals", "settings-1", source.value)
     ]
     problems += _literal_keys(source)
+    if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
+        problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))
     if problems:
         raise InvalidSuite(problems)
     return _flat(source.value)
@@ -157,11 +159,14 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
+_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges"})
+
+
 def _flat(value: Any) -> dict[str, Any]:
     """File shape → setting names: the two nested groups that the file has are spread out."""
-    flat = {
-        name: item for name, item in value.items() if name not in ("version", "errors", "baseline", "evaluators")
-    }
+    flat = {name: item for name, item in value.items() if name not in _SPREAD}
+    if "judges" in value:
+        flat["judge"] = value["judges"]
     if "limit" in value.get("errors", {}):
         flat["errors_limit"] = value["errors"]["limit"]
     if "evaluators" in value:

@@ -148,5 +148,11 @@ SETTINGS: tuple[Setting, ...] = (
         default=False,
         as_input=False,
     ),
+    Setting(
+        name="cache",
+        kind="text",
+        help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
+        as_input=False,
+    ),
     Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
 )

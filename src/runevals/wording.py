@@ -185,6 +185,18 @@ def other_metrics(comparison: Comparison) -> list[str]:
     ]
 
 
+def judge_notes(report: RunReport) -> list[str]:
+    """What a reader should know of how the judges came to their scores: kept answers, and how far votes agree."""
+    notes = []
+    if report.totals.judge_cached:
+        notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
+    for found in report.agreement:
+        alpha = "no two votes differ" if found.alpha is None else f"votes agree with α {found.alpha:.2f}"
+        contested = f", {found.contested} of {found.checks} contested" if found.contested else ""
+        notes.append(f"{found.evaluator}: {alpha}{contested}")
+    return notes
+
+
 def error_kinds(report: RunReport) -> str:
     """ "judge timed out ×31, target failed ×2"; skipped turns are a consequence and left out."""
     counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}

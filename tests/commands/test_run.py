@@ -404,7 +404,7 @@ def test_costs_of_target_and_judge_are_told_apart_and_known_only_where_prices_ar
     project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
     with chat_server(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        words = ("--target", "openai:tiny", "--judge", "big", "-q", "-o", "out.json")
+        words = ("--target", "openai:tiny", "--judge", "big", "--cache", "none", "-q", "-o", "out.json")
         project.write(
             "runevals.yaml", "prices: {tiny: {input: 100, output: 200}, big: {input: 1000, output: 0}}\n"
         )

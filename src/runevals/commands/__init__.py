@@ -31,6 +31,9 @@ COMMANDS: Mapping[str, str] = {
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "upgrade": "Write suites of an older shape in the current one.",
     "settings": "Show every setting and where it came from.",
+    "cache-info": "Show what is cached, and where.",
+    "cache-clear": "Forget all that is cached.",
+    "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
@@ -45,7 +48,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"runevals.commands.{cmd_name}").command
+        module = cmd_name.replace("-", "_")
+        command: click.Command = import_module(f"runevals.commands.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -7,13 +7,17 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from runevals.cache import Cache
 from runevals.chat import Chat, Endpoint
+from runevals.commands.caching import cache_of
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
 from runevals.judge import Judge, ModelJudge, RecordedJudge
+from runevals.judge_cache import CachedJudge
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
+from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.targets import Target
@@ -43,8 +47,8 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
     with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
         target = target or _target(settings, suites, throttles, sandbox)
         try:
-            judge = None if settings.judge is None or settings.no_judge else _judge(settings, throttles)
-            yield World(target=target, judge=judge, sandbox=sandbox)
+            with _judging(settings, throttles) as judge:
+                yield World(target=target, judge=judge, sandbox=sandbox)
         finally:
             target.close()
 
@@ -57,7 +61,7 @@ def _may_be_reduced(settings: Settings) -> bool:
 
 def require_judge(plan: RunPlan, settings: Settings) -> None:
     """Raises InvalidSettings where checks need a judge and none is configured, naming the cases."""
-    if settings.judge is not None or settings.no_judge:
+    if settings.judges or settings.no_judge:
         return
     needing = {
         case.key: check.id
@@ -119,18 +123,33 @@ def _target(
             )
 
 
-def _judge(settings: Settings, throttles: dict[str, Throttle]) -> Judge:
-    told = settings.judge
-    assert told is not None  # noqa: S101 - asked only then
+@contextmanager
+def _judging(settings: Settings, throttles: dict[str, Throttle]) -> Iterator[Judge | None]:
+    """The judge that the settings name, or all of them as one; None without any. Ends its cache."""
+    if settings.no_judge or not settings.judges:
+        yield None
+        return
+    cache = cache_of(settings)
+    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
+    try:
+        yield voters[0] if len(voters) == 1 else Panel(voters)
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def _voters(
+    told: JudgeSettings, settings: Settings, throttles: dict[str, Throttle], cache: Cache | None
+) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
-        return RecordedJudge(told.path, told.path.name)
+        yield RecordedJudge(told.path, told.path.name)
+        return
     chat = _chat(told, settings.environment, throttles, what="judge")
-    voters = [
-        ModelJudge(chat, {"seed": seed, **told.parameters}, name=told.type, prices=settings.prices)
-        for seed in range(1, told.votes + 1)
-    ]
-    return voters[0] if told.votes == 1 else Panel(voters)
+    redact = redactor(settings.environment, settings.key_names)
+    for vote in range(1, told.votes + 1):
+        judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
+        yield judge if cache is None else CachedJudge(judge, cache, vote=vote, redact=redact)
 
 
 def _chat(

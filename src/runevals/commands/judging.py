@@ -216,4 +216,4 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        yield replace(resolve(rerooted(asked.told, cwd)), not_from=settings.repository)
+        yield replace(resolve(rerooted(asked.told, cwd)), not_from=settings.repository, cache=settings.cache)

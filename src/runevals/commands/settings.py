@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.settings import Settings
+from runevals.endpoints import judges_named
+from runevals.settings import Settings, SuiteEntry
 
 
 @click.command("settings")
@@ -43,7 +44,9 @@ def _value(settings: Settings, name: str) -> object:
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":
-            return None if settings.judge is None else settings.judge.model
+            return judges_named(settings.judges)
+        case "judge":
+            return settings.judges
         case _:
             return getattr(settings, name)
 
@@ -52,7 +55,9 @@ def _shown(value: object) -> str:
     if value is None or value == ():
         return "–"
     if isinstance(value, tuple):
-        return ", ".join(getattr(item, "path", None) or str(item) for item in value)
+        return ", ".join(_shown(item) for item in value)
+    if isinstance(value, SuiteEntry):
+        return value.path
     if hasattr(value, "type"):
         named = {
             name: getattr(value, name)

@@ -38,6 +38,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One of several judgements; `score` None where it failed."""
+
+    judge: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """A judge's reply: a score on the question's scale, or a problem."""
 
@@ -48,7 +56,8 @@ class Judgement:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: Problem | None = None
-    votes: tuple[float | None, ...] = ()  # where it is the median of several; None: one that failed
+    votes: tuple[Vote, ...] = ()  # where it is the median of several
+    cached: bool = False  # kept from an earlier call, and free
 
 
 CallKind = Literal["evaluator", "assertion", "skill", "regex", "json_schema"]

@@ -27,6 +27,7 @@ from runevals.records.report import (
     SuiteInfo,
     Totals,
     TurnReport,
+    VoteAgreement,
 )
 from runevals.records.suite import Case, EvaluatorSpec, Requires, Suite, Turn
 from runevals.records.trace import Citation, Conversation, Message, Response, ToolCall, Trace, TurnTrace
@@ -80,5 +81,6 @@ __all__ = [
     "TurnTrace",
     "Verdict",
     "Verification",
+    "VoteAgreement",
     "Weakening",
 ]

@@ -33,6 +33,7 @@ class CheckReport:
     error: Problem | None = None
     judge_model: str | None = None
     cost_usd: float | None = None
+    cached: bool = False  # what judges said of it was kept from an earlier run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +204,7 @@ class Totals:
     composite: float | None
     cost_usd: float | None = None  # of the target
     judge_cost_usd: float | None = None
+    judge_cached: int = 0  # checks whose judgements were all kept from earlier runs
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_p95_s: float | None = None
@@ -211,6 +213,16 @@ class Totals:
     def share(self) -> float | None:
         """The mean composite as a share 0–1."""
         return None if self.composite is None else (self.composite - 1.0) / 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteAgreement:
+    """How far the votes on one evaluator's checks agree."""
+
+    evaluator: str
+    checks: int  # that were voted on
+    alpha: float | None  # Krippendorff's, for ordinal scores; None where no two votes differ
+    contested: int  # checks whose votes lie half of the scale apart, or further
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +235,7 @@ class RunReport:
     totals: Totals
     by_category: Mapping[str, Totals]
     by_evaluator: Mapping[str, Totals]  # counts of checks instead of cases; composite is None
+    agreement: tuple[VoteAgreement, ...] = ()
     complete: bool = True
 
     @property

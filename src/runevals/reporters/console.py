@@ -15,6 +15,7 @@ from runevals.wording import (
     first_failure,
     headline_numbers,
     how_sure,
+    judge_notes,
     money,
     other_metrics,
     percent,
@@ -133,6 +134,7 @@ def _footer(conclusion: Conclusion) -> str:
         parts.append(money(report.totals.cost_usd))
     if report.totals.judge_cost_usd is not None:
         parts.append(f"judge {money(report.totals.judge_cost_usd)}")
+    parts += [one_line(note, 120) for note in judge_notes(report)]
     if conclusion.comparison is not None:
         parts.append(f"base: {one_line(conclusion.comparison.source, 120)}")
     if report.run.sandbox == "reduced":

@@ -22,6 +22,7 @@ from runevals.wording import (
     first_failure,
     headline_numbers,
     how_sure,
+    judge_notes,
     money,
     other_metrics,
     percent,
@@ -213,6 +214,7 @@ def _footer(conclusion: Conclusion) -> str:
         parts.append(f"judge {code_cell(report.run.judge.model or report.run.judge.type, 80)}")
     if report.totals.judge_cost_usd is not None:
         parts.append(f"judge's cost {money(report.totals.judge_cost_usd)}")
+    parts += [code_cell(note, 160) for note in judge_notes(report)]
     if comparison is not None:
         parts.append(f"base: {code_cell(comparison.source, 160)}")
     if report.run.repeat > 1:

@@ -1,0 +1,124 @@
+"""Answers kept between runs, in SQLite; several threads and processes may share one folder."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+FILENAME = "answers-1.sqlite"
+WAIT_S = 30.0  # for another process that is writing
+_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheInfo:
+    """What a cache holds."""
+
+    path: Path
+    answers: int
+    size_bytes: int
+
+
+class Cache:
+    """Texts by key. What goes wrong with it is told once, and then it holds nothing: no run fails for it."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        """`folder` is made when something is kept. `warn` is told why a cache cannot be used."""
+        self.path = folder / FILENAME
+        self._warn = warn
+        self._lock = threading.Lock()
+        self._opened: sqlite3.Connection | None = None
+        self._usable = True
+
+    def get(self, key: str) -> str | None:
+        """What was kept under `key`, None where nothing was."""
+        if not self.path.exists():
+            return None
+        row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
+        return None if row is None else str(row[0])
+
+    def put(self, key: str, answer: str) -> None:
+        """Keeps `answer` under `key`; the one that is there already stays."""
+        self._do(lambda file: file.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, answer)))
+
+    def info(self) -> CacheInfo:
+        """How many answers there are, and how large their file is."""
+        if not self.path.exists():
+            return CacheInfo(path=self.path, answers=0, size_bytes=0)
+        row = self._do(lambda file: file.execute("SELECT count(*) FROM answers").fetchone())
+        answers = 0 if row is None else int(row[0])
+        return CacheInfo(path=self.path, answers=answers, size_bytes=self.path.stat().st_size)
+
+    def clear(self) -> int:
+        """Forgets everything → how many answers that were."""
+        answers = self.info().answers
+        self.close()
+        for path in (self.path, *self._beside()):
+            path.unlink(missing_ok=True)
+        return answers
+
+    def close(self) -> None:
+        """Ends the connection; it opens again by itself."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened = None
+
+    def _do(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        with self._lock:
+            if not self._usable:
+                return None
+            try:
+                return work(self._connection())
+            except sqlite3.DatabaseError as error:
+                return self._again(error, work)
+            except OSError as error:
+                self._give_up(error)
+                return None
+
+    def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """A file that is no database is put aside, and a new one begun; anything else ends the cache's use."""
+        if isinstance(error, sqlite3.OperationalError):
+            self._give_up(error)
+            return None
+        with suppress(sqlite3.Error):
+            if self._opened is not None:
+                self._opened.close()
+        self._opened = None
+        try:
+            aside = self.path.replace(self.path.with_suffix(".broken"))
+            for path in self._beside():
+                path.unlink(missing_ok=True)
+            self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {aside.name}")
+            return work(self._connection())
+        except (sqlite3.Error, OSError) as second:
+            self._give_up(second)
+            return None
+
+    def _give_up(self, error: Exception) -> None:
+        self._usable = False
+        self._warn(f"nothing is cached: {self.path}: {error}")
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._opened is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            ignore = self.path.parent / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+            made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+            self._opened = made
+            made.execute("PRAGMA journal_mode = WAL")
+            made.execute("PRAGMA synchronous = NORMAL")
+            made.execute(_TABLE)
+        return self._opened
+
+    def _beside(self) -> tuple[Path, ...]:
+        """SQLite's own files beside the database."""
+        return tuple(self.path.with_name(self.path.name + ending) for ending in ("-wal", "-shm"))

@@ -1,0 +1,23 @@
+"""`runevals cache-clear`: forget all that is cached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runevals.commands.caching import cache_option, named_cache
+from runevals.wording import plural
+
+
+@click.command("cache-clear")
+@cache_option
+def command(**told: Any) -> None:
+    """Forget all that is cached.
+
+    \b
+    Example:
+      runevals cache-clear
+    """
+    cache = named_cache(told)
+    click.echo(f"Forgotten: {plural(cache.clear(), 'judgement')} in {cache.path}")

@@ -1,0 +1,21 @@
+"""`runevals cache-dir`: print the folder of the cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runevals.commands.caching import cache_option, named_cache
+
+
+@click.command("cache-dir")
+@cache_option
+def command(**told: Any) -> None:
+    """Print the folder of the cache.
+
+    \b
+    Example:
+      runevals cache-dir
+    """
+    click.echo(named_cache(told).path.parent)

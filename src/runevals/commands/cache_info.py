@@ -1,0 +1,23 @@
+"""`runevals cache-info`: show what is cached, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runevals.commands.caching import cache_option, named_cache
+from runevals.wording import plural
+
+
+@click.command("cache-info")
+@cache_option
+def command(**told: Any) -> None:
+    """Show what is cached, and where.
+
+    \b
+    Example:
+      runevals cache-info
+    """
+    info = named_cache(told).info()
+    click.echo(f"{plural(info.answers, 'judgement')}, {info.size_bytes / 1024:.0f} KB in {info.path}")

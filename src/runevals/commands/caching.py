@@ -1,0 +1,30 @@
+"""The cache that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from runevals.cache import Cache
+from runevals.commands.options import settings_options, settled
+from runevals.errors import InvalidSettings
+from runevals.settings import Settings
+
+cache_option = settings_options("cache", "config")
+
+
+def cache_of(settings: Settings) -> Cache | None:
+    """What keeps judges' answers; None where nothing does. Its troubles are told on stderr."""
+    if settings.cache is None:
+        return None
+    return Cache(settings.cache, lambda told: click.echo(f"Warning: {told}", err=True))
+
+
+def named_cache(told: Mapping[str, Any]) -> Cache:
+    """The cache that a command is about. Raises InvalidSettings where there is none."""
+    cache = cache_of(settled(told))
+    if cache is None:
+        raise InvalidSettings("nothing is cached here; name a folder with --cache")
+    return cache
