@@ -73,6 +73,8 @@ ALLOWED: dict[str, set[str]] = {
     "targets": EDGES | {"targets"},
     "judge": EDGES,
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
+    "gold": DIALECTS,
+    "calibration": BOTTOM | TOOLS,
     "judge_cache": BOTTOM | TOOLS | {"evaluators", "judge"},
     "sandbox": EDGES | {"sandbox"},
     "github": BOTTOM | TOOLS | {"github"},

@@ -132,11 +132,12 @@ def test_a_score_that_is_no_number_is_an_error(tmp_path):
     assert {result.error.code for result in found[0][0]} == {"evaluator_bad_result"}
 
 
-def test_an_empty_answer_earns_the_least_and_no_judge_is_asked(tmp_path):
+@pytest.mark.parametrize("text", [" \n", ":", "…", "  --- . \u200b\t"])
+def test_an_answer_without_a_word_earns_the_least_and_no_judge_is_asked(tmp_path, text):
     def never(*_):
         raise AssertionError("asked about nothing")
 
-    found = results(plan_of(tmp_path, ITEMS[:1]), Answers(lambda c: Response(text=" \n")), Judges(never))
+    found = results(plan_of(tmp_path, ITEMS[:1]), Answers(lambda c: Response(text=text)), Judges(never))
     assert [(r.outcome, r.value) for r in found[0][0]] == [(Outcome.FAILED, 1.0)] * 2
 
 

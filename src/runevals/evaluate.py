@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -150,7 +151,7 @@ def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -
 def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> _Found:
     if world.judge is None:
         return _Found(Verdict.skipped("no judge (--no-judge)"))
-    if not subject.response.text.strip():
+    if _says_nothing(subject.response.text):
         return _Found(Verdict(evaluator.scale.minimum, "the response is empty"))
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
@@ -159,6 +160,11 @@ def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> 
     if judgement.problem is not None:
         return _Found(judgement.problem, (judgement,))
     return _Found(evaluator.verdict(judgement), (judgement,))
+
+
+def _says_nothing(text: str) -> bool:
+    """White space and punctuation alone: some models praise even that."""
+    return all(unicodedata.category(character)[0] in "ZPC" for character in text)
 
 
 def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:

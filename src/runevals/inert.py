@@ -10,6 +10,7 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_HIDING = re.compile("[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
@@ -20,6 +21,11 @@ _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 def visible(text: str) -> str:
     """`text` with characters that hide or move text shown as escapes; lines and tabs stay."""
     return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def revealed(text: str) -> str:
+    """`text` with characters that only hide or reorder text shown as escapes; what scripts are joined by stays."""
+    return _HIDING.sub(_escape, text)
 
 
 def one_line(text: str, limit: int = 200) -> str:

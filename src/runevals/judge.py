@@ -16,10 +16,11 @@ from runevals.dialects.reading import read_line, read_text, unique_keys
 from runevals.errors import InvalidSuite, JudgeRefused
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
+from runevals.inert import revealed
 from runevals.prices import Prices
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 MOST_ENUMERATED = 20  # scores that a schema lists one by one
 FEWEST_STEPS = 4  # of a range of whole numbers; a narrower one is asked for fractions
 SYSTEM_PROMPT = """You grade one answer of another system. Grade only by the task below.
@@ -257,7 +258,7 @@ def _messages(question: Question, nonce: str) -> list[dict[str, str]]:
         high=f"{high:g}" if high is not None else "upwards",
     )
     data = "\n\n".join(
-        f"<<<{label} {nonce}>>>\n{text.replace(nonce, '')}\n<<<END {label} {nonce}>>>"
+        f"<<<{label} {nonce}>>>\n{revealed(text).replace(nonce, '')}\n<<<END {label} {nonce}>>>"
         for label, text in question.parts
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": data}]

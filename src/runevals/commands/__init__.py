@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "upgrade": "Write suites of an older shape in the current one.",
     "settings": "Show every setting and where it came from.",
+    "judge": "Hold the judge against people, or against attacks.",
     "cache-info": "Show what is cached, and where.",
     "cache-clear": "Forget all that is cached.",
     "cache-dir": "Print the folder of the cache.",

@@ -13,6 +13,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "eval-samples": ("runevals.dialects", "eval-samples"),
     "skill-cases": ("runevals.dialects", "skill-cases"),
     "rows": ("runevals.dialects", "rows"),
+    "gold": ("runevals.dialects", "gold"),
     "settings": ("runevals", "settings-1"),
     "quarantine": ("runevals", "quarantine-1"),
     "results": ("runevals", "results-1"),

@@ -12,7 +12,7 @@ from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
 from runevals.records import Location, Suite, SuiteProblem
 
-__all__ = ["DIALECTS", "Dialect", "LoadOptions", "load"]
+__all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load"]
 
 
 class Dialect(Protocol):
@@ -28,13 +28,13 @@ class Dialect(Protocol):
 
 
 DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, rows)
-_TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
+TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
 def load(path: Path, shown: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
-    if path.suffix in _TABLES:
-        source = _TABLES[path.suffix](read_text(path, shown), shown)
+    if path.suffix in TABLES:
+        source = TABLES[path.suffix](read_text(path, shown), shown)
         complaint = rows.no_input(source)
         if complaint is not None:
             raise UnrecognisedSuite([complaint])

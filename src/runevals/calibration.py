@@ -1,0 +1,77 @@
+"""People's scores + a judge's → how far the judge can be trusted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from runevals.agreement import (
+    Estimate,
+    Pairs,
+    estimate,
+    krippendorff_alpha,
+    mean_shift,
+    pearson,
+    weighted_kappa,
+)
+from runevals.records import CheckReport, RunReport
+
+RELIABLE, TENTATIVE = 0.80, 0.667  # Krippendorff's bands for alpha
+FEWEST = 50  # answers; with fewer, the intervals are too wide to tell much
+
+People = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """One evaluator's judge held against people, whose median counts; scores are on the evaluator's own scale."""
+
+    evaluator: str
+    answers: int
+    judged: int
+    kappa: Estimate  # quadratic weights
+    alpha: Estimate  # Krippendorff's, ordinal
+    pearson: Estimate
+    shift: Estimate  # judge − people
+    people_alpha: float | None  # of people among themselves; None where each answer has one score
+    people_scores: Mapping[float, int]  # how often people gave which
+    errors: Mapping[str, int]  # why answers have no judgement
+
+    @property
+    def band(self) -> str:
+        """What alpha allows, in Krippendorff's words."""
+        if self.alpha.value is None:
+            return "unknown: nothing differs"
+        if self.alpha.value >= RELIABLE:
+            return "reliable"
+        return "tentative" if self.alpha.value >= TENTATIVE else "not to gate on"
+
+
+def calibrations(report: RunReport, scores: Mapping[str, People]) -> tuple[Calibration, ...]:
+    """One entry for each evaluator; `scores` are people's, by case key."""
+    found: dict[str, list[tuple[People, CheckReport]]] = defaultdict(list)
+    for case in report.cases:
+        result = case.attempts[0].turns[0].results[0]
+        found[result.id].append((scores[case.key], result))
+    return tuple(_calibration(name, judged) for name, judged in sorted(found.items()))
+
+
+def _calibration(name: str, judged: Sequence[tuple[People, CheckReport]]) -> Calibration:
+    pairs: Pairs = [(median(people), result.value) for people, result in judged if result.value is not None]
+    unjudged = [result for _, result in judged if result.value is None]
+    errors = Counter(result.error.code if result.error else result.reason for result in unjudged)
+    several = [people for people, _ in judged if len(people) > 1]
+    return Calibration(
+        evaluator=name,
+        answers=len(judged),
+        judged=len(pairs),
+        kappa=estimate(pairs, weighted_kappa),
+        alpha=estimate(pairs, krippendorff_alpha),
+        pearson=estimate(pairs, pearson),
+        shift=estimate(pairs, mean_shift),
+        people_alpha=krippendorff_alpha(several) if several else None,
+        people_scores=dict(sorted(Counter(score for people, _ in judged for score in people).items())),
+        errors=dict(errors.most_common()),
+    )
