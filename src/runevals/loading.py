@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from runevals.endpoints import skill_target
 from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluators.kinds import Runs, Scripted
 from runevals.plan import RunPlan
-from runevals.records import Suite, SuiteProblem
+from runevals.records import Location, Suite, SuiteProblem
 from runevals.settings import Settings, SuiteEntry
 
 CAN_INTERCEPT = frozenset({"openai", "recorded"})  # targets whose tool calls we answer, or that played them before
@@ -53,7 +54,7 @@ def load_suites(settings: Settings) -> Loaded:
                 continue  # named twice, by pattern or link: it is one suite
             seen.add(path.resolve())
             try:
-                suite = load(path, shown_path(path, settings), _options(entry, settings))
+                suite = _load(path, entry, settings)
             except UnrecognisedSuite as error:
                 if path in found.optional:
                     notices.append(f"passed over, as it is no suite: {shown_path(path, settings)}")
@@ -78,6 +79,15 @@ def load_suites(settings: Settings) -> Loaded:
     if not suites:
         raise NoSuiteFound("none of the files there is a suite")
     return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files))
+
+
+def _load(path: Path, entry: SuiteEntry | None, settings: Settings) -> Suite:
+    """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
+    stands_inside = Path(os.path.normpath(path)).is_relative_to(settings.repository)
+    if stands_inside and not path.resolve().is_relative_to(settings.repository.resolve()):
+        told = "leads out of the repository by a link; put the suite itself here"
+        raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=told)])
+    return load(path, shown_path(path, settings), _options(entry, settings))
 
 
 def _is_no_samples(suite: Suite, path: Path) -> bool:

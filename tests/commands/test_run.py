@@ -462,3 +462,14 @@ def test_the_cost_of_a_combined_check_is_that_of_all_its_questions(project, rune
     assert code == 0, err
     assert len(server.requests) == 2
     assert project.document()["totals"]["judge_cost_usd"] == pytest.approx(0.02)
+
+
+def test_a_suite_that_is_a_link_out_of_the_repository_is_refused(project, runevals, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "evals.json"
+    outside.write_text(json.dumps(SUITE))
+    (project.path / "evals.json").symlink_to(outside)
+    project.write("answers.jsonl", ANSWERS)
+    code, _, err = runevals("--target", "recorded:answers.jsonl")
+    assert (code, "leads out of the repository by a link" in err) == (2, True), err
+    code, _, err = runevals("validate", outside)
+    assert code == 0, err
