@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -69,3 +70,56 @@ def test_one_threads_pause_holds_the_others_next_call():
     started = time.monotonic()
     assert throttle.call(time.monotonic, lambda e: e) - started > 0.3
     thread.join()
+
+
+class Host:
+    """Takes `most` calls in a window of `window_s`, refuses the others, and counts what it saw."""
+
+    def __init__(self, most, window_s):
+        self.most, self.window_s = most, window_s
+        self.refused = self.running = self.most_running = 0
+        self._lock = threading.Lock()
+        self._began_at, self._taken = None, 0
+
+    def call(self):
+        with self._lock:
+            now = time.monotonic()
+            if self._began_at is None or now >= self._began_at + self.window_s:
+                self._began_at, self._taken = now, 0
+            if self._taken == self.most:
+                self.refused += 1
+                raise TryAgain("rate_limited", "429", self._began_at + self.window_s - now, pauses_host=True)
+            self._taken += 1
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+        time.sleep(0.01)
+        with self._lock:
+            self.running -= 1
+        return True
+
+
+def test_a_rate_limit_is_learned_and_no_call_is_lost():
+    host, throttle = Host(10, 0.5), Throttle(first_delay_s=0.001)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: throttle.call(host.call, lambda error: error), range(40)))
+    assert found == [True] * 40
+    assert host.refused <= 10  # up to 8 in the first burst; without learning, as many in each of the windows
+
+
+def test_fewer_calls_are_under_way_after_a_refusal_and_they_grow_back():
+    host, throttle = Host(1000, 60), Throttle(first_delay_s=0.001)
+    together = threading.Barrier(8)
+    refused = threading.local()
+
+    def send():
+        if not hasattr(refused, "once"):
+            refused.once = True
+            together.wait()
+            raise TryAgain("failed", "503", 0.01, pauses_host=True)
+        return host.call()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: throttle.call(send, lambda error: error), range(8)))
+        assert host.most_running <= 5
+        list(pool.map(lambda _: throttle.call(host.call, lambda error: error), range(200)))
+    assert host.most_running == 8

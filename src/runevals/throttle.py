@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
@@ -15,6 +17,7 @@ TryAgainKind = Literal["failed", "timeout", "rate_limited"]
 
 FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
+MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
 class TryAgain(Exception):
@@ -32,32 +35,53 @@ class TryAgain(Exception):
 
 
 class Throttle:
-    """The patience with one host. A pause it asks for holds every thread's next call."""
+    """The patience with one host, shared by all calls to it.
+
+    A pause that the host asks for holds every thread's next call. A rate limit halves the calls that may be under
+    way, which then grow back one by one, and teaches how many the host takes in which time: later windows stay
+    within that, and now and then try for more.
+    """
 
     def __init__(
         self, *, max_attempts: int = 5, max_retry_s: float = 120.0, first_delay_s: float = FIRST_DELAY_S
     ) -> None:
-        """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute."""
+        """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
+
+        `max_retry_s` bounds the pauses of one call together, not its waiting for a turn.
+        """
         self.max_attempts = max_attempts
         self.max_retry_s = max_retry_s
         self.first_delay_s = first_delay_s
-        self._lock = threading.Lock()
+        self._turn = threading.Condition()
+        self._running = 0
+        self._most_running = math.inf
         self._resume_at = 0.0
+        self._limited_at = -math.inf
+        self._window = _Window()
         self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
-        """`send()`, again after each TryAgain until attempts or time run out; then raises `give_up(last)`."""
-        deadline = time.monotonic() + self.max_retry_s
+        """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
+        patience = self.max_retry_s
         for attempt in range(1, self.max_attempts + 1):
-            self._wait()
+            entered_at = self._enter()
             try:
-                return send()
+                answer = send()
             except TryAgain as failure:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
-                if attempt == self.max_attempts or time.monotonic() + delay > deadline:
+                patience -= delay
+                self._leave(entered_at, failure, delay)
+                if attempt == self.max_attempts or patience < 0:
                     raise give_up(failure) from failure
-                self._pause(delay, everyone=failure.pauses_host)
+                if not failure.pauses_host:
+                    time.sleep(delay)
+            except BaseException:
+                self._leave(entered_at)
+                raise
+            else:
+                self._leave(entered_at, answered=True)
+                return answer
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _delay(self, attempt: int, after_s: float | None) -> float:
@@ -65,16 +89,89 @@ class Throttle:
         jitter = self._random.uniform(0.0, ceiling)
         return jitter if after_s is None else after_s + 0.1 * jitter
 
-    def _pause(self, delay: float, *, everyone: bool) -> None:
-        with self._lock:
-            if everyone:
-                self._resume_at = max(self._resume_at, time.monotonic() + delay)
-        if not everyone:
-            time.sleep(delay)
+    def _enter(self) -> float:
+        """Waits for a turn → when it came."""
+        with self._turn:
+            while True:
+                now = time.monotonic()
+                ready_at = max(self._resume_at, self._window.ready_at(now))
+                if ready_at <= now and self._running < self._most_running:
+                    break
+                self._turn.wait(ready_at - now if ready_at > now else None)
+            self._running += 1
+            self._window.take(now)
+            return now
 
-    def _wait(self) -> None:
-        while (left := self._resume_at - time.monotonic()) > 0:
-            time.sleep(left)
+    def _leave(
+        self, entered_at: float, failure: TryAgain | None = None, delay: float = 0.0, *, answered: bool = False
+    ) -> None:
+        with self._turn:
+            if failure is not None and failure.pauses_host:
+                self._hold_back(entered_at, failure, delay)
+            self._running -= 1
+            if answered:
+                self._window.count(entered_at)
+                self._most_running += 1 / self._most_running
+            self._turn.notify_all()
+
+    def _hold_back(self, entered_at: float, failure: TryAgain, delay: float) -> None:
+        """Everyone waits. Of calls that were under way together, only the first refusal says anything new."""
+        now = time.monotonic()
+        self._resume_at = max(self._resume_at, now + delay)
+        if entered_at <= self._limited_at:
+            return
+        self._limited_at = now
+        self._most_running = max(1.0, self._running / 2)
+        if failure.kind == "rate_limited":
+            self._window = self._window.learned(now, delay)
+
+
+@dataclass(slots=True)
+class _Window:
+    """A stretch of time, and how many calls a host takes in it, as far as a refusal has taught it."""
+
+    began_at: float = 0.0
+    lasts_s: float = 0.0
+    most: int = 0  # 0: not known
+    taken: int = 0
+    answered: int = 0
+    full: int = 0  # windows in a row that were used up and not refused
+    widen_after: int = 2  # of those: the more often widening was refused, the rarer it is tried
+
+    def take(self, now: float) -> None:
+        """One more call begins."""
+        if not self.taken and not self.most:
+            self.began_at = now
+        self.taken += 1
+
+    def ready_at(self, now: float) -> float:
+        """When the next call may begin; a window that is over begins anew, wider if it was full often enough."""
+        if not self.most:
+            return now
+        ends_at = self.began_at + self.lasts_s
+        if now >= ends_at:
+            self.full = self.full + 1 if self.taken >= self.most else 0
+            if self.full >= self.widen_after:
+                self.most += max(1, self.most // 2)
+                self.full = 0
+            self.began_at, self.taken, self.answered = now, 0, 0
+        return ends_at if self.taken >= self.most else now
+
+    def count(self, entered_at: float) -> None:
+        """A call that began then was answered: in this window, or late in the one that taught it its size."""
+        if entered_at >= self.began_at:
+            self.answered += 1
+        elif self.lasts_s and not self.taken:
+            self.most += 1
+
+    def learned(self, now: float, delay: float) -> _Window:
+        """The window that begins when the host takes calls again; where none was answered, it tells nothing."""
+        return _Window(
+            began_at=now + delay,
+            lasts_s=now + delay - self.began_at,
+            most=self.answered,
+            widen_after=2 if not self.most else min(MOST_PATIENT, 2 * self.widen_after),
+        )
 
 
 def retry_after_s(header: str | None) -> float | None:
