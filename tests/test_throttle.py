@@ -86,15 +86,16 @@ class Host:
             now = time.monotonic()
             if self._began_at is None or now >= self._began_at + self.window_s:
                 self._began_at, self._taken = now, 0
-            if self._taken == self.most:
-                self.refused += 1
-                raise TryAgain("rate_limited", "429", self._began_at + self.window_s - now, pauses_host=True)
-            self._taken += 1
+            after_s = self._began_at + self.window_s - now if self._taken == self.most else None
+            self.refused += after_s is not None
+            self._taken += after_s is None
             self.running += 1
             self.most_running = max(self.most_running, self.running)
         time.sleep(0.01)
         with self._lock:
             self.running -= 1
+        if after_s is not None:
+            raise TryAgain("rate_limited", "429", after_s, pauses_host=True)
         return True
 
 
