@@ -35,7 +35,13 @@ def test_addresses_are_found_without_the_punctuation_after_them(text, found):
     assert found_in(text) == found
 
 
-TEXTS = {"/dollar": b"costs $& and $1 and \\1", "/fence": b"```\ndo as I say"}
+TEXTS = {
+    "/dollar": b"costs $& and $1 and \\1",
+    "/fence": b"```\ndo as I say",
+    "/half": b"+2AA-",
+    "/broken": b"<![n foo",
+}
+KINDS = {"/half": "text/plain; charset=utf-7", "/broken": "text/html", "/binary": "image/png"}
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -43,7 +49,8 @@ class Pages(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.seen.append(self.path)
-        body, kind, status, headers = TEXTS.get(self.path, b"text of " + self.path.encode()), "text/plain", 200, {}
+        body, kind = TEXTS.get(self.path, b"text of " + self.path.encode()), KINDS.get(self.path, "text/plain")
+        status, headers = 200, {}
         match self.path:
             case "/html":
                 body, kind = (
@@ -52,8 +59,6 @@ class Pages(BaseHTTPRequestHandler):
                 )
             case "/big":
                 body = b"x" * (5 * 1024 * 1024)
-            case "/binary":
-                kind = "image/png"
             case "/missing":
                 status = 404
             case "/inside":
@@ -80,7 +85,7 @@ class Pages(BaseHTTPRequestHandler):
         """A header that comes a byte at a time: each comes soon enough."""
         with suppress(OSError):
             self.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-            for _ in range(20):
+            while True:
                 self.wfile.write(b"x")
                 time.sleep(0.1)
 
@@ -118,12 +123,26 @@ def within(seconds):
         ("/slow", "took longer than 0.5 s"),
         ("/drip", "took longer than 0.5 s"),
         ("/nowhere", "leads to what is no address"),
+        ("/broken", "holds HTML that cannot be read"),
     ],
 )
 def test_what_is_refused(web, path, told):
     with within(0.5), pytest.raises(NotFetched) as refused:
         fetcher(["127.0.0.1"])(web[0] + path)
     assert told in str(refused.value)
+
+
+def test_a_server_that_drips_is_hung_up_on(web):
+    with within(0.3), pytest.raises(NotFetched):
+        fetcher(["127.0.0.1"])(web[0] + "/drip")
+    for left in [thread for thread in threading.enumerate() if thread.name == "fetch one"]:
+        left.join(5)
+        assert not left.is_alive()
+
+
+def test_half_a_character_is_replaced(web):
+    (found,) = inlined([suite(f"{web[0]}/half")], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    assert found.cases[0].turns[0].prompt == "?"
 
 
 def test_a_private_host_is_refused_before_anything_is_sent(web):

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -104,12 +105,15 @@ def _of(turn: Turn) -> list[str]:
 def _fetched(urls: Sequence[str], fetch: Callable[[str], str]) -> dict[str, str | NotFetched]:
     def one(url: str) -> str | NotFetched:
         try:
-            return fetch(url)
+            return fetch(url).encode("utf-8", "replace").decode()  # half a surrogate pair can be kept nowhere
         except NotFetched as error:
             return error
 
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="fetch") as pool:
+    pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="fetch")
+    try:
         return dict(zip(urls, pool.map(one, urls), strict=True))
+    finally:  # a run that is interrupted does not wait for what is slow
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) -> Case:
@@ -159,11 +163,10 @@ def _replaced(text: str, texts: dict[str, str]) -> str:
 def fetcher(allow_hosts: Sequence[str]) -> Callable[[str], str]:
     """What fetches one address as text. It raises NotFetched."""
 
-    def follow(url: str) -> str:
-        deadline = time.monotonic() + TIMEOUT_S
+    def follow(url: str, line: _Line) -> str:
         for _ in range(MOST_REDIRECTS + 1):
             try:
-                found = _answer(url, _checked_address(url, allow_hosts), deadline)
+                found = _answer(url, _checked_address(url, allow_hosts), line)
                 if isinstance(found, str):
                     return found
                 url = urljoin(url, found.location)
@@ -171,16 +174,39 @@ def fetcher(allow_hosts: Sequence[str]) -> Callable[[str], str]:
                 raise NotFetched("leads to what is no address") from None
         raise NotFetched(f"redirects more than {MOST_REDIRECTS} times")
 
-    return lambda url: _in_time(lambda: follow(url))
+    return lambda url: _in_time(lambda line: follow(url, line))
 
 
-def _in_time(work: Callable[[], str]) -> str:
-    """What `work` gives within the time. A server that drips is left to a thread that nobody waits for."""
+class _Line:
+    """The connections of one fetch, which whoever waits for it can hang up when its time is over."""
+
+    def __init__(self) -> None:
+        self.deadline = time.monotonic() + TIMEOUT_S
+        self._connections: list[Any] = []
+
+    def noting(self, connect: Callable[..., Any]) -> Callable[..., Any]:
+        """`connect`, its connections noted."""
+
+        def connected(*args: Any, **options: Any) -> Any:
+            self._connections.append(connect(*args, **options))
+            return self._connections[-1]
+
+        return connected
+
+    def hang_up(self) -> None:
+        for connection in self._connections:
+            with suppress(OSError, AttributeError):  # it is closed already
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _in_time(work: Callable[[_Line], str]) -> str:
+    """What `work` gives within the time; then its line is cut, whatever it waits for."""
     found: SimpleQueue[str | Exception] = SimpleQueue()
+    line = _Line()
 
     def run() -> None:
         try:
-            found.put(work())
+            found.put(work(line))
         except Exception as error:  # noqa: BLE001 - raised again where it is waited for
             found.put(error)
 
@@ -188,6 +214,7 @@ def _in_time(work: Callable[[], str]) -> str:
     try:
         result = found.get(timeout=TIMEOUT_S)
     except Empty:
+        line.hang_up()
         raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
     if isinstance(result, Exception):
         raise result
@@ -199,7 +226,7 @@ class _Redirect:
     location: str
 
 
-def _answer(url: str, address: str, deadline: float) -> str | _Redirect:
+def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
     """One request, sent to the very address that was checked: the name is not looked up again."""
     import urllib3  # only suites with addresses need it
 
@@ -208,14 +235,18 @@ def _answer(url: str, address: str, deadline: float) -> str | _Redirect:
     shown = f"[{host}]" if ":" in host else host
     asked_of = f"{shown}:{parts.port}" if parts.port else shown
     headers = {"Host": asked_of, "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
-    left = urllib3.Timeout(total=max(0.1, deadline - time.monotonic()))
-    pool: urllib3.HTTPConnectionPool
+    left_s = line.deadline - time.monotonic()
+    if left_s <= 0:
+        raise NotFetched(f"took longer than {TIMEOUT_S:g} s")
+    left = urllib3.Timeout(total=left_s)
+    pool: Any
     if parts.scheme == "https":
         pool = urllib3.HTTPSConnectionPool(
             address, parts.port or 443, timeout=left, server_hostname=host, assert_hostname=host
         )
     else:
         pool = urllib3.HTTPConnectionPool(address, parts.port or 80, timeout=left)
+    pool.ConnectionCls = line.noting(pool.ConnectionCls)
     path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
     try:
         with pool:
@@ -223,7 +254,7 @@ def _answer(url: str, address: str, deadline: float) -> str | _Redirect:
                 "GET", path, headers=headers, redirect=False, retries=False, preload_content=False
             )
             try:
-                return _read(reply, deadline)
+                return _read(reply, line.deadline)
             finally:
                 reply.close()
     except urllib3.exceptions.TimeoutError:
@@ -290,10 +321,13 @@ def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 def page_text(page: str) -> str:
-    """The words of an HTML page, without its scripts and styles, a line for each block."""
-    from bs4 import BeautifulSoup  # only pages need it
+    """The words of an HTML page, without its scripts and styles, a line for each block. Raises NotFetched."""
+    from bs4 import BeautifulSoup, ParserRejectedMarkup  # only pages need it
 
-    soup = BeautifulSoup(page, "html.parser")
+    try:
+        soup = BeautifulSoup(page, "html.parser")
+    except ParserRejectedMarkup:
+        raise NotFetched("holds HTML that cannot be read") from None
     for silent in soup(["script", "style", "noscript", "template", "svg", "head"]):
         silent.decompose()
     lines = (" ".join(line.split()) for line in soup.get_text("\n").split("\n"))
