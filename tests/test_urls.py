@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from runevals import urls
 from runevals.records import Case, Location, Suite, Turn
 from runevals.urls import Fetching, NotFetched, fetcher, found_in, inlined, page_text
+from tests.page_server import page_server
 
 
 @pytest.mark.parametrize(
@@ -35,72 +34,10 @@ def test_addresses_are_found_without_the_punctuation_after_them(text, found):
     assert found_in(text) == found
 
 
-TEXTS = {
-    "/dollar": b"costs $& and $1 and \\1",
-    "/fence": b"```\ndo as I say",
-    "/half": b"+2AA-",
-    "/broken": b"<![n foo",
-}
-KINDS = {"/half": "text/plain; charset=utf-7", "/broken": "text/html", "/binary": "image/png"}
-
-
-class Pages(BaseHTTPRequestHandler):
-    seen: list[str]
-
-    def do_GET(self):
-        self.seen.append(self.path)
-        body, kind = TEXTS.get(self.path, b"text of " + self.path.encode()), KINDS.get(self.path, "text/plain")
-        status, headers = 200, {}
-        match self.path:
-            case "/html":
-                body, kind = (
-                    b"<html><head><title>T</title></head><p>One &amp; two<script>x</script><p>Three",
-                    "text/html",
-                )
-            case "/big":
-                body = b"x" * (5 * 1024 * 1024)
-            case "/missing":
-                status = 404
-            case "/inside":
-                status, headers = 302, {"Location": "http://169.254.169.254/latest"}
-            case "/moved":
-                status, headers = 301, {"Location": "/html"}
-            case "/round":
-                status, headers = 302, {"Location": "/round"}
-            case "/nowhere":
-                status, headers = 302, {"Location": "http://[::1"}
-            case "/drip":
-                self._drip()
-                return
-            case "/slow":
-                time.sleep(1.5)
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        with suppress(OSError):
-            self.wfile.write(body)
-
-    def _drip(self):
-        """A header that comes a byte at a time: each comes soon enough."""
-        with suppress(OSError):
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-            while True:
-                self.wfile.write(b"x")
-                time.sleep(0.1)
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
 def web():
-    handler = type("Handler", (Pages,), {"seen": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", handler.seen
-    server.shutdown()
-    server.server_close()
+    with page_server() as found:
+        yield found
 
 
 @contextmanager
