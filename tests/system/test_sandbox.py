@@ -37,6 +37,15 @@ def test_other_calls_go_on_while_one_runs_away():
         assert runaway.result().error == "evaluator_timeout"
 
 
+def test_the_groups_of_a_pattern_are_those_of_javascript():
+    def groups(pattern: str, text: str) -> object:
+        return sandbox.run(Call(kind="regex_groups", code=pattern, arguments={"text": text})).value
+
+    with Sandbox(workers=1) as sandbox:
+        assert groups("(a)|(b)(?<c>c)?", "xb") == ["b", None, "b", None]
+        assert groups("a", "b") is None
+
+
 @pytest.mark.needs("linux")
 def test_a_killed_worker_costs_one_retry():
     before = children()

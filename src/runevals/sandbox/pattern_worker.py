@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -73,24 +73,29 @@ def _locked() -> str:
 
 
 @cache
-def _javascript() -> tuple[Any, Callable[[Any], Any]]:
+def _javascript() -> tuple[Any, Mapping[str, Callable[[Any], Any]]]:
     import quickjs  # loaded when the first pattern comes
 
     context = quickjs.Context()
     context.set_memory_limit(MEMORY_BYTES)
-    test = context.eval("(call) => new RegExp(call.pattern, call.flags).test(call.text)")
-    return context, test
+    exec_ = "(call) => JSON.stringify(new RegExp(call.pattern, call.flags).exec(call.text))"
+    test = "(call) => new RegExp(call.pattern, call.flags).test(call.text)"
+    return context, {"exec": context.eval(exec_), "test": context.eval(test)}
 
 
 def javascript_test(pattern: str, flags: str, text: str) -> bool:
     """`new RegExp(pattern, flags).test(text)`, by QuickJS."""
+    return bool(_asked_javascript("test", pattern, flags, text))
+
+
+def _asked_javascript(what: str, pattern: str, flags: str, text: str) -> Any:
     import quickjs
 
-    context, test = _javascript()
+    context, functions = _javascript()
     try:
         # As JSON, because the binding does not take lone surrogates as text.
         call = context.parse_json(json.dumps({"pattern": pattern, "flags": flags, "text": text}))
-        return bool(test(call))
+        return functions[what](call)
     except quickjs.JSException as error:
         message = str(error).splitlines()[0]
         if message.startswith("SyntaxError"):
@@ -102,6 +107,11 @@ def javascript_test(pattern: str, flags: str, text: str) -> bool:
 
 def _regex(code: str, arguments: dict[str, str]) -> object:
     return javascript_test(code, arguments["flags"], arguments["text"])
+
+
+def _regex_groups(code: str, arguments: dict[str, str]) -> object:
+    """The whole match and its groups, None for one that took no part; None where nothing matches."""
+    return json.loads(_asked_javascript("exec", code, "", arguments["text"]))
 
 
 def _json_schema(code: str, arguments: dict[str, str]) -> object:
@@ -208,6 +218,7 @@ def _load(kind: str) -> None:
 
 _KINDS: dict[str, Callable[[str, dict[str, str]], object]] = {
     "regex": _regex,
+    "regex_groups": _regex_groups,
     "json_schema": _json_schema,
 }
 

@@ -203,6 +203,8 @@ def _engine(call: Call) -> Engine:
     match call.kind:
         case "regex" | "json_schema" | "skill":
             return call.kind
+        case "regex_groups":
+            return "regex"
         case _:
             return call.language
 
