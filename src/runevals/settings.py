@@ -66,6 +66,7 @@ class Settings:
     definitions: Definitions
     sandbox: str
     fetching: Fetching
+    mcp_config: str | None
     prices: Prices
     errors_limit: float
     output_dir: str
@@ -168,6 +169,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         sandbox=values["sandbox"],
         prices=Prices({name: Price(**told) for name, told in file.values.get("prices", {}).items()}),
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
+        mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
         cache=_cache(values["cache"], told),

@@ -27,6 +27,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="all", kind="yes_no", help="Run every suite found, not only the first.", default=False),
     Setting(name="config", kind="text", help="The settings file (default: runevals.yaml)."),
     Setting(
+        name="mcp_config",
+        kind="text",
+        help="The file that names the MCP servers which fetch addresses (default: .mcp.json).",
+        as_input=False,
+    ),
+    Setting(
         name="target",
         kind="text",
         help="The system under test: openai[:MODEL], recorded:FILE, command:PROGRAM or python:FILE.py:FUNCTION.",

@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -77,6 +77,12 @@ def _trimmed(url: str) -> str:
     return url[:end]
 
 
+def addresses(suites: Iterable[Suite]) -> set[str]:
+    """The distinct addresses in prompts and contexts, of the format in which they mean what they lead to."""
+    ours = [suite for suite in suites if suite.dialect == DIALECT]
+    return {url for suite in ours for case in suite.cases for turn in case.turns for url in _of(turn)}
+
+
 def inlined(suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], str]) -> tuple[Suite, ...]:
     """The suites with every address of their prompts and contexts replaced by its text.
 
@@ -85,8 +91,7 @@ def inlined(suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], 
     """
     if fetching.enabled is False:
         return tuple(suites)
-    ours = [suite for suite in suites if suite.dialect == DIALECT]
-    wanted = {url for suite in ours for case in suite.cases for turn in case.turns for url in _of(turn)}
+    wanted = addresses(suites)
     if not wanted:
         return tuple(suites)
     texts = _fetched(sorted(wanted), fetch) if fetching.enabled else {}

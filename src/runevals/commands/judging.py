@@ -12,6 +12,7 @@ import click
 from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
+from runevals.commands.fetching import with_texts
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
@@ -23,7 +24,6 @@ from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
-from runevals.urls import fetcher, inlined
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -107,13 +107,13 @@ def _against(
 
 @contextmanager
 def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
-    suites = loaded.suites
+    suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
-        suites = inlined(suites, settings.fetching, fetcher(settings.fetching.allow_hosts))
+        suites, told = with_texts(suites, settings)
+        notices = (*notices, *told)
     plan = make_plan(suites, settings, quarantined=loaded.quarantined)
     require_judge(plan, settings)
     loading.require(loaded.suites, settings)
-    notices = loaded.notices
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     with real_world(settings, loaded.suites) as world:
@@ -216,4 +216,9 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        yield replace(resolve(rerooted(asked.told, cwd)), not_from=settings.repository, cache=settings.cache)
+        told = resolve(rerooted(asked.told, cwd))
+        told = replace(told, not_from=settings.repository, cache=settings.cache)
+        named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
+        if named is not None and named.is_relative_to(settings.repository.resolve()):
+            told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
+        yield told
