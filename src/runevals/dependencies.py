@@ -9,6 +9,7 @@ from pathlib import Path
 from runevals import __version__, git
 from runevals.endpoints import judges_named
 from runevals.loading import Loaded
+from runevals.mcp_config import FILENAME
 from runevals.records import RunReport
 from runevals.settings import Settings
 from runevals.settings_file import PLACES
@@ -70,7 +71,9 @@ def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> l
     if settings.target.function is not None:
         files.append(settings.target.base / settings.target.function.partition(":")[0])
     files += [settings.target.base / word for word in settings.target.command]
-    files += [folder / place for folder in {settings.cwd, root} for place in PLACES]
+    files += [folder / place for folder in {settings.cwd, root} for place in (*PLACES, FILENAME)]
+    if settings.mcp_config is not None:
+        files.append(settings.cwd / settings.mcp_config)
     if settings.file is not None and settings.file.path is not None:
         files.append(settings.file.path)
     files += loaded.files

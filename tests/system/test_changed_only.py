@@ -15,7 +15,7 @@ def stored(repository, runevals):
     """A green result of the base's commit, and a target that says what it is made of."""
     repository.write("runevals.yaml", DECLARED)
     repository.write("prompts/support.md", "Be kind.")
-    repository.write(".gitignore", "*.json\n!evals.json\n")
+    repository.write(".gitignore", "*.json\n!evals.json\n!.mcp.json\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "declared")
     assert runevals("-q", "-o", "base.json")[0] == 0
@@ -42,6 +42,7 @@ def test_a_change_of_something_else_is_green_without_a_call(stored, runevals):
         ("prompts/support.md", "Be brief."),
         ("prompts/new.md", "Be new."),
         ("evals.json", None),
+        (".mcp.json", "{}"),
         ("runevals.yaml", DECLARED + "repeat: 1\n"),
         ("runevals.quarantine.yaml", "[]\n"),
     ],
