@@ -127,6 +127,7 @@ class _Running:
 
     def __init__(self, server: McpServer, place: Place, loop: _Loop, log: Path) -> None:
         self._server, self._place, self._loop, self._log = server, place, loop, log
+        log.touch()  # it may fail before it writes
         self._ready: Future[Client] = Future()
         self._served = loop.portal.start_task_soon(self._serve)
         self._served.add_done_callback(lambda _: self._ready.cancel())
