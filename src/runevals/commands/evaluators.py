@@ -2,62 +2,50 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
-import typing
 
 import click
 
 
 @click.command("evaluators")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@click.option("--markdown", is_flag=True, help="Print all of them as the page docs/evaluators.md.")
+def command(name: str | None, *, markdown: bool) -> None:
     """List the evaluators, or explain NAME with its options and an example.
 
     \b
     Example:
       runevals evaluators PartialMatch
     """
+    from runevals.commands.described import described
     from runevals.evaluators import catalogue
 
     if name is not None:
         click.echo(explain(name))
         return
+    if markdown:
+        from runevals.commands.evaluators_page import page
+
+        click.echo(page(), nl=False)
+        return
     width = max(len(name) for name in catalogue.catalogue())
     for known, cls in catalogue.catalogue().items():
-        aliases = "".join(f", also {alias}" for alias in catalogue.aliases_of(known))
-        module = inspect.getmodule(cls)
-        line = (inspect.getdoc(module) or "").splitlines()[0]
-        click.echo(f"{known:<{width}}  {line}  [{cls.layer}{aliases}]")
+        one = described(cls)
+        aliases = "".join(f", also {alias}" for alias in one.aliases)
+        click.echo(f"{known:<{width}}  {one.summary}  [{cls.layer}{aliases}]")
 
 
 def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
+    from runevals.commands.described import described
     from runevals.evaluators import catalogue
 
     cls = catalogue.find(name)
-    threshold = "none, passes or fails" if cls.default_threshold is None else f"{cls.default_threshold:g}"
-    lines = [
-        ", ".join((cls.name, *catalogue.aliases_of(cls.name))),
-        "",
-        inspect.getdoc(cls) or "",
-        "",
-        f"Layer: {cls.layer}. Scale: {cls.scale}. Default threshold: {threshold}."
-        + (" Needs an expected response." if cls.needs_expected else ""),
-    ]
-    fields = catalogue.options_of(cls)
-    if fields:
-        hints = typing.get_type_hints(cls)
+    one = described(cls)
+    lines = [", ".join((one.name, *one.aliases)), "", inspect.getdoc(cls) or "", "", one.facts.replace("`", "")]
+    if one.options:
         lines += ["", "Defaults:"]
-        for field in fields:
-            required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            made = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-            default = "required" if required else repr(made)
-            lines.append(f"    {field.name}: {_type(hints[field.name])} = {default}")
+        for option in one.options:
+            default = "required" if option.default is None else option.default
+            lines.append(f"    {option.name}: {option.kind.replace('`', '')} = {default}")
     return "\n".join(lines)
-
-
-def _type(hint: object) -> str:
-    if typing.get_args(hint):  # a list[str] has a name too, which says less
-        return str(hint).replace("typing.", "").replace("collections.abc.", "")
-    return getattr(hint, "__name__", None) or str(hint)

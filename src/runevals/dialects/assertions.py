@@ -17,7 +17,7 @@ from runevals.records import EvaluatorSpec, SuiteProblem
 MOST_NESTED = 16
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
 # Types that are another one, inverted.
-_INVERTED = {
+INVERTED = {
     "not_contains": "contains",
     "not_equals": "equals",
     "tool_input_not_contains": "tool_input_contains",
@@ -29,7 +29,7 @@ TYPES = (
     *("tools_count_min", "tools_count_max", "tool_output_contains", "tool_input_contains", "mock_hit"),
     *("rouge_n_min", "bleu_min", "levenshtein_max", "custom", "assert-set"),
     *("faithfulness", "answer_relevancy", "context_recall", "semantic_similarity"),
-    *_INVERTED,
+    *INVERTED,
 )
 _TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
 _NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
@@ -84,7 +84,7 @@ class Assertions:
         if depth > MOST_NESTED + (kind != "assert-set"):
             self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
             return None
-        name = _INVERTED.get(kind, kind)
+        name = INVERTED.get(kind, kind)
         children: tuple[EvaluatorSpec, ...] = ()
         if kind == "assert-set":
             read = [
@@ -102,7 +102,7 @@ class Assertions:
         if kind != "custom":
             self._warn_of_unknown(kind, name, assertion, place)
         spec = EvaluatorSpec(name=name, id=kind, options=options, children=children)
-        inverted = kind in _INVERTED
+        inverted = kind in INVERTED
         return self._built(spec, assertion, place, inverted=inverted)
 
     def _options(self, kind: str, name: str, assertion: Mapping[str, Any]) -> dict[str, object]:

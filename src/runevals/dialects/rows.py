@@ -17,7 +17,7 @@ from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem,
 
 NAME = "rows"
 # In a dataset these words mean the presets; `contains` of other formats ignores case.
-_PRESETS = {
+PRESETS = {
     "exact_match": "preset-exact-match",
     "contains": "preset-contains",
     "regex": "preset-regex",
@@ -102,7 +102,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
     document, root, problems = listed(source, NAME, "rows")
     named = options.evaluators or tuple(document.get("evaluators") or ())
-    names = tuple(_PRESETS.get(name, name) for name in named)
+    names = tuple(PRESETS.get(name, name) for name in named)
     cases: list[Case] = []
     if not problems:
         problems += _evaluator_problems(source, names, document["rows"], options)

@@ -18,7 +18,7 @@ from runevals.records import EvaluatorSpec, Layer
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 MOST_WEIGHT = 1e6
-_FAMILIES = (
+FAMILIES = (
     "text",
     "structure",
     "retrieval",
@@ -49,7 +49,7 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
 @cache
 def catalogue() -> Mapping[str, type[Evaluator]]:
     """Canonical name → class, for every evaluator there is."""
-    for family in _FAMILIES:
+    for family in FAMILIES:
         package = import_module(f"runevals.evaluators.{family}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -25,6 +25,8 @@ class AssertSet(Composite):
     Example:
         {"type": "assert-set", "mode": "any", "children": [{"type": "contains", "value": "parameterized"},
          {"type": "contains", "value": "prepared statement"}]}
+        passes: Use a prepared statement.
+        fails: This looks fine.
     """
 
     mode: Literal["all", "any"] = "all"

@@ -30,7 +30,12 @@ class CompositeEvaluator(Composite):
         weights: for `weighted_average`, one for each part; 1 each without it.
 
     Example:
-        evaluators: [{id: both, type: composite, evaluatorIds: [preset-contains, short], aggregation: and}]
+        evaluators:
+          - {id: dated, type: preset, preset: regex, pattern: "\\\\d{4}-\\\\d{2}-\\\\d{2}"}
+          - {id: shipped, type: preset, preset: regex, pattern: shipped}
+          - {id: both, type: composite, evaluatorIds: [dated, shipped], aggregation: and}
+        passes: The order of 2026-11-20 has shipped.
+        fails: The order of 2026-11-20 is late.
     """
 
     aggregation: Literal["and", "or", "weighted_average"] = "and"

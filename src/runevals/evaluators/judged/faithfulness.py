@@ -29,7 +29,7 @@ class Faithfulness(Judged):
         reference: a text to hold the response against instead of the context.
 
     Example:
-        {"type": "faithfulness", "threshold": 4}
+        "context": "Refunds take 30 days.", "assertions": [{"type": "faithfulness", "threshold": 4}]
     """
 
     layer: ClassVar[Layer] = Layer.FACT

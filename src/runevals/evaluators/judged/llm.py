@@ -45,14 +45,15 @@ class Llm(Judged):
 
     Options:
         prompt: the template; without it, accuracy, completeness and clarity are asked for.
-        model: the model to ask instead of the configured judge's.
-        minimum: the least score.
-        maximum: the greatest score.
-        pass_from: the normalised score, 0–1, that passes.
+        model: the model to ask instead of the configured judge's; `modelId` in the settings.
+        minimum: the least score; `scoreRange.min` in the settings.
+        maximum: the greatest score; `scoreRange.max` in the settings.
+        pass_from: the normalised score, 0–1, that passes; `threshold` in the settings.
         label: under which name it is asked; its id.
 
     Example:
-        evaluators: [{id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}]
+        evaluators:
+          - {id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}
     """
 
     default_threshold: ClassVar[float | None] = None

@@ -26,7 +26,7 @@ class Similarity(Judged):
     The judge sees the prompt, the expected answer and the response.
 
     Example:
-        "evaluators": {"Similarity": {"threshold": 4}}
+        "expected_response": "Within 30 days", "evaluators": {"Similarity": {"threshold": 4}}
     """
 
     rubric: ClassVar[str] = RUBRIC

@@ -22,6 +22,8 @@ class CostMax(Bound):
 
     Example:
         {"type": "cost_max", "value": 0.01}
+        passes: {"output": "Within 30 days.", "cost_usd": 0.004}
+        fails: {"output": "Within 30 days.", "cost_usd": 0.02}
     """
 
     at_least: ClassVar[bool] = False

@@ -22,6 +22,8 @@ class LatencyMax(Bound):
 
     Example:
         {"type": "latency_max", "value": 3000}
+        passes: {"output": "Within 30 days.", "latency_ms": 800}
+        fails: {"output": "Within 30 days.", "latency_ms": 4200}
     """
 
     at_least: ClassVar[bool] = False

@@ -19,7 +19,9 @@ class MaxLength(Bound):
         value: at most so many.
 
     Example:
-        {"type": "max_length", "value": 400}
+        {"type": "max_length", "value": 20}
+        passes: OK.
+        fails: The warranty does not cover water damage.
     """
 
     at_least: ClassVar[bool] = False

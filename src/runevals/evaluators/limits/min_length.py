@@ -20,6 +20,8 @@ class MinLength(Bound):
 
     Example:
         {"type": "min_length", "value": 20}
+        passes: Within 30 days of delivery.
+        fails: Yes.
     """
 
     at_least: ClassVar[bool] = True

@@ -22,6 +22,8 @@ class TurnsMax(Bound):
 
     Example:
         {"type": "turns_max", "value": 5}
+        passes: {"output": "Done.", "turns": 3}
+        fails: {"output": "Done.", "turns": 9}
     """
 
     at_least: ClassVar[bool] = False

@@ -22,6 +22,8 @@ class TurnsMin(Bound):
 
     Example:
         {"type": "turns_min", "value": 2}
+        passes: {"output": "Done.", "turns": 3}
+        fails: {"output": "Done.", "turns": 1}
     """
 
     at_least: ClassVar[bool] = True

@@ -19,7 +19,9 @@ class WordCountMax(Bound):
         value: at most so many.
 
     Example:
-        {"type": "word_count_max", "value": 80}
+        {"type": "word_count_max", "value": 8}
+        passes: Within 30 days of delivery.
+        fails: You can return everything you bought within 30 days of its delivery.
     """
 
     at_least: ClassVar[bool] = False

@@ -20,6 +20,8 @@ class WordCountMin(Bound):
 
     Example:
         {"type": "word_count_min", "value": 5}
+        passes: Within 30 days of delivery.
+        fails: Yes.
     """
 
     at_least: ClassVar[bool] = True

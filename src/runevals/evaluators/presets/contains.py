@@ -17,6 +17,8 @@ class PresetContains(Check):
 
     Example:
         {"evaluators": ["preset-contains"], "rows": [{"input": "About Beijing?", "expected": "capital"}]}
+        passes: Beijing is the capital of China.
+        fails: Beijing is a Capital.
     """
 
     needs_expected: ClassVar[bool] = True

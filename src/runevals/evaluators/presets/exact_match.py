@@ -17,6 +17,8 @@ class PresetExactMatch(Check):
 
     Example:
         {"evaluators": ["preset-exact-match"], "rows": [{"input": "Capital of France?", "expected": "Paris"}]}
+        passes: Paris
+        fails: paris
     """
 
     needs_expected: ClassVar[bool] = True

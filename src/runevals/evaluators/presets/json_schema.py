@@ -21,6 +21,8 @@ class PresetJsonSchema(Scripted):
 
     Example:
         "evaluators": {"preset-json-schema": {"schema": {"type": "object", "required": ["name", "age"]}}}
+        passes: {"name": "Ann", "age": 34}
+        fails: {"name": "Ann"}
     """
 
     schema: Mapping[str, object] | None = None

@@ -21,6 +21,8 @@ class PresetRegex(Scripted):
 
     Example:
         {"evaluators": ["preset-regex"], "rows": [{"input": "When?", "expected": "\\\\d{4}-\\\\d{2}-\\\\d{2}"}]}
+        passes: On 2026-11-20.
+        fails: On 20 November.
     """
 
     pattern: str | None = None

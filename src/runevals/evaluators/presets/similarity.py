@@ -26,7 +26,10 @@ class PresetSimilarity(Check):
             counts; `jaccard`, shared tokens / all tokens.
 
     Example:
+        "expected_response": "returns within 30 days",
         "evaluators": {"preset-similarity": {"algorithm": "jaccard", "threshold": 0.6}}
+        passes: returns within 30 days
+        fails: no returns after purchase
     """
 
     default_threshold: ClassVar[float | None] = 0.8

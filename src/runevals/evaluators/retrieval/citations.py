@@ -23,12 +23,14 @@ class Citations(Check):
     Where the text has no marker, the citations that the target reports beside its text are counted.
 
     Options:
-        citation_format: `oai_unicode`, markers of private-use characters; `bracket`, [^1^] or [1];
-            `mixed`, either of these; `markdown`, [1](address).
+        citation_format: `oai_unicode`, markers of private-use characters; `bracket`, `[^1^]` or `[1]`;
+            `mixed`, either of these; `markdown`, `[1](address)`.
         count: `distinct` sources, or all `occurrences`.
 
     Example:
         "evaluators": {"Citations": {"citation_format": "mixed", "threshold": 2}}
+        passes: Within 30 days [1], with the receipt [2].
+        fails: Within 30 days [1], as said before [1].
     """
 
     scale: ClassVar[Scale] = Scale(0.0, None)

@@ -24,12 +24,20 @@ class Code(Scripted):
     5 seconds and 128 MB, no files, no network, and no memory of earlier calls.
 
     Options:
-        code: the source.
+        code: the source; `file` names one instead.
         language: the language it is written in.
         filename: how errors name it.
 
     Example:
-        evaluators: [{id: short, type: code, language: python, file: graders/short.py}]
+        evaluators:
+          - id: short
+            type: code
+            language: python
+            code: |
+              def evaluate(input, output, expected, metadata):
+                  return {"passed": len(output) < 40, "reason": f"{len(output)} characters"}
+        passes: Yes.
+        fails: Yes, you can return everything you bought within 30 days.
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

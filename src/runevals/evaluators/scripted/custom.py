@@ -23,13 +23,15 @@ class Custom(Scripted):
     as graders are.
 
     Options:
-        code: the source.
+        code: the source; a suite names its file as `fn`.
         language: the language it is written in.
         filename: how errors name it.
         assertion: what the suite says of this assertion, handed to the function.
 
     Example:
         {"type": "custom", "fn": "assertions/mentions-sql.mjs"}
+        passes: This is open to SQL injection.
+        fails: This looks fine.
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

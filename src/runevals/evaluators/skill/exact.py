@@ -21,6 +21,8 @@ class Exact(Check):
 
     Example:
         "expected": {"type": "exact", "value": "HELLO"}
+        passes: {"value": "HELLO"}
+        fails: {"value": "hello"}
     """
 
     value: object

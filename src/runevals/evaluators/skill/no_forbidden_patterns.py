@@ -25,6 +25,8 @@ class NoForbiddenPatterns(Check):
 
     Example:
         "expected": {"type": "no_forbidden_patterns", "forbidden": ["../", "/etc/"]}
+        passes: {"value": "no such file"}
+        fails: {"value": "root:x:0:0 from /etc/passwd"}
     """
 
     forbidden: tuple[str, ...]

@@ -23,6 +23,8 @@ class Schema(Scripted):
 
     Example:
         "expected": {"type": "schema", "schema": {"type": "array", "items": {"type": "string"}}}
+        passes: {"value": ["a", "b"]}
+        fails: {"value": ["a", 1]}
     """
 
     schema: Mapping[str, object]

@@ -22,6 +22,8 @@ class SkillContains(Check):
 
     Example:
         "expected": {"type": "contains", "values": ["-i", "input.mp4"]}
+        passes: {"value": "ffmpeg -i input.mp4 out.mp3"}
+        fails: {"value": ["ffmpeg", "-i", "input.mov"]}
     """
 
     values: tuple[object, ...]

@@ -26,6 +26,8 @@ class SkillRegex(Scripted):
 
     Example:
         "expected": {"type": "regex", "pattern": "^[A-Z]+$"}
+        passes: {"value": "HELLO"}
+        fails: {"value": "Hello"}
     """
 
     pattern: str

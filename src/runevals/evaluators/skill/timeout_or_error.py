@@ -20,6 +20,8 @@ class TimeoutOrError(Check):
 
     Example:
         "expected": {"type": "timeout_or_error", "max_duration_ms": 5000}
+        passes: {"value": null, "latency_ms": 6000}
+        fails: {"value": "done", "latency_ms": 12}
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

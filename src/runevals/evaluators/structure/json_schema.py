@@ -26,6 +26,8 @@ class JsonSchema(Scripted):
 
     Example:
         "evaluators": {"json_schema": {"schema": {"type": "object", "required": ["name"]}}}
+        passes: {"name": "Ann"}
+        fails: {"age": 34}
     """
 
     schema: Mapping[str, object]

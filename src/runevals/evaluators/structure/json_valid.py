@@ -21,6 +21,8 @@ class JsonValid(Check):
 
     Example:
         {"type": "json_valid"}
+        passes: {"name": "Ann"}
+        fails: {name: Ann}
     """
 
     strip_fences: bool = False

@@ -24,6 +24,8 @@ class BleuMin(Check):
 
     Example:
         {"type": "bleu_min", "reference": "Refunds are possible within 30 days", "threshold": 0.3}
+        passes: Refunds are possible within 30 days of purchase
+        fails: You can return it for 30 days
     """
 
     default_threshold: ClassVar[float | None] = 0.5

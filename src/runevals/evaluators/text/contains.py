@@ -20,6 +20,8 @@ class Contains(Check):
 
     Example:
         "evaluators": {"contains": {"value": "30 days"}}
+        passes: Refunds take 30 Days.
+        fails: Refunds take a month.
     """
 
     value: str | None = None

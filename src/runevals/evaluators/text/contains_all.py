@@ -20,6 +20,8 @@ class ContainsAll(Check):
 
     Example:
         {"type": "contains_all", "values": ["refund", "30 days"]}
+        passes: A refund is possible for 30 days.
+        fails: A refund is possible.
     """
 
     values: tuple[str, ...]

@@ -20,6 +20,8 @@ class ContainsAny(Check):
 
     Example:
         {"type": "contains_any", "values": ["refund", "30 days"]}
+        passes: A refund is possible.
+        fails: Please ask support.
     """
 
     values: tuple[str, ...]

@@ -21,6 +21,8 @@ class EndsWith(Check):
 
     Example:
         {"type": "ends_with", "value": "Kind regards"}
+        passes: The order has shipped. Kind regards
+        fails: Kind regards and thank you
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

@@ -20,6 +20,8 @@ class Equals(Check):
 
     Example:
         {"type": "equals", "value": "42"}
+        passes: 42
+        fails: 42.0
     """
 
     value: str | float

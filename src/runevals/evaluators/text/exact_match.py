@@ -20,7 +20,9 @@ class ExactMatch(Check):
         mode: `contains` looks for the text anywhere; `equals` compares the whole texts, trimmed.
 
     Example:
-        "evaluators": {"ExactMatch": {"mode": "equals"}}
+        "expected_response": "30 days", "evaluators": {"ExactMatch": {"mode": "equals"}}
+        passes: 30 Days
+        fails: Within 30 days.
     """
 
     needs_expected: ClassVar[bool] = True

@@ -21,6 +21,8 @@ class LevenshteinMax(Check):
 
     Example:
         {"type": "levenshtein_max", "reference": "30 days", "value": 2}
+        passes: 31 day
+        fails: a month
     """
 
     reference: str

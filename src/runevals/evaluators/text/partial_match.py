@@ -27,7 +27,9 @@ class PartialMatch(Check):
             one side has count less.
 
     Example:
-        "evaluators": {"PartialMatch": {"threshold": 0.7}}
+        "expected_response": "Returns within 30 days", "evaluators": {"PartialMatch": {"threshold": 0.7}}
+        passes: Returns are possible within 30 days.
+        fails: Please ask the support team about returns.
     """
 
     default_threshold: ClassVar[float | None] = 0.5

@@ -22,6 +22,8 @@ class Regex(Scripted):
 
     Example:
         "evaluators": {"regex": {"pattern": "\\\\d{4}-\\\\d{2}-\\\\d{2}"}}
+        passes: On 2026-11-20.
+        fails: On 20 November.
     """
 
     pattern: str

@@ -26,6 +26,8 @@ class RougeNMin(Check):
 
     Example:
         {"type": "rouge_n_min", "reference": "Refunds within 30 days", "threshold": 0.6}
+        passes: Refunds are paid within 30 days.
+        fails: Refunds are paid in a month.
     """
 
     default_threshold: ClassVar[float | None] = 0.5

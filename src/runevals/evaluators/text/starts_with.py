@@ -21,6 +21,8 @@ class StartsWith(Check):
 
     Example:
         {"type": "starts_with", "value": "Dear"}
+        passes: Dear Ann, it has shipped.
+        fails: Hello Ann, it has shipped.
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

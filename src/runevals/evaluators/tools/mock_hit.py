@@ -23,7 +23,8 @@ class MockHit(Check):
         value: `Tool:N`, the N-th mock of that tool, from 1.
 
     Example:
-        {"type": "mock_hit", "value": "read_file:1"}
+        "mocks": [{"tool": "read_file", "return": "30 days"}],
+        "assertions": [{"type": "mock_hit", "value": "read_file:1"}]
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

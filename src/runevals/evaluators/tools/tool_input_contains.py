@@ -25,6 +25,8 @@ class ToolInputContains(Check):
 
     Example:
         {"type": "tool_input_contains", "value": "search:refund"}
+        passes: {"output": "OK", "tool_calls": [{"name": "search", "input": {"q": "Refund policy"}}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "search", "input": {"q": "warranty"}}]}
     """
 
     value: str

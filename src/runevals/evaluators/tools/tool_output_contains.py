@@ -23,6 +23,8 @@ class ToolOutputContains(Check):
 
     Example:
         {"type": "tool_output_contains", "value": "search:refund"}
+        passes: {"output": "OK", "tool_calls": [{"name": "search", "output": "Refunds: 30 days"}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "search", "output": "no match"}]}
     """
 
     value: str

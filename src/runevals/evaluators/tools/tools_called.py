@@ -24,6 +24,8 @@ class ToolsCalled(Check):
 
     Example:
         {"type": "tools_called", "values": ["search", "read_file"]}
+        passes: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "mcp__fs__read_file"}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "search"}]}
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

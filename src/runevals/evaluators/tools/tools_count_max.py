@@ -21,7 +21,9 @@ class ToolsCountMax(Bound):
         value: at most so many.
 
     Example:
-        {"type": "tools_count_max", "value": 3}
+        {"type": "tools_count_max", "value": 2}
+        passes: {"output": "OK", "tool_calls": [{"name": "search"}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "search"}, {"name": "search"}]}
     """
 
     at_least: ClassVar[bool] = False

@@ -21,7 +21,9 @@ class ToolsCountMin(Bound):
         value: at least so many.
 
     Example:
-        {"type": "tools_count_min", "value": 3}
+        {"type": "tools_count_min", "value": 2}
+        passes: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "search"}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "search"}]}
     """
 
     at_least: ClassVar[bool] = True

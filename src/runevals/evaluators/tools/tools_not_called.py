@@ -24,6 +24,8 @@ class ToolsNotCalled(Check):
 
     Example:
         {"type": "tools_not_called", "values": ["delete_file"]}
+        passes: {"output": "OK", "tool_calls": [{"name": "search"}]}
+        fails: {"output": "OK", "tool_calls": [{"name": "delete_file"}]}
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR

@@ -1,0 +1,145 @@
+"""What an evaluator's class and docstring say of it, taken apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged
+from runevals.records import Scale
+
+_SECTIONS = re.compile(r"^(Options|Example):$", re.MULTILINE)
+_OPTION = re.compile(r"^    (\w+): ", re.MULTILINE)
+_ANSWER = re.compile(r"^(passes|fails): (.*)$", re.MULTILINE)
+_WORDS = {bool: "true or false", int: "whole number", float: "number", str: "text", object: "any JSON"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option, in words; `default` None is required."""
+
+    name: str
+    kind: str
+    default: str | None
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """One evaluator, for its readers. `answers` are (passes or fails, an answer) to its example."""
+
+    name: str
+    aliases: tuple[str, ...]
+    family: str
+    summary: str
+    prose: str
+    options: tuple[Option, ...]
+    example: str
+    answers: tuple[tuple[str, str], ...]
+    facts: str
+
+
+def described(cls: type[Evaluator]) -> Described:
+    """Everything that is said of an evaluator."""
+    prose, sections = _parts(inspect.getdoc(cls) or "")
+    example = inspect.cleandoc(sections.get("Example", ""))
+    return Described(
+        name=cls.name,
+        aliases=catalogue.aliases_of(cls.name),
+        family=cls.__module__.split(".")[-2],
+        summary=_first_line(inspect.getmodule(cls)),
+        prose=prose,
+        options=tuple(_options(cls, _meanings(sections.get("Options", "")))),
+        example=_ANSWER.sub("", example).strip(),
+        answers=tuple((match[1], match[2]) for match in _ANSWER.finditer(example)),
+        facts=_facts(cls),
+    )
+
+
+def family_title(cls: type[Evaluator]) -> str:
+    """What the evaluators of its family have in common."""
+    return _first_line(inspect.getmodule(cls), of_package=True)
+
+
+def _first_line(module: types.ModuleType | None, *, of_package: bool = False) -> str:
+    import sys
+
+    if of_package and module is not None:
+        module = sys.modules[module.__name__.rpartition(".")[0]]
+    return (inspect.getdoc(module) or "").splitlines()[0]
+
+
+def _parts(doc: str) -> tuple[str, Mapping[str, str]]:
+    prose, *rest = _SECTIONS.split(doc)
+    return prose.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _meanings(text: str) -> Mapping[str, str]:
+    _, *rest = _OPTION.split(text)
+    return {name: " ".join(told.split()) for name, told in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def _options(cls: type[Evaluator], meanings: Mapping[str, str]) -> Iterator[Option]:
+    hints = typing.get_type_hints(cls)
+    for field in catalogue.options_of(cls):
+        made = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        default = None if made is dataclasses.MISSING else _default(made)
+        yield Option(
+            name=field.name, kind=_words(hints[field.name]), default=default, meaning=meanings[field.name]
+        )
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None:
+        return "none"
+    text = repr(value)
+    return text if len(text) <= 40 else "see above"
+
+
+def _words(hint: object) -> str:
+    """A type as a suite's author would say it."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_words(argument) for argument in arguments if argument is not types.NoneType)
+    if origin is typing.Literal:
+        return " or ".join(f"`{argument}`" for argument in arguments)
+    if origin is tuple:
+        return f"list of {_words(arguments[0])}"
+    return _WORDS.get(typing.cast("type", hint), "object")
+
+
+def _facts(cls: type[Evaluator]) -> str:
+    """Kind, layer, scale, threshold."""
+    own_layer = not issubclass(cls, Composite) or "layer" in vars(cls)
+    scale: object = cls.scale  # a property where each of them has its own
+    if cls.default_threshold is not None:
+        threshold = f"default threshold {cls.default_threshold:g}"
+    else:
+        threshold = "it passes or fails" if cls.threshold_option is None else f"`{cls.threshold_option}` passes"
+    return (
+        ". ".join(
+            [
+                f"Kind: {_kind(cls)}",
+                f"Layer: {cls.layer if own_layer else 'that of its parts, behavior where they differ'}",
+                f"Scale: {scale if isinstance(scale, Scale) else 'as its options say'}, {threshold}",
+                *(["Needs an expected response"] if cls.needs_expected else []),
+            ]
+        )
+        + "."
+    )
+
+
+def _kind(cls: type[Evaluator]) -> str:
+    if issubclass(cls, Check):
+        return "check, looks by itself"
+    if issubclass(cls, Judged):
+        return "judged, asks a model"
+    return "combines others" if issubclass(cls, Composite) else "scripted, runs in the sandbox"

@@ -1,0 +1,91 @@
+"""The page of evaluators is in step, and its examples are true: each is put into a file of its format and run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runevals.commands.described import described
+from runevals.commands.evaluators_page import page
+from runevals.dialects import assertions
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Judged
+
+DOCS = Path(__file__).parents[2] / "docs"
+ALL = {name: described(cls) for name, cls in catalogue.catalogue().items()}
+NOT_RUN = {"dimensions", "mock_hit"}  # ask a judge; needs a target whose tools we answer
+ASSERTION = "export default function (output) { return output.includes('SQL') }"
+
+
+def test_the_page_is_what_the_command_writes(runevals, golden):
+    code, out, _ = runevals("evaluators", "--markdown")
+    assert code == 0
+    golden(DOCS / "evaluators.md", out)
+
+
+def test_the_page_says_how_other_formats_call_an_evaluator():
+    assert "`not_contains` in eval samples, inverted" in page()
+    assert "`contains` in skill cases" in page()
+    assert "`contains` in rows" in page()
+
+
+def test_the_page_has_every_name_that_a_suite_may_use():
+    words = set(re.findall(r"`?([\w-]+)`?", page()))
+    assert {*catalogue.names(), *assertions.TYPES} <= words
+
+
+def files_of(example: str) -> dict[str, object]:
+    """The suite and settings that a docstring's example is a part of."""
+    if example.startswith("evaluators:"):
+        named = yaml.safe_load(example)["evaluators"][-1]["id"]
+        item = {"testId": "x", "prompt": "?", "evaluators": {named: {}}, "evaluators_mode": "replace"}
+        return {"evals.json": {"schemaVersion": "1.2.0", "items": [item]}, "runevals.yaml": example}
+    told = json.loads(example if example.startswith("{") else f"{{{example}}}")
+    if "rows" in told:
+        return {"evals.json": {**told, "rows": [{"id": "x", **row} for row in told["rows"]]}}
+    if "type" in told:
+        told = {"assertions": [told]}
+    if {"assertions", "rubric", "dimensions"} & told.keys():
+        return {"evals.json": [{"sample_id": "x", "prompt": "?", "context": "A context.", **told}]}
+    if isinstance(told.get("expected"), dict):
+        return {"evals.json": {"id": "x", "skill": "s", "input": {}, **told}}
+    item = {"testId": "x", "prompt": "?", **told, "evaluators_mode": "replace"}
+    return {"evals.json": {"schemaVersion": "1.2.0", "items": [item]}}
+
+
+def recorded(answer: str) -> str:
+    is_row = answer.startswith(('{"output"', '{"value"'))
+    return json.dumps({"case": "x", **(json.loads(answer) if is_row else {"output": answer})})
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_example_is_valid_where_it_belongs(project, runevals, name):
+    for path, content in files_of(ALL[name].example).items():
+        project.write(path, content)
+    project.write("assertions/mentions-sql.mjs", ASSERTION)
+    code, out, err = runevals("validate", "evals.json")
+    assert (code, "1 case, 1 check" in out) == (0, True), err
+
+
+@pytest.mark.parametrize("name", [name for name, one in ALL.items() if one.answers])
+def test_an_example_has_the_verdicts_that_it_shows(project, runevals, name):
+    for path, content in files_of(ALL[name].example).items():
+        project.write(path, content)
+    project.write("assertions/mentions-sql.mjs", ASSERTION)
+    found = []
+    for _, answer in ALL[name].answers:
+        project.write("answers.jsonl", recorded(answer))
+        runevals("evals.json", "--target", "recorded:answers.jsonl", "-o", "out.json")
+        found.append(project.document()["cases"][0]["status"])
+    assert found == ["passed", "failed"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_whatever_decides_by_itself_shows_verdicts(name):
+    cls = catalogue.catalogue()[name]
+    shows = [verdict for verdict, _ in ALL[name].answers]
+    assert shows == ([] if issubclass(cls, Judged) or name in NOT_RUN else ["passes", "fails"])
