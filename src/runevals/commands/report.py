@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from runevals.commands.exporting import exportable, exported, format_option, require_unchanged, separated
+from runevals.commands.options import settings_options, settled
 from runevals.commands.telling import tell
 
 
 @click.command("report")
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("-o", "--output", multiple=True, metavar="FILE", help="Where to: .json, .xml, .csv, .md.")
-def command(document: Path, output: tuple[str, ...]) -> None:
+@format_option
+@click.option(
+    "--suite", metavar="PATH", help="Which suite an eval document is written of, where there are several."
+)
+@settings_options("config")
+def command(document: Path, output: tuple[str, ...], *, form: str, suite: str | None, **told: Any) -> None:
     """Write the results DOCUMENT in other formats; without --output, print it.
 
     \b
-    Example:
+    Examples:
       runevals report results.json --output junit.xml --output summary.md
+      runevals report results.json --output scored.json --format eval-document
     """
     from runevals.document import read_conclusion
-    from runevals.publish import check_outputs, publish
+    from runevals.publish import check_outputs, publish, write_whole
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
+    reports, documents = separated(outputs, form)
     conclusion = read_conclusion(document)
-    publish(conclusion, outputs)
+    if documents:
+        settings = settled(told)
+        chosen = exportable(conclusion.report.run.suites, suite)
+        require_unchanged(conclusion.report, chosen, settings)
+        text = exported(conclusion.report, chosen, settings)
+        for path in documents:
+            write_whole(path, text)
+    publish(conclusion, reports)
     if not outputs:
         tell(conclusion)

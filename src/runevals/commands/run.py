@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import tell, warn
 from runevals.errors import InvalidSettings
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write a report: .json, .xml, .csv, .md; repeatable.",
 )
+@format_option
 @settings_options()
 @environment_option
 @click.option(
@@ -72,7 +74,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals.commands.base_side import base_side
     from runevals.commands.judging import Asked, judged
-    from runevals.publish import check_outputs, publish
+    from runevals.publish import check_outputs, publish, write_whole
 
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
@@ -84,7 +86,10 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     _told_once(paths, told)
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
+    reports, documents = separated(outputs, told["form"])
     loaded = _suites(settings, told)
+    if documents:
+        exportable(loaded.suites)  # before anything is spent
     for suite in loaded.suites:
         if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
@@ -98,12 +103,15 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 
     asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
     conclusion = judged(settings, loaded, asked)
-    default = Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")
+    if not outputs:
+        reports = outputs = [Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")]
     try:
-        publish(conclusion, outputs or [default])
+        publish(conclusion, reports)
+        for path in documents:
+            write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
-    click.echo(f"       Written: {', '.join(map(str, outputs or [default]))}")
+    click.echo(f"       Written: {', '.join(map(str, outputs))}")
     return conclusion.verdict.exit_code
 
 

@@ -12,7 +12,7 @@ from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
 from runevals.records import Location, Suite, SuiteProblem
 
-__all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load"]
+__all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
 
 
 class Dialect(Protocol):
@@ -39,7 +39,7 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         if complaint is not None:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
-    source = _without_comments(path, shown) if path.suffix == ".json" else read_source(path, shown)
+    source = read(path, shown)
     options = replace(options, folder=path.resolve().parent)
     for dialect in DIALECTS:
         if dialect.recognises(source.value):
@@ -49,6 +49,11 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         "{prompt, expected_response}, samples with 'sample_id', or rows with 'input'"
     )
     raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
+
+
+def read(path: Path, shown: str) -> Source:
+    """A suite file that is one JSON or YAML document, as it stands. Raises InvalidSuite."""
+    return _without_comments(path, shown) if path.suffix == ".json" else read_source(path, shown)
 
 
 def _without_comments(path: Path, shown: str) -> Source:

@@ -11,7 +11,7 @@ from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_pr
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected, spec_at
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
-from runevals.records import Case, EvaluatorSpec, Response, Suite, SuiteProblem, Turn
+from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn
 from runevals.schema_check import Complaint, complaints
 
 NAME = "eval-document"
@@ -70,6 +70,18 @@ def upgraded(value: Any) -> dict[str, Any]:
             return dict(value)
 
 
+def key_of(item: Mapping[str, Any]) -> str:
+    """What base and head are matched by."""
+    key: str | None = item.get("testId") or item.get("name")
+    return key or key_of_prompts(turn["prompt"] for turn in item.get("turns", [item]))
+
+
+def version_of(declared: object) -> Version | None:
+    """Three numbers, None where `declared` is no such version."""
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", declared) if isinstance(declared, str) else None
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+
+
 def load(source: Source, options: LoadOptions) -> Suite:
     """Document → suite, with every problem found."""
     return _Loader(source, options).suite()
@@ -110,12 +122,11 @@ class _Loader:
 
     def _version(self, document: Mapping[str, Any]) -> Version:
         declared = document.get("schemaVersion")
-        match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", declared) if isinstance(declared, str) else None
-        if match is None:
+        version = version_of(declared)
+        if version is None:
             message = f"schemaVersion must be three numbers such as {CURRENT_VERSION}, but is {declared!r}"
             self._error(("schemaVersion",), message)
             return NEWEST_KNOWN
-        version = (int(match[1]), int(match[2]), int(match[3]))
         if version[0] != 1:
             message = f"schemaVersion {declared} is not read; we read 1.x.y, such as {CURRENT_VERSION}"
             self._error(("schemaVersion",), message)
@@ -162,11 +173,10 @@ class _Loader:
             turns = [self._turn(turn, at, self._merged(entries, turn, at)) for turn, at in raw]
         else:
             turns = [self._turn(item, place, entries)]
-        key = item.get("testId") or item.get("name") or key_of_prompts(turn.prompt for turn in turns)
         ours = item.get("extensions", {}).get("runevals", {})
         return Case(
             suite=self.source.path,
-            key=key,
+            key=key_of(item),
             name=item.get("name") or _shortened(turns[0].prompt),
             turns=tuple(turns),
             location=self.source.locate(self._in_file(place)),
@@ -224,7 +234,7 @@ class _Loader:
         if response is None:
             self._error(place, "has no response to score; --evaluate-only needs one on every item and turn")
             return None
-        return Response(text=response)
+        return Response(text=response, citations=_citations(raw.get("citations")))
 
     def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
         if entry.place is None:
@@ -255,6 +265,16 @@ class _Loader:
 
     def _error(self, place: Place, message: str) -> None:
         self.problems.append(self._problem(place, message, "error"))
+
+
+def _citations(told: object) -> tuple[Citation, ...] | None:
+    """The sources beside a recorded response; None where they are not listed as the format has it."""
+    if not isinstance(told, list) or not all(isinstance(one, dict) for one in told):
+        return None
+    texts = [(one.get("text", one.get("source", "")), one.get("source")) for one in told]
+    if not all(isinstance(text, str) and isinstance(source, str | None) for text, source in texts):
+        return None
+    return tuple(Citation(text=text, source=source) for text, source in texts)
 
 
 def _zipped(value: Mapping[str, Any]) -> list[object]:
