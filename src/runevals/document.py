@@ -19,6 +19,7 @@ from runevals.records import (
     CheckReport,
     Comparison,
     Conclusion,
+    Coverage,
     FinalVerdict,
     GateResult,
     Outcome,
@@ -97,6 +98,7 @@ def _head(report: RunReport) -> Json:
             "by_evaluator": {name: plain(group) for name, group in report.by_evaluator.items()},
         },
         **({"agreement": plain(report.agreement)} if report.agreement else {}),
+        "coverage": plain(report.coverage),
     }
 
 
@@ -112,6 +114,7 @@ def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
         by_evaluator={name: build(group, Totals) for name, group in totals["by_evaluator"].items()},
         agreement=build(document.get("agreement", []), tuple[VoteAgreement, ...]),
         complete=document["complete"],
+        coverage=build(document.get("coverage", []), tuple[Coverage, ...]),
     )
 
 
@@ -193,7 +196,9 @@ def _converter() -> cattrs.Converter:
 
     with_derived(CheckReport, passed=lambda result: result.outcome is Outcome.PASSED)
     with_derived(AttemptReport, share=lambda attempt: attempt.share)
-    with_derived(CaseReport, share=lambda case: case.share, flaky=lambda case: case.flaky)
+    with_derived(
+        CaseReport, share=lambda case: case.share, flaky=lambda case: case.flaky, tripped=lambda case: case.tripped
+    )
     with_derived(Totals, share=lambda totals: totals.share)
     return converter
 

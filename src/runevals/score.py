@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import ceil, fsum
@@ -14,10 +14,12 @@ from runevals.amounts import total, whole_total
 from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
+    LABELS,
     AttemptReport,
     Case,
     CaseReport,
     CheckReport,
+    Coverage,
     Layer,
     Layers,
     ModelIdentity,
@@ -62,6 +64,7 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
         by_evaluator=_by_evaluator(cases),
         agreement=vote_agreement(cases),
         complete=complete,
+        coverage=tuple(_coverage(cases)),
     )
 
 
@@ -161,6 +164,8 @@ def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
             critical=case.critical,
             group=case.group,
             fetched=case.fetched,
+            labels=dict(_labels(case.metadata)),
+            tripwire=case.metadata.get("tripwire") is True,
             status=Outcome.SKIPPED,
             attempts=(),
             layers=Layers(),
@@ -242,6 +247,30 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         output_tokens=whole_total(turn.output_tokens for turn in answered),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
     )
+
+
+def _coverage(cases: Sequence[CaseReport]) -> Iterator[Coverage]:
+    """By each label that any of the cases has, and by category."""
+    for label in (*LABELS, "category"):
+        groups: dict[str, list[CaseReport]] = defaultdict(list)
+        without = 0
+        for case in cases:
+            values = case.labels.get(label, ()) if label != "category" else (case.category or "",)
+            without += not any(values)
+            for value in filter(None, values):
+                groups[value].append(case)
+        if groups:
+            counted = {value: totals(group) for value, group in groups.items()}
+            yield Coverage(label=label, groups=counted, without=without)
+
+
+def _labels(metadata: Mapping[str, object]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for label in LABELS:
+        told = metadata.get(label)
+        values = told if isinstance(told, list | tuple) else [told]
+        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
+        if texts:
+            yield label, texts
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:

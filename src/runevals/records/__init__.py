@@ -16,9 +16,11 @@ from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, Ga
 from runevals.records.gate import Gate, Rule, Scope
 from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
 from runevals.records.report import (
+    LABELS,
     AttemptReport,
     CaseReport,
     CheckReport,
+    Coverage,
     Layers,
     ModelIdentity,
     Provenance,
@@ -35,6 +37,7 @@ from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
     "ERROR_CODES",
+    "LABELS",
     "AttemptReport",
     "Case",
     "CaseReport",
@@ -47,6 +50,7 @@ __all__ = [
     "ComparisonVerdict",
     "Conclusion",
     "Conversation",
+    "Coverage",
     "EvaluatorSpec",
     "FinalVerdict",
     "FlakyCase",

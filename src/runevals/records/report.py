@@ -11,6 +11,7 @@ from runevals.records.problem import Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
 
+LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
 
@@ -119,6 +120,13 @@ class CaseReport:
     group: str | None = None  # what category gates are counted for one by one, such as a skill
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author says it covers
+    tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
+
+    @property
+    def tripped(self) -> bool | None:
+        """Whether the target fell into the trap; None where there is none, or it was not measured."""
+        return self.status is _FAILED if self.tripwire and self.status in (_PASSED, _FAILED) else None
 
     @property
     def share(self) -> float | None:
@@ -226,6 +234,15 @@ class VoteAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The cases by what they say of themselves under one label; one case may stand in several groups."""
+
+    label: str
+    groups: Mapping[str, Totals]
+    without: int  # cases that say nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """Everything one run found."""
 
@@ -237,6 +254,7 @@ class RunReport:
     by_evaluator: Mapping[str, Totals]  # counts of checks instead of cases; composite is None
     agreement: tuple[VoteAgreement, ...] = ()
     complete: bool = True
+    coverage: tuple[Coverage, ...] = ()  # by the labels that any case has; informs, and is part of no score
 
     @property
     def errors(self) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.inert import one_line
 from runevals.records import CaseReport, Comparison, Conclusion, GateState
+from runevals.reporters import coverage
 from runevals.wording import (
     answer_pair,
     because,
@@ -61,6 +62,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
             yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "", None)
         yield from _more(failing, MOST)
     yield from _errored(conclusion)
+    yield from coverage.plain(report)
     yield ""
     gates = "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"Gates  {gates}"

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from runevals.inert import xml_text
 from runevals.records import CaseReport, CheckReport, Conclusion, GateState, Outcome, TurnReport
+from runevals.reporters.coverage import tripwire
 from runevals.wording import percent, runs_passed, score
 
 NAME = "junit"
@@ -64,7 +65,9 @@ def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
 
 
 def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
-    return {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
+    scores = {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
+    traps = {xml_text(f"tripwire.{case.key}"): told for case in cases if (told := tripwire(case)) is not None}
+    return {**scores, **traps}
 
 
 def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from runevals.records import (
     GateState,
     RunReport,
 )
+from runevals.reporters import coverage
 from runevals.wording import (
     answer_pair,
     because,
@@ -68,6 +69,7 @@ def _sections(conclusion: Conclusion) -> Iterator[str]:
     yield from _unmeasured(report)
     yield _gates(conclusion)
     yield from _about_the_suite(comparison)
+    yield from coverage.markdown(report)
     yield f"<sub>{_footer(conclusion)}</sub>"
 
 

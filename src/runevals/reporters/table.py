@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterator
 
 from runevals.inert import spreadsheet_cell
-from runevals.records import Conclusion
+from runevals.records import LABELS, Conclusion
+from runevals.reporters.coverage import tripwire
 
 NAME = "table"
 FILENAME = "results.csv"
@@ -34,6 +35,8 @@ COLUMNS = (
     "output",
     "latency_s",
     "cost_usd",
+    *LABELS,
+    "tripwire",
 )
 
 
@@ -73,5 +76,7 @@ def _rows(conclusion: Conclusion) -> Iterator[list[object]]:
                         turn.output,
                         turn.latency_s,
                         turn.cost_usd,
+                        *(", ".join(case.labels[label]) if label in case.labels else None for label in LABELS),
+                        tripwire(case),
                     )
                     yield [spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row]

@@ -1,0 +1,71 @@
+"""What the cases cover, and whether tripwires tripped: never part of a score, the same in every text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runevals.inert import code_cell, one_line
+from runevals.records import CaseReport, Coverage, RunReport, Totals
+from runevals.wording import percent, plural
+
+MOST_GROUPS = 20
+MOST_TRIPWIRES = 20
+
+
+def plain(report: RunReport) -> Iterator[str]:
+    """Lines of plain text, none where the cases say nothing."""
+    if report.coverage:
+        yield from ("", "Coverage (cases passed)")
+    width = max((len(coverage.label) for coverage in report.coverage), default=0)
+    for coverage in report.coverage:
+        told = [f"{one_line(name, 40)} {t.passed}/{t.cases}" for name, t in _shown(coverage)]
+        yield f"  {coverage.label:<{width}}  {', '.join([*told, *_rest(coverage)])}"
+    wires = _tripwires(report)
+    if wires:
+        yield from ("", "Tripwires")
+    for case in wires[:MOST_TRIPWIRES]:
+        yield f"  {one_line(case.key, 60)}  {_told(case)}"
+    if len(wires) > MOST_TRIPWIRES:
+        yield f"  … and {len(wires) - MOST_TRIPWIRES} more"
+
+
+def markdown(report: RunReport) -> Iterator[str]:
+    """The same as sections of Markdown."""
+    if report.coverage:
+        lines = ["| | | cases | passed | pass rate |", "|---|---|--:|--:|--:|"]
+        for coverage in report.coverage:
+            for name, t in _shown(coverage):
+                cells = (coverage.label, code_cell(name, 60), str(t.cases), str(t.passed), percent(t.pass_rate))
+                lines.append(f"| {' | '.join(cells)} |")
+            lines += [f"| {coverage.label} | {rest} | | | |" for rest in _rest(coverage)]
+        yield "<details><summary>Coverage</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
+    wires = _tripwires(report)
+    if wires:
+        told = [f"{code_cell(case.key, 80)} {_told(case)}" for case in wires[:MOST_TRIPWIRES]]
+        more = [f"… and {len(wires) - MOST_TRIPWIRES} more"] if len(wires) > MOST_TRIPWIRES else []
+        yield f"**Tripwires** {' · '.join([*told, *more])}"
+
+
+def tripwire(case: CaseReport) -> str | None:
+    """What to say of a case that is a trap, None where it is none or was not measured."""
+    return None if case.tripped is None else "tripped" if case.tripped else "tripwire did not trip"
+
+
+def _told(case: CaseReport) -> str:
+    return tripwire(case) or "not measured"
+
+
+def _tripwires(report: RunReport) -> list[CaseReport]:
+    return [case for case in report.cases if case.tripwire]
+
+
+def _shown(coverage: Coverage) -> Iterator[tuple[str, Totals]]:
+    yield from list(coverage.groups.items())[:MOST_GROUPS]
+
+
+def _rest(coverage: Coverage) -> list[str]:
+    more = len(coverage.groups) - MOST_GROUPS
+    return [
+        *([f"… and {more} more"] if more > 0 else []),
+        *([f"{plural(coverage.without, 'case')} without"] if coverage.without else []),
+    ]

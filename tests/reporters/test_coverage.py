@@ -1,0 +1,127 @@
+"""What cases cover and whether tripwires tripped, in every report, and in no score."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from runevals import document
+from runevals.reporters import console, junit, summary, table
+from tests.reporters.conclusions import HOSTILE, conclusion
+from tests.reports import case, report
+
+SAMPLES = [
+    {
+        "sample_id": "s1",
+        "prompt": "A",
+        "capability": ["refunds", "tone"],
+        "difficulty": "easy",
+        "category": "shop",
+    },
+    {"sample_id": "s2", "prompt": "B", "capability": ["refunds"], "construct": "quality", "provenance": "human"},
+    {"sample_id": "trap", "prompt": "C", "tripwire": True},
+    {"sample_id": "held", "prompt": "D", "tripwire": True},
+    {"sample_id": "down", "prompt": "E", "tripwire": True},
+]
+ANSWERS = [("s1", "yes"), ("s2", "no"), ("trap", "no"), ("held", "yes")]
+
+
+@pytest.fixture
+def run(project, runevals):
+    """Runs the samples, with more said of them or not → (exit code, console)."""
+
+    def go(samples, *arguments):
+        checked = [{**sample, "assertions": [{"type": "contains", "value": "yes"}]} for sample in samples]
+        project.write("eval-samples.json", checked)
+        rows = [json.dumps({"case": key, "output": text}) for key, text in ANSWERS]
+        project.write("answers.jsonl", "\n".join(rows))
+        return runevals("--target", "recorded:answers.jsonl", *arguments)
+
+    return go
+
+
+def test_the_console_has_coverage_and_tripwires(run):
+    _, out, _ = run(SAMPLES, "-o", "out.json")
+    assert (
+        "Coverage (cases passed)\n"
+        "  capability  refunds 1/2, tone 1/1, 3 cases without\n"
+        "  difficulty  easy 1/1, 4 cases without\n"
+        "  construct   quality 0/1, 4 cases without\n"
+        "  provenance  human 0/1, 4 cases without\n"
+        "  category    shop 1/1, 4 cases without\n"
+    ) in out
+    assert (
+        "Tripwires\n  trap  tripped\n  held  tripwire did not trip\n  down  not measured\n" in out
+    )  # a trap that was not measured says neither
+
+
+def test_the_results_document_has_the_figures(run, project):
+    run(SAMPLES, "-o", "out.json")
+    written = project.document()
+    capability = written["coverage"][0]
+    assert (capability["label"], capability["without"]) == ("capability", 3)
+    assert {name: (t["passed"], t["cases"], t["pass_rate"]) for name, t in capability["groups"].items()} == {
+        "refunds": (1, 2, 0.5),
+        "tone": (1, 1, 1.0),
+    }
+    assert written["cases"][0]["labels"] == {"capability": ["refunds", "tone"], "difficulty": ["easy"]}
+    assert [case["tripped"] for case in written["cases"]] == [None, None, True, False, None]
+
+
+def test_labels_and_tripwires_change_no_score_and_no_verdict(run, project):
+    bare = [{name: sample[name] for name in ("sample_id", "prompt")} for sample in SAMPLES]
+    code = run(SAMPLES, "-o", "out.json")[0]
+    told = project.document()
+    assert run(bare, "-o", "out.json")[0] == code
+    for part in ("verdict", "gates"):
+        assert project.document()[part] == told[part]
+    plain = project.document()
+    assert [case["composite"] for case in plain["cases"]] == [case["composite"] for case in told["cases"]]
+    assert plain["totals"]["pass_rate"] == told["totals"]["pass_rate"]
+    assert (plain["coverage"], "Coverage" in run(bare)[1]) == ([], False)
+
+
+def labelled(text: str):
+    return conclusion(
+        report(
+            [
+                case("a", "p", labels={"capability": (text,)}, tripwire=True),
+                case(text, "f", labels={"capability": ("x",)}, tripwire=True),
+            ]
+        ),
+        None,
+    )
+
+
+def test_the_summary_has_tables_and_the_table_columns():
+    made = labelled("refunds")
+    told = summary.render(made)
+    assert "| capability | <code>refunds</code> | 1 | 1 | 100.0 % |" in told
+    assert "**Tripwires** <code>a</code> tripwire did not trip · <code>refunds</code> tripped" in told
+    rows = list(csv.DictReader(io.StringIO(table.render(made))))
+    assert [(row["capability"], row["difficulty"], row["tripwire"]) for row in rows] == [
+        ("refunds", "", "tripwire did not trip"),
+        ("x", "", "tripped"),
+    ]
+    assert '<property name="tripwire.a" value="tripwire did not trip"' in junit.render(made)
+
+
+def test_what_labels_hold_is_inert():
+    made = labelled(HOSTILE)
+    assert "<script>" not in summary.render(made)
+    assert "@octocat" not in summary.render(made)
+    assert "\x1b" not in console.render(made)
+    assert "\u202e" not in console.render(made)
+
+
+def test_many_groups_are_cut_with_their_number():
+    cases = [case(f"k{n}", "p", labels={"capability": (f"c{n}",)}) for n in range(25)]
+    assert "c19 1/1, … and 5 more\n" in console.render(conclusion(report(cases), None))
+
+
+def test_coverage_survives_the_document():
+    made = labelled("refunds")
+    assert document.parse(document.write(made), "x.json") == made
