@@ -62,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
     "world": {"evaluators", "judge", "targets"},
+    "health": BOTTOM | TOOLS | {"evaluators", "health", "plan", "score", "wording"},
     "loading": STAGES | {"dialects"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "world"},
     "decision": BOTTOM | {"pipeline", "settings"},

@@ -164,7 +164,7 @@ def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
             critical=case.critical,
             group=case.group,
             fetched=case.fetched,
-            labels=dict(_labels(case.metadata)),
+            labels=labels_of(case),
             tripwire=case.metadata.get("tripwire") is True,
             status=Outcome.SKIPPED,
             attempts=(),
@@ -264,13 +264,16 @@ def _coverage(cases: Sequence[CaseReport]) -> Iterator[Coverage]:
             yield Coverage(label=label, groups=counted, without=without)
 
 
-def _labels(metadata: Mapping[str, object]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
+    """What a case says that it covers: label → texts, for the labels that it has."""
+    found: dict[str, tuple[str, ...]] = {}
     for label in LABELS:
-        told = metadata.get(label)
+        told = case.metadata.get(label)
         values = told if isinstance(told, list | tuple) else [told]
         texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
         if texts:
-            yield label, texts
+            found[label] = texts
+    return found
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:

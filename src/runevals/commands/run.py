@@ -14,7 +14,7 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
-from runevals.commands.options import environment_option, settings_options, told_by
+from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
 from runevals.commands.telling import tell, warn
 from runevals.errors import InvalidSettings
 from runevals.settings import Settings, resolve
@@ -104,7 +104,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
     conclusion = judged(settings, loaded, asked)
     if not outputs:
-        reports = outputs = [Path(".evals", "results", f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json")]
+        reports = outputs = [KEPT_RESULTS / f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json"]
     try:
         publish(conclusion, reports)
         for path in documents:

@@ -120,6 +120,10 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         """What is wrong with the options beyond their types: (option, sentence)."""
         return ()
 
+    def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - most do not look at it
+        """Why no answer can fail it, None where one can; `expected` is the case's expected text."""
+        return None
+
 
 class Check(Evaluator):
     """Looks by itself."""

@@ -76,6 +76,9 @@ class Llm(Judged):
         if not 0 <= self.pass_from <= 1:
             yield "threshold", f"threshold is {self.pass_from:g}, but must be from 0 to 1"
 
+    def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - the prompt may show it, not more
+        return "every score reaches a threshold of 0" if self.pass_from <= 0 else None
+
     @property
     def scale(self) -> Scale:  # type: ignore[override] # its author says which, not its class
         return Scale(self.minimum, self.maximum)

@@ -33,6 +33,11 @@ class Bound(Check):
         if self.value < 0:
             yield "value", f"value is {self.value:g}; it must not be negative"
 
+    def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - it looks at no expected text
+        return (
+            f"there are always at least {self.value:g} {self.unit}" if self.at_least and not self.value else None
+        )
+
     def check(self, subject: Subject) -> Verdict | Problem:
         found = self.measured(subject)
         if found is None:

@@ -30,6 +30,10 @@ class ExactMatch(Check):
     case_sensitive: bool = False
     mode: Literal["contains", "equals"] = "contains"
 
+    def never_fails(self, expected: str | None) -> str | None:
+        empty = self.mode == "contains" and expected == ""
+        return "the empty text stands in every response" if empty else None
+
     def check(self, subject: Subject) -> Verdict:
         if subject.expected is None:
             return Verdict.skipped("no expected text")

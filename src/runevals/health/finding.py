@@ -1,0 +1,37 @@
+"""One thing about a suite that its author may want to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from runevals.inert import one_line
+from runevals.records import Case, Location
+
+Kind = Literal[
+    "no checks",
+    "cannot fail",
+    "unclear rubric",
+    "near-duplicate",
+    "thin",
+    "tells nothing apart",
+    "slow",
+    "costly",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """`message` says what it is and what to do."""
+
+    kind: Kind
+    location: Location
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.kind}: {self.message}"
+
+
+def named(case: Case) -> str:
+    """A case as messages call it."""
+    return one_line(case.key, 60)
