@@ -283,6 +283,7 @@ def test_several_suites_are_written_one_by_one(project, runevals):
     assert runevals(*later)[0] == 2
     assert runevals(*later, "--suite", "evals/b.json")[0] == 0
     assert [item["response"] for item in project.document("b.json")["items"]] == ["Paris", "Quito"]
+    assert runevals("report", "results.json", "-o", "b.md", "--suite", "evals/b.json")[0] == 2
     assert "no such suite (it had evals/a.json, evals/b.json)" in runevals(*later, "--suite", "evals/c.json")[2]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -53,7 +54,7 @@ def described(cls: type[Evaluator]) -> Described:
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
         family=cls.__module__.split(".")[-2],
-        summary=_first_line(inspect.getmodule(cls)),
+        summary=_first_line(sys.modules[cls.__module__]),
         prose=prose,
         options=tuple(_options(cls, _meanings(sections.get("Options", "")))),
         example=_ANSWER.sub("", example).strip(),
@@ -64,14 +65,10 @@ def described(cls: type[Evaluator]) -> Described:
 
 def family_title(cls: type[Evaluator]) -> str:
     """What the evaluators of its family have in common."""
-    return _first_line(inspect.getmodule(cls), of_package=True)
+    return _first_line(sys.modules[cls.__module__.rpartition(".")[0]])
 
 
-def _first_line(module: types.ModuleType | None, *, of_package: bool = False) -> str:
-    import sys
-
-    if of_package and module is not None:
-        module = sys.modules[module.__name__.rpartition(".")[0]]
+def _first_line(module: types.ModuleType) -> str:
     return (inspect.getdoc(module) or "").splitlines()[0]
 
 
@@ -101,7 +98,7 @@ def _default(value: object) -> str:
     if value is None:
         return "none"
     text = repr(value)
-    return text if len(text) <= 40 else "see above"
+    return text if len(text) <= 40 else "one of ours"
 
 
 def _words(hint: object) -> str:

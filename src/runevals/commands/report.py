@@ -29,11 +29,14 @@ def command(document: Path, output: tuple[str, ...], *, form: str, suite: str | 
       runevals report results.json --output scored.json --format eval-document
     """
     from runevals.document import read_conclusion
+    from runevals.errors import InvalidSettings
     from runevals.publish import check_outputs, publish, write_whole
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     reports, documents = separated(outputs, form)
+    if suite is not None and not documents:
+        raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
     conclusion = read_conclusion(document)
     if documents:
         settings = settled(told)

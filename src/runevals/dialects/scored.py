@@ -65,7 +65,7 @@ def filled(document: Mapping[str, Any], report: RunReport, suite: str) -> Json:
         "cliVersion": f"runevals {report.tool_version}",
     }
     return {
-        **document,
+        **{name: value for name, value in document.items() if name != "items"},
         "schemaVersion": _version(document["schemaVersion"], items),
         "metadata": {**document.get("metadata", {}), **run},
         "items": items,
