@@ -13,6 +13,7 @@ BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
 TOOLS = {
     "agreement",
+    "stopping",
     "amounts",
     "cache",
     "nearest",
@@ -49,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "git": BOTTOM,
     "discover": BOTTOM,
     "plan": STAGES,
-    "converse": BOTTOM | {"plan", "targets"},
+    "converse": BOTTOM | TOOLS | {"plan", "targets"},
     "evaluate": BOTTOM | TOOLS | {"evaluators", "plan", "world"},
     "score": BOTTOM | TOOLS | {"evaluate", "plan", "votes"},
     "votes": BOTTOM | TOOLS,
@@ -61,7 +62,7 @@ ALLOWED: dict[str, set[str]] = {
     "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
-    "world": {"evaluators", "judge", "targets"},
+    "world": {"evaluators", "judge", "stopping", "targets"},
     "health": BOTTOM | TOOLS | {"evaluators", "health", "plan", "score", "wording"},
     "loading": STAGES | {"dialects"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "world"},
@@ -75,6 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
+    "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,
     "calibration": BOTTOM | TOOLS,

@@ -15,6 +15,7 @@ from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,
+    NOT_ASKED,
     AttemptReport,
     Case,
     CaseReport,
@@ -47,7 +48,7 @@ def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> Run
         ]
         scored = case_report(case, attempts)
         cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
-    return run_report(run, cases)
+    return run_report(run, cases, complete=run.stopped is None)
 
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
@@ -112,15 +113,22 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     results = [result for turn in turns for result in turn.results]
     layers = layer_scores(results)
     present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
-    no_answer = any(turn.error is not None for turn in turns)
     return AttemptReport(
         attempt=number,
-        status=Outcome.ERRORED if no_answer else status_of(results),
+        status=_without_answer(turns) or status_of(results),
         composite=fsum(present) / len(present) if present else None,
         layers=layers,
         turns=tuple(turns),
         graded=any(r.layer is Layer.JUDGE and r.outcome is not Outcome.SKIPPED for r in results),
     )
+
+
+def _without_answer(turns: Sequence[TurnReport]) -> Outcome | None:
+    """What an attempt is in which an answer never came: errored, or skipped where it was not asked for."""
+    problems = {turn.error.code for turn in turns if turn.error is not None}
+    if not problems:
+        return None
+    return Outcome.SKIPPED if problems <= NOT_ASKED else Outcome.ERRORED
 
 
 def layer_scores(results: Iterable[CheckReport]) -> Layers:

@@ -18,6 +18,7 @@ from runevals.prices import Price, Prices
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.stopping import Limits
 from runevals.urls import Fetching
 
 CACHE = ".evals/cache"
@@ -69,6 +70,7 @@ class Settings:
     mcp_config: str | None
     prices: Prices
     errors_limit: float
+    limits: Limits
     output_dir: str
     cache: Path | None  # None: nothing is kept
     evaluate_only: bool = False
@@ -171,6 +173,11 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
+        limits=Limits(
+            cost_usd=values["max_cost"],
+            tokens=values["max_tokens"],
+            duration_s=values["max_duration"],
+        ),
         output_dir=values["output_dir"],
         cache=_cache(values["cache"], told),
         evaluate_only=told.evaluate_only,

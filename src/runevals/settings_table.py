@@ -155,6 +155,26 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="max_cost",
+        kind="number",
+        help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
+        minimum=0,
+    ),
+    Setting(
+        name="max_tokens",
+        kind="whole",
+        help="Tokens that target and judge may take, in and out together.",
+        minimum=1,
+        as_input=False,
+    ),
+    Setting(
+        name="max_duration",
+        kind="number",
+        help="Seconds after which nothing more is sent.",
+        minimum=0.001,
+        as_input=False,
+    ),
+    Setting(
         name="cache",
         kind="text",
         help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",

@@ -34,6 +34,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.publish import publish
     from runevals.reporters import REPORTERS, summary
     from runevals.settings import Told, resolve
+    from runevals.stopping import Budget, Stop
 
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
@@ -46,7 +47,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
     loaded = loading.load_suites(settings)
     warn(loaded.problems)
-    asked = Asked(ref=None, told=told, quiet=False)
+    asked = Asked(ref=None, told=told, quiet=False, budget=Budget(settings.limits, Stop()))
     conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
@@ -20,6 +21,7 @@ from runevals.records import Response, Suite
 from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
+from runevals.stopping import Budget, Limits, Stop
 from runevals.targets import Target
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
@@ -38,17 +40,27 @@ Or write `target:` into runevals.yaml."""
 
 
 @contextmanager
-def real_world(settings: Settings, suites: Sequence[Suite], target: Target | None = None) -> Iterator[World]:
+def real_world(
+    settings: Settings, suites: Sequence[Suite], target: Target | None = None, budget: Budget | None = None
+) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
+
+    What is sent counts in the `budget`, and nothing is once its stop was asked for.
 
     Raises InvalidSettings, InvalidSuite.
     """
     throttles: dict[str, Throttle] = {}
     with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
         target = target or _target(settings, suites, throttles, sandbox)
+        budget = budget or Budget(Limits(), Stop())
         try:
             with _judging(settings, throttles) as judge:
-                yield World(target=target, judge=judge, sandbox=sandbox)
+                yield World(
+                    target=BoundedTarget(target, budget),
+                    judge=None if judge is None else BoundedJudge(judge, budget),
+                    sandbox=sandbox,
+                    stop=budget.stop,
+                )
         finally:
             target.close()
 

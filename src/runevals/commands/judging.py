@@ -13,6 +13,7 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
+from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
@@ -24,6 +25,7 @@ from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
+from runevals.stopping import Budget
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -36,6 +38,7 @@ class Asked:
     ref: str | None
     told: Told
     quiet: bool
+    budget: Budget
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -43,6 +46,11 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
 
     Raises RunevalsError for what stops a run.
     """
+    with asked.budget.timed():
+        return _judged(settings, loaded, asked)
+
+
+def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
     settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
@@ -87,10 +95,10 @@ def _against(
         screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
     else:
         screening = baseline
-    with _measuring(settings, loaded) as head:
+    with _measuring(settings, loaded, asked) as head:
         watch = progress(len(head.plan.trials), quiet=asked.quiet)
         conclusion = pipeline.measure(head, screening, watch)
-        if baseline is None or conclusion.comparison is None:
+        if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
@@ -106,7 +114,7 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Measurement]:
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
@@ -116,9 +124,10 @@ def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
     loading.require(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
-    with real_world(settings, loaded.suites) as world:
+    with real_world(settings, loaded.suites, budget=asked.budget) as world:
         loading.rehearse(plan, world.sandbox)
-        yield Measurement(plan, settings, world, provenance(settings, notices))
+        with interruptible(world.stop):
+            yield Measurement(plan, settings, world, provenance(settings, notices))
 
 
 def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
@@ -160,12 +169,12 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
     with _checkout(settings, commit, asked) as told:
         suites = loading.load_suites(told)
         base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
-        with _measuring(base_settings, suites) as base:
+        with _measuring(base_settings, suites, asked) as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat), beside) as head:
+            with _measuring(replace(settings, repeat=repeat), beside, asked) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass

@@ -75,6 +75,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     from runevals.commands.base_side import base_side
     from runevals.commands.judging import Asked, judged
     from runevals.publish import check_outputs, publish, write_whole
+    from runevals.stopping import Budget, Stop
 
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
@@ -101,7 +102,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         click.echo(describe(make_plan(loaded.suites, settings), settings))
         return 0
 
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
+    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"], budget=Budget(settings.limits, Stop()))
     conclusion = judged(settings, loaded, asked)
     if not outputs:
         reports = outputs = [KEPT_RESULTS / f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json"]

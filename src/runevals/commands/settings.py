@@ -41,6 +41,12 @@ def _value(settings: Settings, name: str) -> object:
             return getattr(settings.rule, name)
         case "max_base_age":
             return settings.rule.max_base_age_days
+        case "max_cost":
+            return settings.limits.cost_usd
+        case "max_tokens":
+            return settings.limits.tokens
+        case "max_duration":
+            return settings.limits.duration_s
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":

@@ -14,7 +14,7 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
-from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
+from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, Location, Problem, SuiteProblem
 from runevals.records.report import (
     LABELS,
     AttemptReport,
@@ -36,8 +36,10 @@ from runevals.records.trace import Citation, Conversation, Message, Response, To
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
+    "CUT_SHORT",
     "ERROR_CODES",
     "LABELS",
+    "NOT_ASKED",
     "AttemptReport",
     "Case",
     "CaseReport",

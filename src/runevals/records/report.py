@@ -197,6 +197,7 @@ class RunInfo:
     python: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    stopped: Problem | None = None  # why it ended before all was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
