@@ -56,11 +56,13 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
 
 def test_the_judge_spends_from_the_same_budget(paid, runevals):
     paid.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
-    code, _, _ = runevals(*RUN, "--judge", "tiny", "--cache", "none", "--max-cost", "0.1")
+    code, _, _ = runevals(
+        *RUN, "--judge", "tiny", "--judge-concurrency", "2", "--cache", "none", "--max-cost", "0.1"
+    )
     assert code == 3
     document = paid.document()
     spent = document["totals"]["cost_usd"] + document["totals"]["judge_cost_usd"]
-    assert 0.1 <= spent + 1e-9 <= 0.16
+    assert 0.1 <= spent + 1e-9 <= 0.2  # four calls may be under way
     errors = {
         result["error"]["code"]
         for case in document["cases"]

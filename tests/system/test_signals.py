@@ -36,7 +36,7 @@ def test_a_stopped_run_ends_soon_and_leaves_no_program_behind(project, settings,
     while not list(project.path.glob("pid-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(sent)
-    _, err = run.communicate(timeout=10)
+    _, err = run.communicate(timeout=30)
     assert run.returncode == 130
     assert b"Traceback" not in err
     started = [int(path.name.removeprefix("pid-")) for path in project.path.glob("pid-*")]
@@ -75,7 +75,7 @@ def interrupted(project, *more, signals=1):
     for _ in range(signals):
         run.send_signal(signal.SIGTERM)
         time.sleep(0.5)
-    _, err = run.communicate(timeout=15)
+    _, err = run.communicate(timeout=30)
     return run, err, time.monotonic() - started
 
 
