@@ -26,6 +26,9 @@ TOOLS = {
     "power",
     "urls",
     "prices",
+    "json_template",
+    "json_pick",
+    "web_settings",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}

@@ -84,7 +84,8 @@ class Settings:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
-        return tuple(told.api_key_env for told in (self.target, *self.judges) if told is not None)
+        names = () if self.target is None else self.target.key_names
+        return (*names, *(judge.api_key_env for judge in self.judges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +131,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         environment=told.environment,
         base_shown=None if guarding is None else guarding.shown,
+        base_values={} if guarding is None or guarding.file is None else guarding.file.values,
     )
     in_files = {"default", file.shown, given.base_shown}
     return Settings(

@@ -35,7 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], recorded:FILE, command:PROGRAM or python:FILE.py:FUNCTION.",
+        help="The system under test: openai[:MODEL], http:URL, recorded:FILE, command:PROGRAM or "
+        "python:FILE.py:FUNCTION.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),
     Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),

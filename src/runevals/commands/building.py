@@ -25,6 +25,8 @@ from runevals.stopping import Budget, Limits, Stop
 from runevals.targets import Target
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
+from runevals.targets.http import HttpTarget
+from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
@@ -114,6 +116,16 @@ def _target(
             threading.Thread(target=chat.warm_up, daemon=True).start()
             return OpenAITarget(
                 chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
+            )
+        case "http":
+            assert told.web is not None  # noqa: S101 - settled with an address
+            headers = told.web.header_values(settings.environment)
+            throttle = throttles.setdefault(told.web.origin, Throttle())
+            return HttpTarget(
+                JsonEndpoint(told.web, headers, throttle, timeout_s=told.timeout_s),
+                deterministic=told.deterministic,
+                request={"model": told.model, "system": told.system_prompt},
+                prices=settings.prices,
             )
         case "command":
             return CommandTarget(

@@ -70,5 +70,8 @@ def _shown(value: object) -> str:
             for name in ("model", "base_url", "function", "command", "path", "api_key_env")
             if getattr(value, name, None)
         }
+        web = getattr(value, "web", None)
+        if web is not None:
+            named |= {"method": web.method, "url": web.shown, "keys": ",".join(web.key_names) or "none"}
         return f"{value.type} " + " ".join(f"{name}={item}" for name, item in named.items())
     return str(value)
