@@ -15,7 +15,7 @@ from runevals.web_settings import WebSettings, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "http", "command", "python", "recorded", "skill"]
+TargetType = Literal["openai", "http", "a2a", "command", "python", "recorded", "skill"]
 JudgeType = Literal["openai", "azure", "recorded"]
 
 
@@ -40,7 +40,7 @@ class TargetSettings:
     deterministic: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
     files: tuple[Path, ...] | None = ()
-    web: WebSettings | None = None  # of http
+    web: WebSettings | None = None  # of http and a2a
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
         files += [path, base / told["path"]]
     web = None
-    if told["type"] == "http":
+    if told["type"] in ("http", "a2a"):
         base_told = given.base_values.get("target")
         web = web_settings(told, environment, from_file=from_file, base_told=base_told)
     settled = TargetSettings(
@@ -206,11 +206,11 @@ def _target_words(text: str) -> dict[str, Any]:
             return {"type": "command", "command": rest}
         case "python":
             return {"type": "python", "function": rest}
-        case "http" | "https":
+        case "http" | "https" | "a2a":
             return web_words(kind, rest)
         case _:
             raise InvalidSettings(
-                f"there is no target '{text}'; it is one of openai[:MODEL], http:URL, recorded:FILE, "
+                f"there is no target '{text}'; it is one of openai[:MODEL], http:URL, a2a:URL, recorded:FILE, "
                 "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
             )
 

@@ -35,7 +35,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], http:URL, recorded:FILE, command:PROGRAM or "
+        help="The system under test: openai[:MODEL], http:URL, a2a:URL, recorded:FILE, command:PROGRAM or "
         "python:FILE.py:FUNCTION.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),

@@ -187,6 +187,8 @@ class _Window:
 def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
     """What an HTTP status other than success means for the call: worth trying again, or not."""
     told = f"{status}: {message}"
+    if 300 <= status < 400:
+        return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
     if status in (401, 403):
         return CallFailed("auth", told, refused=True)
     if status in (408, 409, 429) or status >= 500:

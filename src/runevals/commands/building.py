@@ -23,6 +23,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.targets import Target
+from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
 from runevals.targets.http import HttpTarget
@@ -126,6 +127,13 @@ def _target(
                 deterministic=told.deterministic,
                 request={"model": told.model, "system": told.system_prompt},
                 prices=settings.prices,
+            )
+        case "a2a":
+            assert told.web is not None  # noqa: S101 - settled with an address
+            headers = told.web.header_values(settings.environment)
+            throttle = throttles.setdefault(told.web.origin, Throttle())
+            return A2ATarget(
+                told.web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic
             )
         case "command":
             return CommandTarget(

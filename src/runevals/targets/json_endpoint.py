@@ -66,11 +66,7 @@ class JsonEndpoint:
             raise TryAgain("failed", f"connection failed: {type(error).__name__}: {error}"[:SHOWN]) from error
         except (requests.RequestException, ValueError) as error:
             raise CallFailed("failed", f"the request cannot be sent: {error}"[:SHOWN]) from error
-        if reply.is_redirect:
-            raise CallFailed(
-                "failed", f"{reply.status_code}: redirects, which is not followed; name the address behind"
-            )
-        if not reply.ok:
+        if reply.status_code >= 300:
             raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("Retry-After"))
         return content, time.monotonic() - started
 
