@@ -98,6 +98,7 @@ class Told:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
     base_side: BaseSide | None = None  # of a change: who decides over it
+    of_base: bool = False  # said in a checkout of that base itself
 
 
 def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
@@ -131,7 +132,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         environment=told.environment,
         base_shown=None if guarding is None else guarding.shown,
-        base_values={} if guarding is None or guarding.file is None else guarding.file.values,
+        base_values=file.values if told.of_base else _guarding_values(guarding),
     )
     in_files = {"default", file.shown, given.base_shown}
     return Settings(
@@ -198,6 +199,10 @@ def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tupl
     if name == "judge" and name not in guarding.file.values:
         return file.values, file.shown  # the first change that brings a judge could never pass else
     return guarding.file.values, guarding.shown
+
+
+def _guarding_values(guarding: BaseSide | None) -> Mapping[str, Any]:
+    return {} if guarding is None or guarding.file is None else guarding.file.values
 
 
 def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:

@@ -225,8 +225,8 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        told = resolve(rerooted(asked.told, cwd))
-        told = replace(told, not_from=settings.repository, cache=settings.cache)
+        words = replace(rerooted(asked.told, cwd), of_base=settings.base_side is not None)
+        told = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
         named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
         if named is not None and named.is_relative_to(settings.repository.resolve()):
             told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
