@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     raw: bytes | None = None
+    drip_s: float | None = None  # between the bytes
 
 
 @dataclass
@@ -66,7 +68,10 @@ def json_server(answer: Callable[[Asked, int], object]):
                 self.send_header(name, value)
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):  # the client may have stopped waiting
-                self.wfile.write(payload)
+                size = len(payload) if told.drip_s is None else 1
+                for start in range(0, len(payload), size or 1):
+                    self.wfile.write(payload[start : start + size])
+                    time.sleep(told.drip_s or 0)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = reply  # noqa: N815 - as http.server calls them
 

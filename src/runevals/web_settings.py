@@ -145,6 +145,8 @@ def _checked_url(url: str, *, templated: bool) -> str:
         raise InvalidSettings("target.url holds a user name or password; send it with target.headers instead")
     if "{{" in parts.netloc or ("{{" in url and not templated):
         raise InvalidSettings("target.url: a placeholder may stand in an http target's path and query only")
+    if not templated and (parts.query or parts.fragment):
+        raise InvalidSettings("target.url: an a2a target's address has no query; its card is behind the path")
     return url
 
 

@@ -307,6 +307,26 @@ def test_keys_are_sent_to_their_own_host_only():
     assert other.requests == []
 
 
+def test_a_prompt_that_the_protocol_cannot_hold_is_the_cases_error():
+    with a2a_server(echo) as server:
+        assert answered(server, replace(TURN, prompt="half a letter: \ud83d")).problem.code == "target_unparseable"
+    assert server.turns == []
+
+
+def test_no_cookie_goes_from_case_to_case():
+    reply = {"jsonrpc": "2.0", "id": "1", "result": {"message": {"parts": [{"text": "Paris"}]}}}
+    with _raw(Answer(reply, headers={"Set-Cookie": "session=1"})) as server:
+        tested = target(server)
+        assert [tested.answer(TURN).text for _ in range(2)] == ["Paris", "Paris"]
+        tested.close()
+    assert not [asked.headers for asked in server.requests if "cookie" in asked.headers]
+
+
+def test_a_server_that_drips_is_a_timeout():
+    with _raw(Answer({"id": "x" * 100}, drip_s=0.02)) as server:
+        assert answered(server, timeout_s=0.2, attempts=1).problem.code == "target_timeout"
+
+
 def test_many_threads_may_ask_at_once():
     with a2a_server(echo) as server:
         tested = target(server)

@@ -241,6 +241,11 @@ def test_a_silent_server_is_a_timeout():
         assert target(server, timeout_s=0.1, attempts=2).answer(TURN).problem.code == "target_timeout"
 
 
+def test_a_server_that_drips_is_a_timeout():
+    with json_server(lambda asked, n: Answer({"output": "x" * 100}, drip_s=0.02)) as server:
+        assert target(server, timeout_s=0.2, attempts=1).answer(TURN).problem.code == "target_timeout"
+
+
 def test_nobody_there_is_a_failed_call():
     with json_server(lambda asked, n: None) as server:
         pass

@@ -16,7 +16,8 @@ from runevals.throttle import CallFailed, Throttle, gave_up
 from runevals.web_settings import WebSettings
 
 if TYPE_CHECKING:
-    from runevals.targets.a2a_client import AgentClient, AgentReply
+    from runevals.targets.a2a_client import AgentClient
+    from runevals.targets.a2a_reply import AgentReply
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 5.0
