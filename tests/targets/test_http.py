@@ -249,7 +249,10 @@ def test_a_server_that_drips_is_a_timeout():
 def test_nobody_there_is_a_failed_call():
     with json_server(lambda asked, n: None) as server:
         pass
-    assert target(server, attempts=2).answer(TURN).problem.code == "target_failed"
+    problem = target(server, url=f"{server.url}/chat?code=secret-1", attempts=2).answer(TURN).problem
+    assert problem.code == "target_failed"
+    assert "Connection refused" in problem.message
+    assert "secret-1" not in problem.message
 
 
 def test_a_redirect_is_not_followed_with_the_key():

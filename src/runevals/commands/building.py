@@ -118,23 +118,8 @@ def _target(
             return OpenAITarget(
                 chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
             )
-        case "http":
-            assert told.web is not None  # noqa: S101 - settled with an address
-            headers = told.web.header_values(settings.environment)
-            throttle = throttles.setdefault(told.web.origin, Throttle())
-            return HttpTarget(
-                JsonEndpoint(told.web, headers, throttle, timeout_s=told.timeout_s),
-                deterministic=told.deterministic,
-                request={"model": told.model, "system": told.system_prompt},
-                prices=settings.prices,
-            )
-        case "a2a":
-            assert told.web is not None  # noqa: S101 - settled with an address
-            headers = told.web.header_values(settings.environment)
-            throttle = throttles.setdefault(told.web.origin, Throttle())
-            return A2ATarget(
-                told.web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic
-            )
+        case "http" | "a2a":
+            return _behind_address(told, settings, throttles)
         case "command":
             return CommandTarget(
                 told.command,
@@ -153,6 +138,21 @@ def _target(
                 deterministic=told.deterministic,
                 not_from=settings.not_from,
             )
+
+
+def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[str, Throttle]) -> Target:
+    web = told.web
+    assert web is not None  # noqa: S101 - settled with an address
+    headers = web.header_values(settings.environment)
+    throttle = throttles.setdefault(web.origin, Throttle())
+    if told.type == "a2a":
+        return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
+    return HttpTarget(
+        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
+        deterministic=told.deterministic,
+        request={"model": told.model, "system": told.system_prompt},
+        prices=settings.prices,
+    )
 
 
 @contextmanager

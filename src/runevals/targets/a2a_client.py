@@ -76,7 +76,7 @@ class AgentClient:
             self._client = ClientFactory(config).create(card)
         except ValueError as error:
             raise CallFailed("failed", f"the agent cannot be reached by JSON-RPC or HTTP+JSON: {error}") from error
-        self.card = {"agent": card.name, "version": card.version}
+        self.card = {"agent": card.name[:SHOWN], "version": card.version[:SHOWN]}
 
     async def _send(self, text: str, ids: Mapping[str, str | None]) -> AgentReply:
         assert self._client is not None  # noqa: S101 - the card is read first

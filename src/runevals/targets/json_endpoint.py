@@ -62,10 +62,10 @@ class JsonEndpoint:
                 content = _content(reply, started + self._timeout_s)
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
-        except (requests.ConnectionError, urllib3.exceptions.HTTPError, OSError) as error:
-            raise TryAgain("failed", f"connection failed: {type(error).__name__}: {error}"[:SHOWN]) from error
-        except (requests.RequestException, ValueError) as error:
-            raise CallFailed("failed", f"the request cannot be sent: {error}"[:SHOWN]) from error
+        except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
+            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:SHOWN]) from error
+        except (OSError, ValueError) as error:  # what requests refuses to send is an OSError
+            raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
         if reply.status_code >= 300:
             raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("Retry-After"))
         return content, time.monotonic() - started
@@ -89,6 +89,12 @@ def _session() -> requests.Session:
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(pool_maxsize=MOST_AT_ONCE))
     return session
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong underneath: the outer messages have the whole address, and it may hold a secret."""
+    inner = error.args[0] if error.args else error
+    return str(getattr(inner, "reason", None) or inner)
 
 
 def _content(reply: requests.Response, deadline: float) -> bytes:
