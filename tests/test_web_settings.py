@@ -152,7 +152,7 @@ def test_a_run_against_an_endpoint(project, runevals, monkeypatch):
         _, shown, _ = runevals("settings")
         code, out, err = runevals("-o", "out.json")
     assert code == 0, err
-    assert f"http method=POST url={server.url}/chat keys=MY_AGENT" in shown
+    assert f"http method=POST url={server.url}/chat keys=MY_AGENT  (runevals.yaml)" in shown
     assert KEY not in shown + out + err + (project.path / "out.json").read_text(encoding="utf-8")
     document = project.document()
     assert document["cases"][0]["attempts"][0]["turns"][0]["output"] == "Hi [redacted MY_AGENT]"

@@ -30,7 +30,7 @@ class TargetSettings:
     base: Path
     model: str | None = None
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = "OPENAI_API_KEY"  # of openai; `web` has its own
     system_prompt: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
         model=told.get("model"),
         base_url=_base_url(told, environment, from_file=from_file, what="target"),
-        api_key_env=told.get("api_key_env", "OPENAI_API_KEY" if web is None else ""),
+        api_key_env=told.get("api_key_env", "OPENAI_API_KEY") if web is None else "",
         system_prompt=system_prompt,
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
