@@ -231,11 +231,9 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
 
 
 def totals(cases: Sequence[CaseReport]) -> Totals:
-    """Counts by status; the pass rate is over attempts, errored ones in its denominator, skipped ones not."""
+    """Counts by status, means and sums."""
     attempts = [attempt for case in cases for attempt in case.attempts]
     turns = [turn for attempt in attempts for turn in attempt.turns]
-    counted = [attempt for attempt in attempts if attempt.status is not Outcome.SKIPPED]
-    passed = sum(attempt.status is Outcome.PASSED for attempt in counted)
     by_status = _count(case.status for case in cases)
     answered = [turn for turn in turns if turn.error is None]
     judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
@@ -246,7 +244,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         failed=by_status[Outcome.FAILED],
         errored=by_status[Outcome.ERRORED],
         skipped=by_status[Outcome.SKIPPED],
-        pass_rate=passed / len(counted) if counted else None,
+        pass_rate=pass_rate(cases),
         composite=_mean(case.composite for case in cases),
         cost_usd=total(turn.cost_usd for turn in answered),
         judge_cost_usd=total(result.cost_usd for result in judged),
@@ -282,6 +280,13 @@ def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
         if texts:
             found[label] = texts
     return found
+
+
+def pass_rate(cases: Sequence[CaseReport]) -> float | None:
+    """Over attempts, errored ones in the denominator, skipped ones not."""
+    statuses = [attempt.status for case in cases for attempt in case.attempts]
+    counted = len(statuses) - statuses.count(Outcome.SKIPPED)
+    return statuses.count(Outcome.PASSED) / counted if counted else None
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:

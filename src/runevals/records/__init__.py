@@ -1,6 +1,7 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
 from runevals.records.comparison import (
+    CategoryChange,
     Change,
     ChangeKind,
     ChangeLabel,
@@ -43,6 +44,7 @@ __all__ = [
     "AttemptReport",
     "Case",
     "CaseReport",
+    "CategoryChange",
     "Change",
     "ChangeKind",
     "ChangeLabel",
