@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from runevals.records import Conclusion
-from runevals.reporters import junit, results, summary, table
+from runevals.reporters import html, junit, results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "reporter_for"]
 
@@ -21,7 +21,7 @@ class Reporter(Protocol):
         """The whole text of the file."""
 
 
-REPORTERS: tuple[Reporter, ...] = (results, junit, table, summary)
+REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
 
 
 def reporter_for(filename: str) -> Reporter | None:
