@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
     "compare": "Compare two results documents.",
     "validate": "Check suites without running anything.",
+    "view": "Open an HTML report in a browser.",
     "report": "Write a results document in another format.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
