@@ -97,7 +97,10 @@ def test_the_worse_agent_is_red_by_name_and_its_files_belong_to_the_runner(step)
     assert done.returncode == 1, done.stdout + done.stderr
     assert (told["verdict"], told["regressions"]) == ("failed", "3")
     assert "KB&#45;007" in summary
-    written = [workspace / told[name] for name in ("results_path", "junit_path", "table_path", "summary_path")]
+    written = [
+        workspace / told[name]
+        for name in ("results_path", "html_path", "junit_path", "table_path", "summary_path")
+    ]
     assert {path.stat().st_uid for path in written} == {RUNNER_UID}
     assert {folder.stat().st_uid for folder in (workspace / ".evals").rglob("*")} == {RUNNER_UID}
 

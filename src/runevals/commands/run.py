@@ -91,7 +91,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     check_outputs(asked_for)
     now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
     outputs = asked_for or [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
-    reports, documents = separated(outputs, told["form"]) if asked_for else (outputs, [])
+    reports, documents = separated(asked_for, told["form"])
     page = page_of(outputs) if told["opened"] else None
     loaded = _suites(settings, told)
     if documents:
@@ -110,7 +110,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     asked = Asked(ref=told["base"], told=words, quiet=told["quiet"], budget=Budget(settings.limits, Stop()))
     conclusion = judged(settings, loaded, asked)
     try:
-        publish(conclusion, reports)
+        publish(conclusion, reports if asked_for else outputs)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
