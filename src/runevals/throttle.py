@@ -81,7 +81,8 @@ class Throttle:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
                 patience -= delay
-                self._leave(entered_at, failure, delay)
+                # A pause that this call will not wait for is not imposed on the others either.
+                self._leave(entered_at, failure if patience >= 0 else None, delay)
                 if attempt == self.max_attempts or patience < 0:
                     raise give_up(failure) from failure
                 if not failure.pauses_host:
