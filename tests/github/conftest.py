@@ -1,0 +1,20 @@
+"""A GitHub of each test's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.github.api import Api
+from runevals.throttle import Throttle
+from tests.github.emulator import TOKEN, github
+
+
+@pytest.fixture
+def hub():
+    with github() as state:
+        yield state
+
+
+@pytest.fixture
+def api(hub):
+    return Api(hub.url, TOKEN, Throttle(max_retry_s=5, first_delay_s=0.01))
