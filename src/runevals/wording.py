@@ -193,6 +193,15 @@ def edited_and_failing(comparison: Comparison) -> list[Change]:
     ]
 
 
+def new_and_failing(comparison: Comparison) -> list[Change]:
+    """Cases that the base does not have and that fail."""
+    return [
+        change
+        for change in comparison.of_kind("added")
+        if change.head is not None and change.head.status is Outcome.FAILED
+    ]
+
+
 def other_metrics(comparison: Comparison) -> list[str]:
     """The metrics beside the one that gates that dropped more than chance explains, one sentence each."""
     return [
