@@ -42,6 +42,7 @@ def chromium() -> str | None:
 _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
+    "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
     "linux": lambda: Path("/proc/self").exists(),
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,

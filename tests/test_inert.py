@@ -65,3 +65,10 @@ def test_no_cell_is_a_formula(start):
 
 def test_xml_takes_what_is_left():
     assert xml_text("a\x0bb\ufffe\ttab\n") == "a\\x0bb\\ufffe\ttab\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("- x", "&#45; x"), ("12. x", "12&#46; x"), ("a - b 1. c", "a - b 1. c")]
+)
+def test_a_line_is_no_list(text, shown):
+    assert inert_line(text) == shown

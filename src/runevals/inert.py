@@ -16,7 +16,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
 # What Markdown and GitHub make links of in the finished text, where character references are letters again.
-_TRIGGERS = re.compile(r"[@#]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
+_TRIGGERS = re.compile(r"[@#$]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
+_LIST = re.compile(r"^(\d*)([-+.)])(?= |$)")
 _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
@@ -48,10 +49,11 @@ def code_cell(text: str, limit: int = 200) -> str:
 def inert_line(text: str, limit: int | None = None) -> str:
     """`text` on one line of Markdown prose in which nothing is live; plain punctuation stays readable."""
     line = " ".join(visible(text).split()) if limit is None else one_line(text, limit)
-    return "".join(
+    made = "".join(
         f"<code>{_reference(trigger)}</code>" if trigger else _WWW.sub("&#46;", _LIVE.sub(_reference, plain))
         for plain, trigger in _split(line)
     )
+    return _LIST.sub(lambda match: f"{match[1]}&#{ord(match[2])};", made)
 
 
 def _split(line: str) -> Iterator[tuple[str, re.Match[str] | None]]:
