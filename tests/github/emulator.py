@@ -220,7 +220,7 @@ def _change_comment(state: GitHub, _: dict[str, str], body: Any, number: str) ->
 def _user(state: GitHub, _: dict[str, str], __: Any) -> Answer:
     if state.login is None:
         return _error(403, "Resource not accessible by integration")
-    return _json(200, complete("public-user", login=state.login))
+    return _json(200, complete("public-user", login=state.login, user_view_type="public"))
 
 
 _REPOSITORY = r"/repos/o/r"
