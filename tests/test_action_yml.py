@@ -6,17 +6,19 @@ import pytest
 import yaml
 
 from runevals import __version__
+from runevals.settings_table import INPUTS as OF_THE_WORKFLOW
 from runevals.settings_table import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-INPUTS = {setting.name: setting for setting in SETTINGS if setting.as_input}
+INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if setting.as_input}
+DEFAULTS = {"github_token": "${{ github.token }}"}
 
 
 def test_inputs_are_the_settings():
     assert list(ACTION["inputs"]) == list(INPUTS)
     for name, told in ACTION["inputs"].items():
-        assert told == {"description": INPUTS[name].help, "required": False, "default": ""}
+        assert told == {"description": INPUTS[name].help, "required": False, "default": DEFAULTS.get(name, "")}
 
 
 @pytest.mark.parametrize("name", [*ACTION["inputs"], *ACTION["outputs"]])

@@ -73,6 +73,12 @@ class Settings:
     limits: Limits
     output_dir: str
     cache: Path | None  # None: nothing is kept
+    baseline_artifact: str | None
+    baseline_branch: str
+    comment: str
+    comment_id: str | None
+    annotations: bool
+    require_credentials: bool
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -183,6 +189,12 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         ),
         output_dir=values["output_dir"],
         cache=_cache(values["cache"], told),
+        baseline_artifact=values["baseline_artifact"],
+        baseline_branch=values["baseline_branch"],
+        comment=values["comment"],
+        comment_id=values["comment_id"],
+        annotations=values["annotations"],
+        require_credentials=values["require_credentials"],
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
@@ -288,6 +300,12 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
         if text:
             return _checked(setting, _PARSERS[setting.kind](text, shown), shown), shown
     return None, None
+
+
+def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
+    """What only an action input tells, its default where it does not. Raises InvalidSettings."""
+    text, shown = inputs.get(setting.name, "").strip(), f"input {setting.name}"
+    return _checked(setting, _PARSERS[setting.kind](text, shown), shown) if text else setting.default
 
 
 def _checked(setting: Setting, value: object, shown: str) -> object:

@@ -182,4 +182,61 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
+    Setting(
+        name="baseline_artifact",
+        kind="text",
+        help="The artifact that results are stored in and the base's are found in (default: by comment_id).",
+    ),
+    Setting(
+        name="baseline_branch",
+        kind="text",
+        help="The branch whose newest result is taken where no commit of the base has one; auto: the base's.",
+        default="auto",
+        as_input=False,
+    ),
+    Setting(
+        name="comment",
+        kind="text",
+        help="When the pull request is commented on: always, on-change, on-failure or never.",
+        default="always",
+        choices=("always", "on-change", "on-failure", "never"),
+    ),
+    Setting(
+        name="comment_id",
+        kind="text",
+        help="What tells this comment from others of ours (default: workflow and job).",
+    ),
+    Setting(
+        name="annotations",
+        kind="yes_no",
+        help="Mark regressed cases in the files of the pull request.",
+        default=True,
+    ),
+    Setting(
+        name="require_credentials",
+        kind="yes_no",
+        help="Fail where a pull request from a fork cannot be measured, instead of skipping it.",
+        default=False,
+    ),
+)
+
+# What only a workflow can say: neither the settings file nor the environment.
+INPUTS: tuple[Setting, ...] = (
+    Setting(
+        name="mode",
+        kind="text",
+        help="run, or comment: show the results of another run (default: by the event).",
+        choices=("run", "comment"),
+    ),
+    Setting(
+        name="allow_untrusted",
+        kind="yes_no",
+        help="Run a stranger's code where there are secrets: pull_request_target with the head checked out.",
+        default=False,
+    ),
+    Setting(
+        name="github_token",
+        kind="text",
+        help="The token that reads the base's artifact and writes the comment.",
+    ),
 )

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "upgrade": "Write suites of an older shape in the current one.",
+    "comment": "Put a results document on a pull request, as a comment.",
     "settings": "Show every setting and where it came from.",
     "judge": "Hold the judge against people, or against attacks.",
     "cache-info": "Show what is cached, and where.",

@@ -17,6 +17,7 @@ from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
+from runevals.commands.stored_base import StoredBase
 from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
@@ -39,6 +40,7 @@ class Asked:
     told: Told
     quiet: bool
     budget: Budget
+    stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -58,6 +60,8 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
     baseline, notices = read_baseline(settings)
+    if baseline is None and asked.stored is not None:
+        baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -122,6 +123,15 @@ class _Bearer:
         if self._token and _origin(request.url or "") == self._origin:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Makes Refused of an answer that has another shape than GitHub describes."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Refused(f"GitHub's answer is not what it describes ({type(error).__name__}: {error})") from None
 
 
 def _may_pass(answer: requests.Response, method: str) -> None:

@@ -29,7 +29,7 @@ def check_digest(archive: bytes, digest: str | None) -> None:
         return
     kind, _, expected = digest.partition(":")
     if kind != "sha256" or hashlib.sha256(archive).hexdigest() != expected.lower():
-        raise UnsafeArchive(f"what was downloaded is not what was uploaded (its {kind[:20]} differs)")
+        raise UnsafeArchive(f"it is not what was uploaded (its {kind[:20]} differs)")
 
 
 def member(archive: bytes, name: str) -> bytes:
