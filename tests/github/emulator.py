@@ -9,10 +9,11 @@ import hashlib
 import io
 import json
 import re
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -277,6 +278,14 @@ def _json(status: int, value: Any) -> Answer:
     return status, {"Content-Type": "application/json"}, json.dumps(value).encode()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *request: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a reader may have had enough
+            super().handle_error(*request)
+
+
 @contextmanager
 def _server(answer: Callable[..., Answer]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
@@ -289,16 +298,14 @@ def _server(answer: Callable[..., Answer]) -> Iterator[str]:
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            with suppress(BrokenPipeError, ConnectionResetError):  # a reader may have had enough
-                self.wfile.write(body)
+            self.wfile.write(body)
 
         do_GET = do_POST = do_PATCH = _any  # noqa: N815 - http.server's names
 
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

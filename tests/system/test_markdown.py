@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import re
 import subprocess
 from dataclasses import replace
@@ -9,6 +11,8 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup, Comment
 
+from runevals.document import parse, write
+from runevals.errors import InvalidDocument
 from runevals.records import GateResult, GateState, Links, ModelIdentity, Outcome, Weakening
 from runevals.reporters import comment, summary
 from tests.reporters.conclusions import conclusion
@@ -123,3 +127,46 @@ def test_nothing_is_live(number):
 def test_what_is_live_is_noticed():
     for text in ("@octocat", "a@b.example.com", "<b>x</b>", "http://evil.example", "![x](y.png)", "GH-1", "$x^2$"):
         assert live_in(f"before {text} after") != [], text
+
+
+def leaves(value, place=()):
+    """Where in a document its texts stand, keys too."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*place, key), True
+            yield from leaves(item, (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from leaves(item, (*place, index))
+    elif isinstance(value, str):
+        yield place, False
+
+
+def changed(document, place, text, *, key):
+    made = copy.deepcopy(document)
+    *path, last = place
+    inside = made
+    for step in path:
+        inside = inside[step]
+    if key:
+        inside[text] = inside.pop(last)
+    else:
+        inside[last] = text
+    return made
+
+
+def test_a_strangers_document_is_refused_or_shows_nothing_live():
+    """Each text of a results document in turn, as somebody may have written it by hand."""
+    text = "- @octocat a@b.example.com <img src=x> | ``` ![x](http://e.example) \x1b[31m\u202e </details> $x$ #1"
+    base = report([case("a", "ppp"), case("b", "ppp"), case("gone", "p")])
+    head = report([case("a", "fff"), case("b", "pep"), case("new", "f")])
+    document = json.loads(write(conclusion(head, base, min_pass_rate=0.9)))
+    shown = 0
+    for place, key in leaves(document):
+        try:
+            made = parse(json.dumps(changed(document, place, text, key=key)), "x")
+        except InvalidDocument:
+            continue
+        assert live_in(comment.render(made, LINKS, MARKER)) == [], place
+        shown += 1
+    assert shown > 100

@@ -159,7 +159,7 @@ def _change_table(changes: Sequence[Change], links: Links) -> str:
         if change.base is None or change.head is None:
             continue
         runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
-        label = "" if change.label in (None, "confirmed") else f" · {change.label}"
+        label = "" if change.label in (None, "confirmed") else f" · {inert_line(change.label, 40)}"
         check, line = _failing_check(change.head), _line(change.head, links)
         lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
     if len(changes) > MOST_ROWS:
