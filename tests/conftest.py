@@ -147,6 +147,15 @@ def runevals(capfd):
 
 
 @pytest.fixture
+def hub():
+    """A GitHub of the test's own."""
+    from tests.github.emulator import github  # half a second that only these tests pay
+
+    with github() as state:
+        yield state
+
+
+@pytest.fixture
 def repository(project):
     shutil.rmtree(project.path / ".git")
 

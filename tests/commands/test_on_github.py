@@ -13,21 +13,18 @@ from runevals.commands.action import execute
 from runevals.document import parse, write
 from runevals.errors import InvalidSettings
 from runevals.github.comments import marker
-from tests.commands.test_run import AGENT
-from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, github, zip_of
+from tests.commands.test_run import AGENT, SUITE
+from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
 from tests.github.test_archive import NAME, packed
 from tests.github.test_file_commands import read_as_the_runner_does
+from tests.reporters.hostile import TEXTS
+from tests.test_action_yml import ACTION
 
+HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
 WORSE = AGENT.replace("'Paris'", "'Rome'")
 ARTIFACT = "runevals-evals-test"
 IDS = {"INPUT_COMMENT_ID": "evals-test"}
 MARKER = marker("evals-test")
-
-
-@pytest.fixture
-def hub():
-    with github() as state:
-        yield state
 
 
 @pytest.fixture
@@ -135,6 +132,21 @@ def test_a_head_that_is_checked_out_is_compared_where_it_left_its_base(job, hub,
     told = job.payload()
     told["pull_request"]["base"]["sha"] = tip
     assert job(told=told)[1]["baseline_run_id"] == "1"
+
+
+def test_a_shallow_checkout_of_the_head_asks_github_where_it_left_its_base(job, hub, stored, tmp_path_factory):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    told = job.payload()
+    told["pull_request"]["base"]["sha"] = repository.git("rev-parse", "main")
+    repository.git("checkout", "-q", "change")
+    shallow = tmp_path_factory.mktemp("shallow") / "clone"
+    repository.git("clone", "-q", "--depth=1", f"file://{repository.path}", str(shallow))
+    hub.merge_base = repository.base
+    repository.path = shallow
+    assert job(told=told)[1]["baseline_run_id"] == "1"
+    assert any("/compare/" in path for path in hub.paths("GET"))
 
 
 def test_an_ancestors_result_is_called_approximate(job, hub, stored):
@@ -367,6 +379,33 @@ def test_annotations_can_be_turned_off_and_there_are_ten_at_most(job, hub, store
     assert "::error" not in job(INPUT_ANNOTATIONS="false")[2]
 
 
+def test_hostile_answers_command_no_runner(job, hub):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    (repository.path / "evals.json").unlink()
+    name = "x, ::error::y##[error]z @octocat.json"
+    items = [{"testId": f"k{n}", "prompt": str(n), "expected_response": "x"} for n in range(len(TEXTS))]
+    repository.write(name, {**SUITE, "items": items})
+    repository.write("texts.json", [text.encode("utf-8", "replace").decode() for text in TEXTS])
+    repository.write("agent.py", HOSTILE_AGENT)
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\nmin_pass_rate: 1\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "hostile")
+    repository.base = repository.head = repository.git("rev-parse", "HEAD")
+    hub.history = [repository.base]
+    code, outputs, printed = job(INPUT_SUITES=f"{repository.path}/x*.json")
+    assert code == 1, printed
+    commands = {
+        line.split("::")[1].split(" ")[0] for line in printed.splitlines() if line.lstrip().startswith("::")
+    }
+    assert commands == {"add-mask", "error"}
+    assert len(re.findall("^::error ", printed, re.MULTILINE)) == 10
+    assert "##[" not in printed
+    assert outputs["verdict"] == "failed"
+    assert set(outputs) == set(ACTION["outputs"])
+    assert hub.bodies()[0].startswith(f"{MARKER}\n### ❌")
+
+
 def test_other_events_comment_on_nothing(job, hub, stored):
     group = {"base_sha": job.repository.base, "base_ref": "refs/heads/main", "head_sha": job.repository.head}
     _, outputs, _ = job("merge_group", {"merge_group": group})
@@ -394,6 +433,7 @@ def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
     body = (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
     assert body.startswith(f"{MARKER}\n### ⚪ Skipped – ")
     assert "Nothing of this change was measured" in body
+    assert "Pass rate" not in printed
     assert "Pass rate" not in body
     assert hub.blob_asked == []
 

@@ -1,4 +1,4 @@
-"""A GitHub of each test's own."""
+"""The API of each test's own GitHub."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ import pytest
 
 from runevals.github.api import Api
 from runevals.throttle import Throttle
-from tests.github.emulator import TOKEN, github
-
-
-@pytest.fixture
-def hub():
-    with github() as state:
-        yield state
+from tests.github.emulator import TOKEN
 
 
 @pytest.fixture

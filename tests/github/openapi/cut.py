@@ -22,7 +22,7 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch",),
     "/user": ("get",),
 }
-PROPERTIES = "properties"
+REQUIRED = ("description",)  # where it is a word of the description's own, not a property
 WORDS = ("example", "examples", "externalDocs", "x-github", "summary", "tags")
 
 
@@ -47,7 +47,7 @@ def without_words(value: object, *, names: bool = False) -> object:
     if not isinstance(value, dict):
         return value
     return {
-        key: "" if key == "description" and isinstance(item, str) else without_words(item, names=key == PROPERTIES)
+        key: "" if key in REQUIRED and isinstance(item, str) else without_words(item, names=key == "properties")
         for key, item in value.items()
         if names or key not in WORDS
     }
