@@ -539,6 +539,10 @@ def test_a_prepared_comment_is_posted_from_the_command_line(hub, job, stored, ru
     code, out, _ = runevals("comment", path, "--pull-request", 7, "--comment-id", "evals-test")
     assert (code, out) == (0, "https://github.com/o/r/pull/7#issuecomment-1\n")
     assert hub.bodies()[0].startswith(f"{MARKER}\n### ")
+    hostile = json.loads(stored)
+    hostile["run"]["commit"] = "x) [y](http://e.example"
+    runevals("comment", job.repository.write("hostile.json", hostile), "--pull-request", 9)
+    assert "e.example" not in hub.bodies(9)[0]
     hub.faults.append(Fault("POST", 403))
     code, _, err = runevals("comment", path, "--pull-request", 8)
     assert code == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from runevals.settings_table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
 DEFAULT_SERVER = "https://github.com"
+_SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,8 @@ class OnGitHub:
         return marker(self.comment_id)
 
     def links(self, head: str | None) -> Links:
-        """Addresses for a reader of the run at this commit."""
+        """Addresses for a reader of the run at this commit, which a document may name as it likes."""
+        head = head if head is not None and _SHA.fullmatch(head) else None
         if not self.repository:
             return Links(head=head)
         at = f"{self.server}/{self.repository}"
