@@ -158,6 +158,16 @@ def test_an_ancestors_result_is_called_approximate(job, hub, stored):
     assert "approximate&#58; 2 commits before the base" in hub.bodies()[0]
 
 
+def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    repository.git("checkout", "-q", "-B", "change")
+    repository.base = repository.head = repository.git("rev-parse", "HEAD")
+    hub.faults.append(Fault("/commits", 500))
+    assert "approximate: 1 commit before the base" in job()[2]
+
+
 def test_the_newest_of_the_branch_is_called_approximate_too(job, hub, stored):
     hub.runs[0]["head_sha"] = "1" * 40
     _, outputs, printed = job()
@@ -447,6 +457,7 @@ def test_dependabot_is_skipped_too_and_credentials_can_be_required(job, hub):
 def test_a_fork_that_needs_no_key_is_measured(job, hub, stored):
     job.repository.write("agent.py", WORSE)
     assert job(told=job.payload(FORK_ID))[0] == 1
+    assert job(told=job.payload(FORK_ID), INPUT_GITHUB_TOKEN="")[1]["verdict"] == "passed"  # without a base
     assert job(MODEL_TOKEN="")[1]["verdict"] == "failed"  # and so is a change of the repository's own
 
 

@@ -9,7 +9,7 @@ from runevals.baseline import narrowed
 from runevals.commands.on_github import OnGitHub
 from runevals.errors import InvalidDocument
 from runevals.github.api import Api, Refused, understood
-from runevals.github.stored import NotStored, StoredRun, Wanted, merge_base, results_text, runs
+from runevals.github.stored import MOST_COMMITS, NotStored, StoredRun, Wanted, merge_base, results_text, runs
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.settings import Settings
@@ -35,11 +35,13 @@ def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
         return StoredBase(notices=("no baseline: there is no github_token to look for one with",))
     if not here.workflow:
         return StoredBase(notices=("no baseline: GITHUB_WORKFLOW_REF does not say whose runs to look at",))
+    commit = _commit(settings, here, here.api)
     wanted = Wanted(
         repository=here.repository,
         workflow=here.workflow,
         artifact=here.artifact,
-        commit=_commit(settings, here, here.api),
+        commit=commit,
+        before=() if commit is None else git.commits_before(settings.cwd, commit, MOST_COMMITS),
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
         not_run=here.run,
     )

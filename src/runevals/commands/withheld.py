@@ -12,6 +12,7 @@ from runevals.score import run_report
 from runevals.settings import Settings
 
 MOST_NAMES = 5
+_THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
 
 
 def withheld(settings: Settings) -> tuple[str, ...]:
@@ -25,7 +26,11 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     ]
     if all(told.type in ("recorded", "skill") for told in asked):
         return ()
-    empty = [name for name, value in environment.items() if name.upper().endswith(SECRET_NAMES) and not value]
+    empty = [
+        name
+        for name, value in environment.items()
+        if not value and name.upper().endswith(SECRET_NAMES) and not name.startswith(_THE_RUNNERS)
+    ]
     return tuple(sorted({*lacking, *empty}))
 
 

@@ -28,6 +28,7 @@ class Wanted:
     artifact: str
     commit: str | None
     branch: str | None
+    before: tuple[str, ...] = ()  # the commits before `commit` on its branch; asked for where they are not known
     not_run: int | None = None  # our own
 
 
@@ -52,7 +53,7 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
     Raises Refused.
     """
     if wanted.commit is not None:
-        for behind, commit in enumerate([wanted.commit, *_before(api, wanted)]):
+        for behind, commit in enumerate([wanted.commit, *(wanted.before or _before(api, wanted))]):
             yield from _of(api, wanted, behind, head_sha=commit)
     if wanted.branch is not None:
         yield from islice(_of(api, wanted, None, branch=wanted.branch), MOST_OF_BRANCH)
