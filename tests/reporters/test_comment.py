@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runevals.records import FinalVerdict, Links, Outcome
+from runevals.pipeline import concluded
+from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
 from runevals.reporters import comment
+from runevals.settings import defaults
 from tests.reporters.conclusions import (
     ALL,
     all_passed,
@@ -41,7 +43,21 @@ def skipped():
     return replace(made, verdict=verdict, gates=(), report=replace(made.report, run=run))
 
 
-@pytest.mark.parametrize("make", [*ALL, no_base, skipped], ids=lambda make: make.__name__)
+def not_confirmed():
+    made = regressions()
+    reason = "a fresh run of the base fell just as far: the model behind the target has moved"
+    verification = Verification(state="not_confirmed", reason=reason)
+    comparison = replace(made.comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, verification=verification)
+    return concluded(made.report, comparison, defaults())
+
+
+def unmeasured():
+    return conclusion(report({"a": "e", "b": "e", "c": "p"}), report({"a": "p", "b": "p", "c": "p"}))
+
+
+@pytest.mark.parametrize(
+    "make", [*ALL, no_base, skipped, not_confirmed, unmeasured], ids=lambda make: make.__name__
+)
 def test_golden(make, golden):
     text = comment.render(make(), LINKS, MARKER).encode("utf-8", errors="backslashreplace").decode()
     assert text.startswith(f"{MARKER}\n### ")

@@ -35,8 +35,19 @@ def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
         return StoredBase(notices=("no baseline: there is no github_token to look for one with",))
     if not here.workflow:
         return StoredBase(notices=("no baseline: GITHUB_WORKFLOW_REF does not say whose runs to look at",))
-    commit = _commit(settings, here, here.api)
-    wanted = Wanted(
+    try:
+        with understood():
+            found = _nearest(here.api, _wanted(settings, here, here.api))
+    except Refused as refused:
+        return StoredBase(notices=(f"no baseline: {refused}",))
+    if found.baseline is None:
+        return found
+    return replace(found, baseline=narrowed(found.baseline, settings))
+
+
+def _wanted(settings: Settings, here: OnGitHub, api: Api) -> Wanted:
+    commit = _commit(settings, here, api)
+    return Wanted(
         repository=here.repository,
         workflow=here.workflow,
         artifact=here.artifact,
@@ -45,14 +56,6 @@ def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
         not_run=here.run,
     )
-    try:
-        with understood():
-            found = _nearest(here.api, wanted)
-    except Refused as refused:
-        return StoredBase(notices=(f"no baseline: {refused}",))
-    if found.baseline is None:
-        return found
-    return replace(found, baseline=narrowed(found.baseline, settings))
 
 
 def _commit(settings: Settings, here: OnGitHub, api: Api) -> str | None:
