@@ -18,7 +18,7 @@ _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
 def withheld(settings: Settings) -> tuple[str, ...]:
     """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
     environment = settings.environment
-    asked = [told for told in (settings.target, settings.judge) if told is not None]
+    asked = [told for told in (settings.target, *settings.judges) if told is not None]
     lacking = [
         told.api_key_env
         for told in asked

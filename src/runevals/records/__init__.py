@@ -15,8 +15,8 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
-from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, Location, Problem, SuiteProblem
 from runevals.records.links import Links
+from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, Location, Problem, SuiteProblem
 from runevals.records.report import (
     LABELS,
     AttemptReport,
