@@ -21,13 +21,6 @@ RUNNER_UID = 1001
 BASE = "python:3.12-slim-bookworm"
 
 
-@pytest.fixture(scope="module")
-def image():
-    built = docker("build", "--quiet", "--tag", "runevals-under-test", str(ROOT))
-    assert built.returncode == 0, built.stderr
-    return "runevals-under-test"
-
-
 @pytest.fixture
 def step(image, tmp_path):
     """Runs the action in a workspace that belongs to the runner's user, with the given inputs."""

@@ -10,7 +10,6 @@ import pytest
 from runevals.sandbox import Sandbox
 from tests.conftest import docker
 from tests.system import hostile
-from tests.system.test_container import image  # noqa: F401 - a fixture
 
 
 def processes() -> set[int]:
@@ -33,7 +32,7 @@ def test_no_attack_works_and_each_ends_as_it_should(language, monkeypatch):
 
 @pytest.mark.needs("container")
 @pytest.mark.parametrize("user", [[], ["--user", "1001", "--cap-drop", "ALL"]], ids=["root", "user"])
-def test_nor_in_the_container(image, user):  # noqa: F811
+def test_nor_in_the_container(image, user):
     script = Path(hostile.__file__)
     done = docker(
         *("run", "--rm", *user, "-v", f"{script}:/hostile/hostile.py:ro"),

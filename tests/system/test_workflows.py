@@ -1,0 +1,176 @@
+"""The documented workflow files on a runner: `act`, the action's image, and a GitHub of the test's own.
+
+Not the real thing: the checkout, which is act's copy of the folder, and the upload, which is a stand-in for
+actions/upload-artifact (`actions/`) that speaks to act's artifact service. What is uploaded is then put where the
+API finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_run import AGENT
+from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
+
+pytestmark = pytest.mark.needs("container")
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = ROOT / "docs" / "workflows"
+PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+
+
+@pytest.fixture(scope="session")
+def actions(image, tmp_path_factory):
+    """What the workflows use: the action as a release has it, and a stand-in for the upload."""
+    folder = tmp_path_factory.mktemp("action")
+    shutil.copy(ROOT / "action.yml", folder)
+    shutil.copytree(ROOT / "with-artifact", folder / "with-artifact")
+    subprocess.run([sys.executable, ROOT / ".ci" / "point_at_image.py", image], cwd=folder, check=True)
+    [upload] = re.findall(r"actions/upload-artifact@\w+", (ROOT / "with-artifact/action.yml").read_text("utf-8"))
+    return {"runevals/runevals@v0": folder, upload: Path(__file__).parent / "actions" / "upload-artifact"}
+
+
+@pytest.fixture
+def workflow(repository, hub, actions, tmp_path_factory):
+    """Runs a workflow of the documentation for an event, in the repository → (whether it succeeded, its log)."""
+    repository.write(".gitignore", ".evals/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "ignore results")
+    repository.git("branch", "-f", "main")
+    runner = tmp_path_factory.mktemp("runner")
+
+    def run(number: int, file: str, event: str, payload: dict) -> tuple[bool, str]:
+        (runner / "event.json").write_text(json.dumps(payload), encoding="utf-8")
+        environment = {
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_RUN_ID": str(number),
+            "GITHUB_API_URL": hub.url,
+            "GITHUB_WORKFLOW_REF": f"o/r/.github/workflows/{file}@refs/heads/main",
+        }
+        command = [
+            *(Path(sys.executable).with_name("act"), event, "-W", WORKFLOWS / file, "-e", runner / "event.json"),
+            *("-P", "ubuntu-latest=python:3.12-slim-bookworm", "--pull=false", "--no-cache-server", "--rm"),
+            *("--container-daemon-socket", "-", "-s", "GITHUB_TOKEN", "-s", "OPENAI_API_KEY"),
+            *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
+            *("--artifact-server-path", runner / "artifacts"),
+            *(word for name, value in environment.items() for word in ("--env", f"{name}={value}")),
+            *(word for name, folder in actions.items() for word in ("--local-repository", f"{name}={folder}")),
+        ]
+        secrets = {"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "not-a-real-key"}
+        home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
+        done = subprocess.run(
+            [str(word) for word in command],
+            cwd=repository.path,
+            env={**os.environ, **secrets, **home},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        path = f".github/workflows/{file}"
+        hub.run(number, repository.git("rev-parse", "HEAD"), event=event, path=path)
+        for archive in (runner / "artifacts" / str(number)).glob("*/*.zip"):
+            hub.artifact(number, archive.stem, archive.read_bytes())
+        return done.returncode == 0, done.stdout + done.stderr
+
+    run.repository = repository
+    return run
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def push_to_main(workflow, hub) -> None:
+    repository = workflow.repository
+    repository.git("checkout", "-q", "main")
+    hub.history = [repository.git("rev-parse", "main")]
+    succeeded, log = workflow(1, "pull-request.yml", "push", PUSH)
+    assert succeeded, log
+    assert [one["run"] for one in hub.artifacts] == [1]
+
+
+def merged(repository, agent: str) -> dict:
+    """Checks out a change of the agent merged into main, as GitHub does → the event of its pull request."""
+    repository.git("checkout", "-q", "change")
+    repository.write("agent.py", agent)
+    repository.git("commit", "-qam", "change")
+    head = repository.git("rev-parse", "change")
+    repository.git("checkout", "-q", "--detach", "main")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "change")
+    own = {"id": REPOSITORY_ID}
+    base = {"sha": repository.git("rev-parse", "main"), "ref": "main", "repo": own}
+    change = {"number": 7, "head": {"sha": head, "ref": "change", "repo": own}, "base": base}
+    return {"number": 7, "pull_request": change}
+
+
+WORSE = AGENT.replace("'Paris'", "'Rome'")
+BETTER = AGENT + "\n"
+
+
+def test_a_worse_prompt_is_red_and_its_fix_turns_the_same_comment_green(workflow, hub):
+    push_to_main(workflow, hub)
+
+    succeeded, log = workflow(2, "pull-request.yml", "pull_request", merged(workflow.repository, WORSE))
+    assert not succeeded, log
+    [comment] = hub.comments[7]
+    assert "### ❌ 1 of 2 cases regressed" in comment["body"]
+    assert "- Paris\n+ Rome" in comment["body"]
+    assert [one["run"] for one in hub.artifacts] == [1, 2], "a red result is stored too"
+    assert "baseline_run_id=1" in log
+
+    succeeded, log = workflow(3, "pull-request.yml", "pull_request", merged(workflow.repository, BETTER))
+    assert succeeded, log
+    [same] = hub.comments[7]
+    assert same["id"] == comment["id"]
+    assert "### ✅ No regression in 2 cases" in same["body"]
+
+
+def test_a_merge_queue_is_held_by_a_worse_group(workflow, hub):
+    push_to_main(workflow, hub)
+    repository = workflow.repository
+    merged(repository, WORSE)
+    group = {
+        "head_sha": repository.git("rev-parse", "HEAD"),
+        "head_ref": "refs/heads/gh-readonly-queue/main/pr-7-0",
+        "base_sha": repository.git("rev-parse", "main"),
+        "base_ref": "refs/heads/main",
+    }
+    succeeded, log = workflow(2, "pull-request.yml", "merge_group", {"merge_group": group})
+    assert not succeeded, log
+    assert "✗ 1 of 2 cases regressed" in log
+    assert "baseline_run_id=1" in log
+    assert not hub.comments
+
+
+def test_a_forks_change_is_commented_on_by_a_workflow_that_runs_nothing_of_it(workflow, hub):
+    push_to_main(workflow, hub)
+    repository = workflow.repository
+    event = merged(repository, WORSE)
+    event["pull_request"]["head"]["repo"] = {"id": FORK_ID}
+    sha = event["pull_request"]["head"]["sha"]
+    hub.faults = [Fault("POST", 403, message="Resource not accessible by integration", times=1)]
+    succeeded, log = workflow(2, "pull-request.yml", "pull_request", event)
+    assert not succeeded, log
+    assert not hub.comments
+
+    forks = {"branch": "change", "event": "pull_request", "repository_id": FORK_ID}
+    hub.run(2, sha, path=hub.runs.pop()["path"], **forks)
+    hub.pull(7, sha, branch="change", owner="mallory", repository_id=FORK_ID)
+    repository.git("checkout", "-q", "main")
+    told = {"workflow_run": {"id": 2, "event": "pull_request"}, "repository": {"default_branch": "main"}}
+    succeeded, log = workflow(3, "fork-comment.yml", "workflow_run", told)
+    assert succeeded, log
+    [body] = hub.bodies()
+    assert "1 of 2 cases regressed" in body
