@@ -29,6 +29,7 @@ TOOLS = {
     "json_template",
     "json_pick",
     "web_settings",
+    "github_models",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}

@@ -72,6 +72,7 @@ class Endpoint:
     base_url: str | None = None
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
+    access: str = ""  # what may be missing where it refuses the key
 
 
 class Chat:
@@ -114,7 +115,7 @@ class Chat:
         except openai.APIConnectionError as error:
             raise TryAgain("failed", f"connection failed: {error.__cause__ or error}") from error
         except openai.APIStatusError as error:
-            raise _translated(error, parameters) from error
+            raise _translated(error, parameters, self.endpoint.access) from error
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         return _reply(completion, time.monotonic() - started)
@@ -146,8 +147,10 @@ class Chat:
         return openai.OpenAI(base_url=end.base_url, api_key=end.api_key, timeout=end.timeout_s, max_retries=0)
 
 
-def _translated(error: openai.APIStatusError, parameters: Mapping[str, object]) -> Exception:
+def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], access: str) -> Exception:
     status, message = error.status_code, _message(error)
+    if access and status in (401, 403):
+        message = f"{message} ({access})"
     body = error.body if isinstance(error.body, Mapping) else {}
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)

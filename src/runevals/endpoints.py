@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 from runevals.dialects.reading import path_inside
 from runevals.errors import InvalidSettings
+from runevals.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
 from runevals.settings_file import SettingsFile
 from runevals.web_settings import WebSettings, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "http", "a2a", "command", "python", "recorded", "skill"]
-JudgeType = Literal["openai", "azure", "recorded"]
+TargetType = Literal["openai", "github-models", "http", "a2a", "command", "python", "recorded", "skill"]
+JudgeType = Literal["openai", "github-models", "azure", "recorded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +117,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
         model=told.get("model"),
         base_url=_base_url(told, environment, from_file=from_file, what="target"),
-        api_key_env=told.get("api_key_env", "OPENAI_API_KEY") if web is None else "",
+        api_key_env=_key_name(told, environment, "target") if web is None else "",
         system_prompt=system_prompt,
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
@@ -125,7 +126,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        files=tuple(files) if told["type"] in ("openai", "recorded") else None,
+        files=tuple(files) if told["type"] in ("openai", GITHUB_MODELS, "recorded") else None,
         web=web,
     )
     _complete(settled)
@@ -176,8 +177,8 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
     return JudgeSettings(
         type=kind,
         model=told.get("model"),
-        base_url=_base_url(told, environment, from_file=from_file, what="judge"),
-        api_key_env=told.get("api_key_env", "OPENAI_API_KEY"),
+        base_url=_base_url({**told, "type": kind}, environment, from_file=from_file, what="judge"),
+        api_key_env=_key_name({**told, "type": kind}, environment, "judge"),
         parameters=told.get("parameters", {}),
         path=path,
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
@@ -185,10 +186,15 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
     )
 
 
-def api_key(name: str, environment: Mapping[str, str], *, base_url: str | None, what: str) -> str:
-    """The key in the variable `name`. A server of one's own may need none. Raises InvalidSettings."""
-    key = environment.get(name, "")
-    if not key and base_url is None:
+def needs_key(told: TargetSettings | JudgeSettings) -> bool:
+    """Whether it answers nobody without a key; a server of one's own may."""
+    return told.type == GITHUB_MODELS or (told.type in ("openai", "azure") and told.base_url is None)
+
+
+def api_key(told: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> str:
+    """The key that it is sent. Raises InvalidSettings where it needs one and there is none."""
+    key, name = environment.get(told.api_key_env, ""), told.api_key_env
+    if not key and needs_key(told):
         raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
     return key or "none"
 
@@ -196,8 +202,8 @@ def api_key(name: str, environment: Mapping[str, str], *, base_url: str | None, 
 def _target_words(text: str) -> dict[str, Any]:
     kind, _, rest = text.partition(":")
     match kind:
-        case "openai":
-            return {"type": "openai", **({"model": rest} if rest else {})}
+        case "openai" | "github-models":
+            return {"type": kind, **({"model": rest} if rest else {})}
         case "recorded":
             return {"type": "recorded", "path": rest}
         case "skill":
@@ -210,8 +216,8 @@ def _target_words(text: str) -> dict[str, Any]:
             return web_words(kind, rest)
         case _:
             raise InvalidSettings(
-                f"there is no target '{text}'; it is one of openai[:MODEL], http:URL, a2a:URL, recorded:FILE, "
-                "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
+                f"there is no target '{text}'; it is one of openai[:MODEL], github-models:MODEL, http:URL, "
+                "a2a:URL, recorded:FILE, command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
             )
 
 
@@ -221,6 +227,8 @@ def _judge_words(text: str) -> dict[str, Any]:
         return {"type": "recorded", "path": rest}
     if text == "azure":
         return {"type": "azure"}
+    if kind == GITHUB_MODELS:
+        return {"type": kind, "model": rest}
     return {"model": rest if kind == "openai" else text}
 
 
@@ -228,6 +236,8 @@ def _base_url(
     told: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
 ) -> str | None:
     """The endpoint's address. A file of the checkout may not send the job's key elsewhere."""
+    if told["type"] == GITHUB_MODELS:
+        return address(environment)
     named: str | None = told.get("base_url")
     if named is None:
         return environment.get("OPENAI_BASE_URL") or None
@@ -237,6 +247,13 @@ def _base_url(
             f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}"
         )
     return named
+
+
+def _key_name(told: Mapping[str, Any], environment: Mapping[str, str], what: str) -> str:
+    if told["type"] == GITHUB_MODELS:
+        without_address(told, what)
+        return token_name(environment)
+    return sendable(told.get("api_key_env", "OPENAI_API_KEY"), f"{what}.api_key_env")
 
 
 def _azure(told: Mapping[str, Any], endpoint: str | None, environment: Mapping[str, str]) -> JudgeSettings:
@@ -275,8 +292,8 @@ def _command(value: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _complete(target: TargetSettings) -> None:
-    if target.type == "openai" and not target.model:
-        raise InvalidSettings("the openai target has no model; name one with --model or target.model")
+    if target.type in ("openai", GITHUB_MODELS) and not target.model:
+        raise InvalidSettings(f"the {target.type} target has no model; name one with --model or target.model")
     if target.type == "command" and not target.command:
         raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
     if target.type == "python" and (not target.function or ":" not in target.function):

@@ -17,7 +17,8 @@ from runevals.plan import RunPlan
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.settings import Settings, SuiteEntry
 
-CAN_INTERCEPT = frozenset({"openai", "recorded"})  # targets whose tool calls we answer, or that played them before
+# Targets whose tool calls we answer, or that played them before.
+CAN_INTERCEPT = frozenset({"openai", "github-models", "recorded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

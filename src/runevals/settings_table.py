@@ -35,11 +35,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], http:URL, a2a:URL, recorded:FILE, command:PROGRAM or "
-        "python:FILE.py:FUNCTION.",
+        help="The system under test: openai[:MODEL], github-models:MODEL, http:URL, a2a:URL, recorded:FILE, "
+        "command:PROGRAM or python:FILE.py:FUNCTION.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),
-    Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),
+    Setting(
+        name="judge",
+        kind="text",
+        help="The model that grades: MODEL, github-models:MODEL, azure or recorded:FILE.",
+    ),
     Setting(name="judge_model", kind="text", help="The judge's model."),
     Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
     Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),

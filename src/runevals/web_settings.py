@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from runevals.errors import InvalidSettings
+from runevals.github_models import sendable
 from runevals.json_pick import Pick
 from runevals.json_template import placeholders
 from runevals.nearest import did_you_mean
@@ -172,7 +173,7 @@ def _header(name: str, value: Any) -> Header:
     if not _HEADER_NAME.fullmatch(name):
         raise InvalidSettings(f"target.headers: '{name}' is no name of a header")
     if isinstance(value, Mapping):
-        return Header(text=value.get("prefix", ""), env=value["env"])
+        return Header(text=value.get("prefix", ""), env=sendable(value["env"], f"target: the header {name}"))
     if _SECRET_HEADER.search(name):
         raise InvalidSettings(f"target.headers: {name} holds a secret; name its variable instead: {{env: NAME}}")
     return Header(text=value)

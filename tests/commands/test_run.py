@@ -82,7 +82,7 @@ def test_without_a_target_it_shows_the_shortest_ways(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals()
     assert code == 2
-    assert err.count("  runevals --target") == 3
+    assert err.count("  runevals --target") == 4
 
 
 def test_the_commands_of_the_seed_run_as_printed(project, runevals):

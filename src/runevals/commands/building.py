@@ -13,6 +13,7 @@ from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
+from runevals.github_models import ACCESS, GITHUB_MODELS
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
 from runevals.panel import Panel
@@ -35,8 +36,9 @@ from runevals.targets.skill import SkillTarget
 from runevals.throttle import Throttle
 from runevals.world import World
 
-NO_TARGET = """nothing says what to run the suite against. The three shortest ways:
+NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
+  runevals --target github-models:MODEL          a model of GitHub Models (GITHUB_TOKEN)
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
   runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
 Or write `target:` into runevals.yaml."""
@@ -112,11 +114,15 @@ def _target(
             return RecordedTarget.from_file(
                 told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
             )
-        case "openai":
+        case "openai" | "github-models":
             chat = _chat(told, settings.environment, throttles, what="target")
             threading.Thread(target=chat.warm_up, daemon=True).start()
             return OpenAITarget(
-                chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
+                chat,
+                system_prompt=told.system_prompt,
+                parameters=told.parameters,
+                prices=settings.prices,
+                name=told.type,
             )
         case "http" | "a2a":
             return _behind_address(told, settings, throttles)
@@ -193,10 +199,11 @@ def _chat(
 ) -> Chat:
     endpoint = Endpoint(
         model=told.model or "",
-        api_key=api_key(told.api_key_env, environment, base_url=told.base_url, what=what),
+        api_key=api_key(told, environment, what),
         base_url=told.base_url,
         azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
         timeout_s=told.timeout_s,
+        access=ACCESS if told.type == GITHUB_MODELS else "",
     )
     return Chat(endpoint, throttles.setdefault(told.base_url or "", Throttle()))
 

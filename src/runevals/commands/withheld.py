@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from runevals.commands.provenance import provenance
+from runevals.endpoints import needs_key
 from runevals.errors import MEASURED_GREEN, WORLD_REFUSED
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunInfo
 from runevals.redact import SECRET_NAMES
@@ -19,11 +20,7 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
     environment = settings.environment
     asked = [told for told in (settings.target, *settings.judges) if told is not None]
-    lacking = [
-        told.api_key_env
-        for told in asked
-        if told.type in ("openai", "azure") and told.base_url is None and not environment.get(told.api_key_env)
-    ]
+    lacking = [told.api_key_env for told in asked if needs_key(told) and not environment.get(told.api_key_env)]
     if all(told.type in ("recorded", "skill") for told in asked):
         return ()
     empty = [

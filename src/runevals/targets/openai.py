@@ -29,7 +29,9 @@ class OpenAITarget:
         system_prompt: str | None,
         parameters: Mapping[str, object],
         prices: Prices = Prices(),  # noqa: B008 - a frozen record
+        name: str = "openai",
     ) -> None:
+        self._name = name
         self._chat = chat
         self._prices = prices
         self._system_prompt = system_prompt
@@ -114,7 +116,7 @@ class OpenAITarget:
         """The model asked for, and those that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
-            type="openai",
+            type=self._name,
             model=self._chat.endpoint.model,
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
