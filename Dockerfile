@@ -6,9 +6,14 @@ RUN python3 -m venv /opt/runevals \
  && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements.lock
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
-RUN /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /build \
+RUN /opt/runevals/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --wheel-dir /wheel /build \
+ && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /wheel/*.whl \
  && /opt/runevals/bin/pip uninstall -q -y pip setuptools \
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
+
+# A release publishes the very wheel that its image has: docker build --target wheel --output dist .
+FROM scratch AS wheel
+COPY --from=build /wheel /
 
 FROM ${BASE_IMAGE}
 # git: the base's settings, suites and code are read from its commit. The workspace belongs to another user.

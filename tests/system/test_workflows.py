@@ -34,9 +34,10 @@ def actions(image, tmp_path_factory):
     folder = tmp_path_factory.mktemp("action")
     shutil.copy(ROOT / "action.yml", folder)
     shutil.copytree(ROOT / "with-artifact", folder / "with-artifact")
-    subprocess.run([sys.executable, ROOT / ".ci" / "point_at_image.py", image], cwd=folder, check=True)
+    subprocess.run([sys.executable, ROOT / ".ci" / "release_files.py", image, "latest"], cwd=folder, check=True)
     [upload] = re.findall(r"actions/upload-artifact@\w+", (ROOT / "with-artifact/action.yml").read_text("utf-8"))
-    return {"runevals/runevals@v0": folder, upload: Path(__file__).parent / "actions" / "upload-artifact"}
+    stand_in = Path(__file__).parent / "actions" / "upload-artifact"
+    return {"runevals/runevals@v0": folder, "runevals/runevals@latest": folder, upload: stand_in}
 
 
 @pytest.fixture
