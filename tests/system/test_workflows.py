@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 
@@ -44,21 +45,24 @@ def actions(image, tmp_path_factory):
 def workflow(repository, hub, actions, tmp_path_factory):
     """Runs a workflow of the documentation for an event, in the repository → (whether it succeeded, its log)."""
     repository.write(".gitignore", ".evals/\n")
+    shutil.copytree(WORKFLOWS, repository.path / ".github" / "workflows")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "ignore results")
     repository.git("branch", "-f", "main")
     runner = tmp_path_factory.mktemp("runner")
 
-    def run(number: int, file: str, event: str, payload: dict) -> tuple[bool, str]:
+    def run(number: int, file: str, event: str, payload: dict, **more: str) -> tuple[bool, str]:
+        folder = repository.path / ".github" / "workflows"
         (runner / "event.json").write_text(json.dumps(payload), encoding="utf-8")
         environment = {
             "GITHUB_REPOSITORY": "o/r",
             "GITHUB_RUN_ID": str(number),
             "GITHUB_API_URL": hub.url,
             "GITHUB_WORKFLOW_REF": f"o/r/.github/workflows/{file}@refs/heads/main",
+            **more,
         }
         command = [
-            *(Path(sys.executable).with_name("act"), event, "-W", WORKFLOWS / file, "-e", runner / "event.json"),
+            *(Path(sys.executable).with_name("act"), event, "-W", folder / file, "-e", runner / "event.json"),
             *("-P", "ubuntu-latest=python:3.12-slim-bookworm", "--pull=false", "--no-cache-server", "--rm"),
             *("--container-daemon-socket", "-", "-s", "GITHUB_TOKEN", "-s", "OPENAI_API_KEY"),
             *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
@@ -102,10 +106,10 @@ def push_to_main(workflow, hub) -> None:
     assert [one["run"] for one in hub.artifacts] == [1]
 
 
-def merged(repository, agent: str) -> dict:
-    """Checks out a change of the agent merged into main, as GitHub does → the event of its pull request."""
+def merged(repository, text: str, file: str = "agent.py") -> dict:
+    """Checks out a change of a file merged into main, as GitHub does → the event of its pull request."""
     repository.git("checkout", "-q", "change")
-    repository.write("agent.py", agent)
+    repository.write(file, text)
     repository.git("commit", "-qam", "change")
     head = repository.git("rev-parse", "change")
     repository.git("checkout", "-q", "--detach", "main")
@@ -175,3 +179,35 @@ def test_a_forks_change_is_commented_on_by_a_workflow_that_runs_nothing_of_it(wo
     assert succeeded, log
     [body] = hub.bodies()
     assert "1 of 2 cases regressed" in body
+
+
+def test_the_first_five_minutes_end_with_a_blocked_merge(workflow, hub):
+    """The files of docs/github.md, as they stand there."""
+    page = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"^\*\*\d\. [^`\n]*`([\w./]+)`[^\n]*\n\n```\w+\n(.*?)^```$", page, re.M | re.S))
+    assert len(files) == 4
+    repository = workflow.repository
+    repository.git("checkout", "-q", "main")
+    for name, text in files.items():
+        repository.write(name, text)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "add evals")
+    repository.git("branch", "-f", "change")
+    hub.history = [repository.git("rev-parse", "main")]
+    first_line = files["prompts/support.md"].splitlines()[0]
+
+    def answer(body, number):
+        prompt, question = (message["content"] for message in body["messages"])
+        facts = {"Basic": "$10 a month", "Team": "$25 a month", "cancel": "30 days"}
+        known = [fact for word, fact in facts.items() if word in question and fact in prompt]
+        return Reply(" ".join(known) or "I do not know.")
+
+    with chat_server(answer) as server:
+        models = {"RUNEVALS_GITHUB_MODELS_URL": server.base_url}
+        succeeded, log = workflow(1, "evals.yml", "push", PUSH, **models)
+        assert succeeded, log
+        broken = merged(repository, first_line, "prompts/support.md")
+        succeeded, log = workflow(2, "evals.yml", "pull_request", broken, **models)
+        assert not succeeded, log
+    assert "### ❌ 3 of 3 cases regressed" in hub.bodies()[0]
+    assert set(server.keys) == {f"Bearer {TOKEN}"}
