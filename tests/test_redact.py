@@ -26,6 +26,11 @@ def test_values_go_by_their_names_the_longest_first():
     )
 
 
+def test_values_go_in_the_form_that_addresses_have_too():
+    told = redactor({"A_KEY": "first/secret=="})("https://x.example/first/secret%3D%3D?key=first%2Fsecret%3D%3D")
+    assert told == "https://x.example/[redacted A_KEY]?key=[redacted A_KEY]"
+
+
 def test_short_values_and_other_names_stay():
     assert redactor({"A_KEY": "short", "NAME": "long-enough-value"})("short long-enough-value") == (
         "short long-enough-value"

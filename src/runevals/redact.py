@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 T = TypeVar("T")
 
@@ -31,7 +32,11 @@ def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()
 
 def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that replaces secrets in a text: the values above by their names, other keys by their shape."""
-    values = secret_values(environment, more_names)
+    values = {
+        form: name
+        for value, name in secret_values(environment, more_names).items()
+        for form in (value, quote(value), quote(value, safe=""))  # the two as addresses have it in path and query
+    }
     longest_first = sorted(values, key=len, reverse=True)
     pattern = re.compile("|".join([*map(re.escape, longest_first), KEY_SHAPES]))
     return lambda text: pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
