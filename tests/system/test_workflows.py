@@ -7,6 +7,7 @@ API finds it.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -14,6 +15,8 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -72,15 +75,16 @@ def workflow(repository, hub, actions, tmp_path_factory):
         ]
         secrets = {"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "not-a-real-key"}
         home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
-        done = subprocess.run(
-            [str(word) for word in command],
-            cwd=repository.path,
-            env={**os.environ, **secrets, **home},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        with alone():
+            done = subprocess.run(
+                [str(word) for word in command],
+                cwd=repository.path,
+                env={**os.environ, **secrets, **home},
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
         path = f".github/workflows/{file}"
         hub.run(number, repository.git("rev-parse", "HEAD"), event=event, path=path)
         for archive in (runner / "artifacts" / str(number)).glob("*/*.zip"):
@@ -89,6 +93,14 @@ def workflow(repository, hub, actions, tmp_path_factory):
 
     run.repository = repository
     return run
+
+
+@contextmanager
+def alone():
+    """One act at a time: it names its containers by workflow and job, not by run."""
+    with (Path(tempfile.gettempdir()) / "runevals-tests-act.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def free_port() -> int:
