@@ -25,6 +25,7 @@ TOOLS = {
     "power",
     "urls",
     "prices",
+    "shard",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}

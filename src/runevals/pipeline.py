@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
-from runevals.conclude import conclude
+from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
@@ -137,7 +137,9 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, setti
 
 
 def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
-    """gate → conclude."""
+    """gate → conclude; a part of a run decides nothing."""
+    if report.run.shard is not None:
+        return of_shard(report, report.run.shard)
     if comparison is not None:
         comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
     gates = apply_gates(settings, report, comparison)

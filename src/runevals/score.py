@@ -93,6 +93,7 @@ def run_info(
         ref=provenance.ref,
         settings=provenance.settings,
         notices=provenance.notices,
+        shard=plan.shard,
     )
 
 

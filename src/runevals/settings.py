@@ -18,6 +18,7 @@ from runevals.prices import Price, Prices
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.shard import Shard, read_shard
 from runevals.urls import Fetching
 
 CACHE = ".evals/cache"
@@ -49,6 +50,7 @@ class Settings:
     category: tuple[str, ...]
     tag: tuple[str, ...]
     filter: tuple[str, ...]
+    shard: Shard | None  # None: all cases
     evaluators: tuple[str, ...]
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
@@ -144,6 +146,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         category=tuple(values["category"]),
         tag=tuple(values["tag"]),
         filter=tuple(values["filter"]),
+        shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
         baseline_named=origins["baseline"] not in in_files,

@@ -47,6 +47,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
     Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
     Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
+    Setting(
+        name="shard",
+        kind="text",
+        help="Run only part i of n of the cases, i/n; `runevals merge` puts the parts together.",
+    ),
     Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
     Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
     Setting(

@@ -21,7 +21,7 @@ from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
-from runevals.plan import judged_checks, make_plan
+from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
 from runevals.wording import plural
@@ -43,13 +43,14 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
 
     Raises RunevalsError for what stops a run.
     """
+    _require_whole(settings, asked)
     settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
     settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
     loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
-    baseline, notices = read_baseline(settings)
+    baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
@@ -59,6 +60,16 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     return _against(baseline, settings, loaded, asked)
+
+
+def _require_whole(settings: Settings, asked: Asked) -> None:
+    """Raises InvalidSettings where a part of the cases was to be compared with a base."""
+    named = "--base" if asked.ref is not None else "a baseline" if settings.baseline_named else None
+    if settings.shard is not None and named is not None:
+        raise InvalidSettings(
+            f"a shard is compared with nothing, but {named} was given; "
+            "`runevals merge --baseline FILE` compares all shards together"
+        )
 
 
 def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -118,7 +129,7 @@ def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     with real_world(settings, loaded.suites) as world:
         loading.rehearse(plan, world.sandbox)
-        yield Measurement(plan, settings, world, provenance(settings, notices))
+        yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 
 
 def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:

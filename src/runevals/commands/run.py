@@ -96,9 +96,9 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     warn(loaded.problems)
     if told["dry_run"]:
         from runevals.commands.plan import describe
-        from runevals.plan import make_plan
+        from runevals.plan import make_plan, part_of
 
-        click.echo(describe(make_plan(loaded.suites, settings), settings))
+        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
 
     asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])

@@ -182,6 +182,16 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """Which part of a run this is, and where its cases stand in the whole."""
+
+    part: int  # from 1
+    of: int
+    plan_cases: int  # of all parts together
+    positions: tuple[int, ...]  # of this part's cases among those, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """When, where and with what a run was made."""
 
@@ -197,6 +207,7 @@ class RunInfo:
     python: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    shard: ShardInfo | None = None  # None: the whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

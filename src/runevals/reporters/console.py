@@ -64,8 +64,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     yield from _errored(conclusion)
     yield from coverage.plain(report)
     yield ""
-    gates = "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
-    yield f"Gates  {gates}"
+    if conclusion.gates:
+        yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"       {_footer(conclusion)}"
 
 

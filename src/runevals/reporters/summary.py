@@ -67,7 +67,8 @@ def _sections(conclusion: Conclusion) -> Iterator[str]:
         yield _own_numbers(report)
     yield from _failures(report, comparison)
     yield from _unmeasured(report)
-    yield _gates(conclusion)
+    if conclusion.gates:
+        yield _gates(conclusion)
     yield from _about_the_suite(comparison)
     yield from coverage.markdown(report)
     yield f"<sub>{_footer(conclusion)}</sub>"
