@@ -24,6 +24,7 @@ REPORT_TO = "the issue tracker of runevals"
 COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
     "compare": "Compare two results documents.",
+    "merge": "Put the results of all shards together.",
     "validate": "Check suites without running anything.",
     "report": "Write a results document in another format.",
     "plan": "Show what would run.",
