@@ -72,6 +72,8 @@ class Settings:
     prices: Prices
     errors_limit: float
     output_dir: str
+    mode: str
+    shards: str
     cache: Path | None  # None: nothing is kept
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -175,6 +177,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
         output_dir=values["output_dir"],
+        mode=values["mode"],
+        shards=values["shards"],
         cache=_cache(values["cache"], told),
         evaluate_only=told.evaluate_only,
         environment=told.environment,

@@ -165,5 +165,18 @@ SETTINGS: tuple[Setting, ...] = (
         help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
         as_input=False,
     ),
+    Setting(
+        name="mode",
+        kind="text",
+        help="What the action does: run, or merge (the shards of a run).",
+        default="run",
+        choices=("run", "merge"),
+    ),
+    Setting(
+        name="shards",
+        kind="text",
+        help="The folder of the shards' results that mode merge reads.",
+        default="shards",
+    ),
     Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
 )

@@ -27,6 +27,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals import loading
     from runevals.commands.base_side import base_side
     from runevals.commands.judging import Asked, judged
+    from runevals.commands.merge import merged_conclusion
     from runevals.commands.telling import tell, warn
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
@@ -44,10 +45,12 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     folder = (workspace / settings.output_dir).resolve()
     if not folder.is_relative_to(workspace.resolve()) or folder == workspace.resolve():
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
-    loaded = loading.load_suites(settings)
-    warn(loaded.problems)
-    asked = Asked(ref=None, told=told, quiet=False)
-    conclusion = judged(settings, loaded, asked)
+    if settings.mode == "merge":
+        conclusion = merged_conclusion([workspace / settings.shards], settings)
+    else:
+        loaded = loading.load_suites(settings)
+        warn(loaded.problems)
+        conclusion = judged(settings, loaded, Asked(ref=None, told=told, quiet=False))
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
