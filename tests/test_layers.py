@@ -81,6 +81,7 @@ ALLOWED: dict[str, set[str]] = {
     "gold": DIALECTS,
     "calibration": BOTTOM | TOOLS,
     "judge_cache": BOTTOM | TOOLS | {"evaluators", "judge"},
+    "target_cache": BOTTOM | TOOLS | {"targets"},
     "sandbox": EDGES | {"sandbox"},
     "github": BOTTOM | TOOLS | {"github"},
     "commands": {"*"},

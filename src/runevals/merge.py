@@ -13,7 +13,7 @@ from runevals.records import CaseReport, ModelIdentity, RunInfo, RunReport, Shar
 from runevals.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
-    {"concurrency", "judge_concurrency", "cache", "output_dir", "config", "mode", "shards"}
+    {"concurrency", "judge_concurrency", "cache", "cache_target", "output_dir", "config", "mode", "shards"}
 )
 
 

@@ -75,6 +75,7 @@ class Settings:
     mode: str
     shards: str
     cache: Path | None  # None: nothing is kept
+    cache_target: bool
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -180,6 +181,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         mode=values["mode"],
         shards=values["shards"],
         cache=_cache(values["cache"], told),
+        cache_target=values["cache_target"],
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
@@ -207,7 +209,7 @@ def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None)
 
 
 def _cache(named: str | None, told: Told) -> Path | None:
-    """Where judges' answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
+    """Where answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
     if named is None:
         return None if told.environment.get("CI") else told.cwd / CACHE
     return None if named == "none" else told.cwd / named

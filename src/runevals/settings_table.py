@@ -166,6 +166,13 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="cache_target",
+        kind="yes_no",
+        help="Keep the target's answers there too (openai targets only).",
+        default=False,
+        as_input=False,
+    ),
+    Setting(
         name="mode",
         kind="text",
         help="What the action does: run, or merge (the shards of a run).",

@@ -20,6 +20,7 @@ from runevals.records import Response, Suite
 from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
+from runevals.target_cache import CachedTarget
 from runevals.targets import Target
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
@@ -44,13 +45,29 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
     Raises InvalidSettings, InvalidSuite.
     """
     throttles: dict[str, Throttle] = {}
+    cache = cache_of(settings)
     with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
-        target = target or _target(settings, suites, throttles, sandbox)
+        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
         try:
-            with _judging(settings, throttles) as judge:
-                yield World(target=target, judge=judge, sandbox=sandbox)
+            yield World(target=target, judge=_judge(settings, throttles, cache), sandbox=sandbox)
         finally:
             target.close()
+            if cache is not None:
+                cache.close()
+
+
+def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
+    """The target, with its answers kept where that was asked for and can give no stale one."""
+    if not settings.cache_target:
+        return target
+    if cache is None:
+        raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
+    if not isinstance(target, OpenAITarget):
+        raise InvalidSettings(
+            f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
+            "target depends on is not known, so that a kept one might be out of date"
+        )
+    return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
 
 
 def _may_be_reduced(settings: Settings) -> bool:
@@ -123,19 +140,12 @@ def _target(
             )
 
 
-@contextmanager
-def _judging(settings: Settings, throttles: dict[str, Throttle]) -> Iterator[Judge | None]:
-    """The judge that the settings name, or all of them as one; None without any. Ends its cache."""
+def _judge(settings: Settings, throttles: dict[str, Throttle], cache: Cache | None) -> Judge | None:
+    """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
-        yield None
-        return
-    cache = cache_of(settings)
+        return None
     voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
-    try:
-        yield voters[0] if len(voters) == 1 else Panel(voters)
-    finally:
-        if cache is not None:
-            cache.close()
+    return voters[0] if len(voters) == 1 else Panel(voters)
 
 
 def _voters(

@@ -166,17 +166,20 @@ def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, he
 def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
     """Measures a commit in a worktree of its own, with its own suites, settings and code.
 
-    With `beside`, the head is measured anew as well, round by round in turn with the base.
+    With `beside`, the head is measured anew as well, round by round in turn with the base. No answer of a target
+    comes from the cache.
     """
     with _checkout(settings, commit, asked) as told:
         suites = loading.load_suites(told)
-        base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
+        base_settings = replace(
+            loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
+        )
         with _measuring(base_settings, suites) as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat), beside) as head:
+            with _measuring(replace(settings, repeat=repeat, cache_target=False), beside) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass

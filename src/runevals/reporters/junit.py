@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from runevals.inert import xml_text
 from runevals.records import CaseReport, CheckReport, Conclusion, GateState, Outcome, TurnReport
 from runevals.reporters.coverage import tripwire
-from runevals.wording import percent, runs_passed, score
+from runevals.wording import percent, plural, runs_passed, score
 
 NAME = "junit"
 FILENAME = "junit.xml"
@@ -67,7 +67,12 @@ def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
 def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
     scores = {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
     traps = {xml_text(f"tripwire.{case.key}"): told for case in cases if (told := tripwire(case)) is not None}
-    return {**scores, **traps}
+    kept = {
+        xml_text(f"cached.{case.key}"): f"{count} of {plural(len(case.attempts), 'run')}"
+        for case in cases
+        if (count := sum(attempt.cached for attempt in case.attempts))
+    }
+    return {**scores, **traps, **kept}
 
 
 def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:

@@ -42,6 +42,18 @@ class OpenAITarget:
         """Loads the SDK beside other work."""
         self._chat.warm_up()
 
+    @property
+    def secret(self) -> bytes:
+        """What only those have who may ask this model."""
+        return self._chat.endpoint.api_key.encode()
+
+    def sent_for(self, conversation: Conversation) -> object:
+        """All that an answer depends on, as JSON: whom we ask, with what, and how its tool calls are answered."""
+        end = self._chat.endpoint
+        messages = [[message.role, message.content] for message in conversation.messages]
+        mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
+        return [end.base_url, end.model, self._parameters, self._system_prompt, messages, mocks]
+
     def answer(self, conversation: Conversation) -> Response:
         """What the model says in the end, its tool calls answered by the case's mocks on the way."""
         messages: list[Mapping[str, object]] = [
