@@ -81,3 +81,14 @@ def test_copies_are_not_counted_twice_in_a_pooled_base(asked, runevals):
         runevals("--target", "openai:tiny", "--baseline", "runs", "-o", "head.json")
     changes = asked.document("head.json")["comparison"]["changes"]
     assert [len(change["before"]["attempts"]) for change in changes if change["before"]] == [1, 1]
+
+
+def test_a_base_that_is_run_beside_is_asked_anew(repository, runevals, monkeypatch):
+    with chat_server(lambda body, n: Reply("Paris")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-ours")
+        runevals(*FLAGS, "--base", "main", "--repeat", "1", "-o", "out.json")
+        both = len(server.requests)
+        runevals(*FLAGS, "--base", "main", "--repeat", "1", "-o", "out.json")
+        assert len(server.requests) == both + both // 2 > 0
+    assert repository.document()["totals"]["cached"] == both // 2
