@@ -26,7 +26,12 @@ def items(prefix, count, **more):
 @pytest.fixture
 def zoo(project):
     """Two suites whose answers and judgements, some of them errors, are recorded for three attempts."""
-    checks = {"ExactMatch": {}, "Relevance": {"threshold": 4, "weight": 2}, "max_length": {"value": 100}}
+    checks = {
+        "ExactMatch": {},
+        "Relevance": {"threshold": 4, "weight": 2},
+        "max_length": {"value": 100},
+        "tone": {},
+    }
     project.write(
         "evals/a.json", {"schemaVersion": "1.2.0", "default_evaluators": checks, "items": items("a", 18)}
     )
@@ -50,8 +55,9 @@ def zoo(project):
                     answer["error"] = {"code": "target_timeout", "message": "no answer"}
                 answers.append(answer)
         judgements += [
-            {"case": f"{prefix}-{number}", "evaluator": "Relevance", "score": 1 + number % 5, "reason": "so"}
+            {"case": f"{prefix}-{number}", "evaluator": name, "score": 1 + number % 5, "reason": "so"}
             for number in range(count)
+            for name in ("Relevance", "tone")
         ]
     other = [{**judgement, "score": 5} for judgement in judgements]
     for name, lines in (("answers.jsonl", answers), ("one.jsonl", judgements), ("two.jsonl", other)):
@@ -59,6 +65,7 @@ def zoo(project):
     project.write(
         "runevals.yaml",
         "suites: [evals/a.json, evals/b.json]\nrepeat: 3\nerrors: {limit: 0.1}\n"
+        "evaluators: [{id: tone, type: llm, prompt: 'Polite? {{output}}', scoreRange: {min: 0, max: 10}}]\n"
         "judges: [recorded:one.jsonl, recorded:two.jsonl]\n"
         "target: {type: recorded, path: answers.jsonl, deterministic: false}\n",
     )
