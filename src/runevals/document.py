@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import cattrs
 
 FORMAT_VERSION = 1
+MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 
 Json = dict[str, Any]
 
@@ -73,7 +74,7 @@ def read(path: Path) -> RunReport:
 
 def read_conclusion(path: Path) -> Conclusion:
     """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
-    return parse(read_text(path, str(path)), str(path))
+    return parse(read_text(path, str(path), MAX_BYTES), str(path))
 
 
 def parse(text: str, shown: str) -> Conclusion:
