@@ -108,9 +108,13 @@ class _Builder:
 
     def __init__(self) -> None:
         self._built: dict[str, BuiltCheck] = {}
+        self._turns: dict[tuple[int, ...], PlannedTurn] = {}
 
     def turn(self, turn: Turn) -> PlannedTurn:
-        return PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        same = tuple(map(id, turn.checks))  # the very same specs, which outlive this builder
+        if same not in self._turns:
+            self._turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        return self._turns[same]
 
     def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
         key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight, spec.negated, spec.children))

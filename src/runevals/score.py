@@ -316,6 +316,8 @@ def _by_score(results: Sequence[CheckReport]) -> float | None:
 
 
 def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
+    if len(attempts) == 1:
+        return attempts[0].layers
     incomplete = {layer for attempt in attempts for layer in attempt.layers.incomplete}
     return Layers(
         fact=_mean(attempt.layers.fact for attempt in attempts),
