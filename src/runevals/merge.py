@@ -13,7 +13,7 @@ from runevals.records import CaseReport, ModelIdentity, RunInfo, RunReport, Shar
 from runevals.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
-    {"concurrency", "judge_concurrency", "cache", "cache_target", "output_dir", "config", "mode", "shards"}
+    {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
 )
 
 
@@ -61,13 +61,13 @@ def _part(shown: str, report: RunReport) -> Part:
 
 
 _SAME: Mapping[str, Callable[[Part], object]] = {
-    "number of shards": lambda part: part.shard.of,
-    "commit": lambda part: part.report.run.commit,
+    "numbers of shards": lambda part: part.shard.of,
+    "commits": lambda part: part.report.run.commit,
     "suites": lambda part: part.report.run.suites,
-    "number of cases": lambda part: part.shard.plan_cases,
-    "target": lambda part: _asked_for(part.report.run.target),
-    "judge": lambda part: _asked_for(part.report.run.judge),
-    "repeat": lambda part: part.report.run.repeat,
+    "numbers of cases": lambda part: part.shard.plan_cases,
+    "targets": lambda part: _asked_for(part.report.run.target),
+    "judges": lambda part: _asked_for(part.report.run.judge),
+    "attempts": lambda part: part.report.run.repeat,
     "settings": lambda part: _with_effect(part.report.run.settings),
 }
 
@@ -78,7 +78,9 @@ def _require_same_run(first: Part, other: Part) -> None:
         there, here = read(first), read(other)
         if there != here:
             shown = f" ({there} and {here})" if isinstance(there, str | int) or isinstance(here, str | int) else ""
-            raise InvalidDocument(f"{first.shown} and {other.shown} are not of one run: the {what} differ{shown}")
+            raise InvalidDocument(
+                f"{first.shown} and {other.shown} are not of one run: their {what} differ{shown}"
+            )
 
 
 def _require_each_once(parts: Sequence[Part]) -> None:

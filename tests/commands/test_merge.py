@@ -92,13 +92,13 @@ def test_a_part_that_is_there_twice_is_named(zoo, runevals, shards):
 @pytest.mark.parametrize(
     ("edit", "what"),
     [
-        (lambda run: run.update(commit="0" * 40), "commit"),
-        (lambda run: run["target"].update(model="other"), "target"),
-        (lambda run: run["judge"].update(model="other"), "judge"),
-        (lambda run: run.update(repeat=2), "repeat"),
+        (lambda run: run.update(commit="0" * 40), "commits"),
+        (lambda run: run["target"].update(model="other"), "targets"),
+        (lambda run: run["judge"].update(model="other"), "judges"),
+        (lambda run: run.update(repeat=2), "attempts"),
         (lambda run: run["suites"][0].update(fingerprint="x"), "suites"),
         (lambda run: run["settings"].update(category=["farm"]), "settings"),
-        (lambda run: run["shard"].update(of=5), "number of shards"),
+        (lambda run: run["shard"].update(of=5), "numbers of shards"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -107,7 +107,7 @@ def test_shards_of_another_run_are_refused(zoo, runevals, shards, edit, what):
     edit(document["run"])
     zoo.write("3.json", document)
     code, _, err = runevals("merge", *shards)
-    assert (code, f"1.json and 3.json are not of one run: the {what} differ" in err) == (2, True)
+    assert (code, f"1.json and 3.json are not of one run: their {what} differ" in err) == (2, True)
 
 
 def test_a_document_of_another_version_or_of_a_whole_run_is_refused(zoo, runevals, shards):
@@ -150,3 +150,43 @@ def test_filters_leave_out_the_same_cases_of_the_base(zoo, runevals, shards):
         "unchanged",
         "unmeasured",
     }
+
+
+def test_no_shard_is_overwritten(zoo, runevals, shards):
+    before = zoo.document("2.json")
+    code, _, err = runevals("merge", *shards, "-o", "./2.json")
+    assert (code, "2.json is one of the shards" in err) == (2, True)
+    assert zoo.document("2.json") == before
+
+
+def test_a_folder_of_shards_is_read_with_the_folders_in_it(zoo, runevals, shards):
+    for name in shards:
+        (zoo.path / "all" / name[0]).mkdir(parents=True)
+        (zoo.path / name).rename(zoo.path / "all" / name[0] / "results.json")
+    runevals("merge", "all", "-o", "merged.json")
+    assert text(zoo, "merged.json") == text(zoo, "whole.json")
+    (zoo.path / "none").mkdir()
+    code, _, err = runevals("merge", "none")
+    assert (code, "there is no results document (.json) in none" in err) == (2, True)
+
+
+def test_shards_may_differ_in_how_many_calls_they_make_at_once(zoo, runevals, shards):
+    runevals("--shard", "2/4", "--concurrency", "2", "-o", "2.json")
+    assert runevals("merge", *shards)[0] == 1
+
+
+def test_what_single_shards_say_of_their_run_is_joined(zoo, runevals, shards):
+    for name, model, notice, mode, started_at in (
+        ("1.json", "b", "one", None, "2026-11-21T10:00:00Z"),
+        ("2.json", "a", "two", "strict", "2026-11-21T10:00:30Z"),
+        ("3.json", "b", "one", None, "2026-11-21T09:59:00Z"),
+        ("4.json", "a", "two", None, "2026-11-21T10:00:00Z"),
+    ):
+        document = zoo.document(name)
+        document["run"] |= {"notices": [notice], "sandbox": mode, "started_at": started_at, "duration_s": 10.0}
+        document["run"]["target"]["reported"] = [model]
+        zoo.write(name, document)
+    runevals("merge", *shards, "-o", "merged.json")
+    run = zoo.document("merged.json")["run"]
+    assert (run["target"]["reported"], run["notices"], run["sandbox"]) == (["a", "b"], ["one", "two"], "strict")
+    assert (run["started_at"], run["duration_s"]) == ("2026-11-21T09:59:00Z", 100.0)

@@ -34,13 +34,17 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     from dataclasses import replace
 
     from runevals.commands.base_side import base_side
+    from runevals.errors import InvalidSettings
     from runevals.publish import check_outputs, publish
     from runevals.settings import resolve
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
+    files = _files(documents)
+    for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
+        raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
-    conclusion = merged_conclusion(documents, resolve(replace(words, base_side=base_side(words))))
+    conclusion = merged_conclusion(files, resolve(replace(words, base_side=base_side(words))))
     publish(conclusion, outputs)
     tell(conclusion)
     finish(conclusion.verdict.exit_code)
