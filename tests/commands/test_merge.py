@@ -126,6 +126,25 @@ def test_a_shard_that_was_not_finished_is_refused(zoo, runevals, shards):
     assert (code, "3.json is not complete" in err) == (3, True)
 
 
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ({"of": 10**9}, "no valid results document"),
+        ({"part": 5}, "it says that it is part 5 of 4"),
+        ({"positions": []}, "but says that it has 0"),
+        ({"plan_cases": 10**12}, "do not have each case of their plan once"),
+    ],
+    ids=lambda value: "",
+)
+def test_shards_that_contradict_themselves_are_refused(zoo, runevals, shards, edit, told):
+    for name in shards:
+        document = zoo.document(name)
+        document["run"]["shard"] |= edit
+        zoo.write(name, document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, told in err) == (2, True)
+
+
 @pytest.mark.parametrize("edit", [[0, 0], [0, 99]], ids=["doubled", "outside"])
 def test_cases_that_do_not_fit_their_plan_are_refused(zoo, runevals, shards, edit):
     document = zoo.document("1.json")
