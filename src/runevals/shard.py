@@ -16,6 +16,9 @@ class Shard:
     part: int
     of: int
 
+    def __str__(self) -> str:
+        return f"{self.part}/{self.of}"
+
     def holds(self, suite: str, key: str) -> bool:
         """Whether this case falls into this part: by its own name alone, whatever other cases there are."""
         digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()

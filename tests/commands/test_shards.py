@@ -51,3 +51,8 @@ def test_a_shard_that_lost_cases_or_answers_leaves_it_to_the_merge(zoo, runevals
 def test_a_plan_shows_the_part(zoo, runevals):
     assert re.search(r"cases +\d+ \(shard 2 of 4\)", runevals("plan", "--shard", "2/4")[1])
     assert re.search(r"cases +\d+ \(shard 2 of 4\)", runevals("--dry-run", "--shard", "2/4")[1])
+
+
+def test_the_settings_show_the_part_as_it_was_told(zoo, runevals, monkeypatch):
+    monkeypatch.setenv("RUNEVALS_SHARD", "2/4")
+    assert re.search(r"shard +2/4 +\(RUNEVALS_SHARD\)", runevals("settings")[1])
