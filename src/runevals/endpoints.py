@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,6 +46,13 @@ class TargetSettings:
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
         return (self.api_key_env,) if self.web is None else self.web.key_names
+
+    def is_deployed_as(self, other: TargetSettings) -> bool:
+        """Whether both are one agent behind an address: asked in the same words, whatever commit they are of."""
+        if self.web is None or other.web is None:
+            return False
+        words = (self.type, self.model, self.system_prompt, replace(self.web, pick=None))
+        return words == (other.type, other.model, other.system_prompt, replace(other.web, pick=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

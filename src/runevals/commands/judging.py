@@ -171,6 +171,11 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
     With `beside`, the head is measured anew as well, round by round in turn with the base.
     """
     with _checkout(settings, commit, asked) as told:
+        if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
         suites = loading.load_suites(told)
         base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
         with _measuring(base_settings, suites, asked) as base:
