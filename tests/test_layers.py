@@ -13,6 +13,7 @@ BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
 TOOLS = {
     "agreement",
+    "stopping",
     "amounts",
     "cache",
     "nearest",
@@ -26,6 +27,9 @@ TOOLS = {
     "urls",
     "prices",
     "shard",
+    "json_template",
+    "json_pick",
+    "web_settings",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
 STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
@@ -50,7 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "git": BOTTOM,
     "discover": BOTTOM,
     "plan": STAGES,
-    "converse": BOTTOM | {"plan", "targets"},
+    "converse": BOTTOM | TOOLS | {"plan", "targets"},
     "evaluate": BOTTOM | TOOLS | {"evaluators", "plan", "world"},
     "score": BOTTOM | TOOLS | {"evaluate", "plan", "votes"},
     "votes": BOTTOM | TOOLS,
@@ -63,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
     "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
-    "world": {"evaluators", "judge", "targets"},
+    "world": {"evaluators", "judge", "stopping", "targets"},
     "health": BOTTOM | TOOLS | {"evaluators", "health", "plan", "score", "wording"},
     "loading": STAGES | {"dialects"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "world"},
@@ -77,6 +81,7 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
+    "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,
     "calibration": BOTTOM | TOOLS,

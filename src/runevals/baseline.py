@@ -28,11 +28,15 @@ def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]
     WorldRefused for an address that does not answer.
     """
     found, notices = _find(settings)
-    if found is None or not (settings.category or settings.tag or settings.filter):
-        return found, notices
+    return None if found is None else narrowed(found, settings), notices
+
+
+def narrowed(found: Baseline, settings: Settings) -> Baseline:
+    """The base's report over the cases that the run's filters leave in."""
+    if not (settings.category or settings.tag or settings.filter):
+        return found
     cases = [case for case in found.report.cases if wanted(case, settings)]
-    report = run_report(found.report.run, cases, complete=found.report.complete)
-    return replace(found, report=report), notices
+    return replace(found, report=run_report(found.report.run, cases, complete=found.report.complete))
 
 
 def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
 from runevals.records import (
     Comparison,
     ComparisonVerdict,
@@ -13,6 +13,7 @@ from runevals.records import (
     GateResult,
     GateState,
     Outcome,
+    Problem,
     RunReport,
     ShardInfo,
 )
@@ -27,7 +28,7 @@ def conclude(
     baseline_required: bool = False,
     on_incomparable: str = "unmeasured",
 ) -> Conclusion:
-    """A failed gate → failed; else anything unmeasured → unmeasured; else passed.
+    """A run that ended early → unmeasured; a failed gate → failed; else anything unmeasured → that; else passed.
 
     With `on_incomparable` "pass", a base that cannot be compared with only informs.
     """
@@ -41,7 +42,9 @@ def conclude(
 def of_shard(report: RunReport, shard: ShardInfo) -> Conclusion:
     """No gate looks at a part of the cases; it ends unmeasured only where no answer came at all."""
     named = f"Shard {shard.part} of {shard.of}"
-    if report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
+    if report.run.stopped is not None:
+        verdict = _incomplete(report, report.run.stopped)
+    elif report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
         headline = f"{named}: not measured – {error_kinds(report)}"
         verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
     else:
@@ -58,6 +61,8 @@ def _verdict(
     *,
     baseline_required: bool,
 ) -> FinalVerdict:
+    if report.run.stopped is not None:
+        return _incomplete(report, report.run.stopped)
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if failed:
         return FinalVerdict(outcome="failed", headline=_red(comparison, failed), exit_code=GATE_FAILED)
@@ -66,6 +71,17 @@ def _verdict(
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
     return FinalVerdict(outcome="passed", headline=_green(report, comparison), exit_code=MEASURED_GREEN)
+
+
+def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
+    """What a run that ended early says: nothing of the whole."""
+    measured = sum(case.pass_rate is not None for case in report.cases)
+    of = plural(len(report.cases), "case")
+    return FinalVerdict(
+        outcome="unmeasured",
+        headline=f"Incomplete – {stopped.message}; {measured} of {of} were measured",
+        exit_code=INTERRUPTED if stopped.code == "interrupted" else WORLD_REFUSED,
+    )
 
 
 def _red(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:

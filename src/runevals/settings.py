@@ -19,6 +19,7 @@ from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
 from runevals.shard import Shard, read_shard
+from runevals.stopping import Limits
 from runevals.urls import Fetching
 
 CACHE = ".evals/cache"
@@ -71,11 +72,16 @@ class Settings:
     mcp_config: str | None
     prices: Prices
     errors_limit: float
+    limits: Limits
     output_dir: str
-    mode: str
-    shards: str
     cache: Path | None  # None: nothing is kept
     cache_target: bool
+    baseline_artifact: str | None
+    baseline_branch: str
+    comment: str
+    comment_id: str | None
+    annotations: bool
+    require_credentials: bool
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -87,7 +93,8 @@ class Settings:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
-        return tuple(told.api_key_env for told in (self.target, *self.judges) if told is not None)
+        names = () if self.target is None else self.target.key_names
+        return (*names, *(judge.api_key_env for judge in self.judges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +107,7 @@ class Told:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
     base_side: BaseSide | None = None  # of a change: who decides over it
+    of_base: bool = False  # said in a checkout of that base itself
 
 
 def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
@@ -133,6 +141,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         environment=told.environment,
         base_shown=None if guarding is None else guarding.shown,
+        base_values=file.values if told.of_base else _guarding_values(guarding),
     )
     in_files = {"default", file.shown, given.base_shown}
     return Settings(
@@ -177,11 +186,20 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
+        limits=Limits(
+            cost_usd=values["max_cost"],
+            tokens=values["max_tokens"],
+            duration_s=values["max_duration"],
+        ),
         output_dir=values["output_dir"],
-        mode=values["mode"],
-        shards=values["shards"],
         cache=_cache(values["cache"], told),
         cache_target=values["cache_target"],
+        baseline_artifact=values["baseline_artifact"],
+        baseline_branch=values["baseline_branch"],
+        comment=values["comment"],
+        comment_id=values["comment_id"],
+        annotations=values["annotations"],
+        require_credentials=values["require_credentials"],
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
@@ -198,6 +216,10 @@ def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tupl
     if name == "judge" and name not in guarding.file.values:
         return file.values, file.shown  # the first change that brings a judge could never pass else
     return guarding.file.values, guarding.shown
+
+
+def _guarding_values(guarding: BaseSide | None) -> Mapping[str, Any]:
+    return {} if guarding is None or guarding.file is None else guarding.file.values
 
 
 def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:
@@ -283,6 +305,12 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
         if text:
             return _checked(setting, _PARSERS[setting.kind](text, shown), shown), shown
     return None, None
+
+
+def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
+    """What only an action input tells, its default where it does not. Raises InvalidSettings."""
+    text, shown = inputs.get(setting.name, "").strip(), f"input {setting.name}"
+    return _checked(setting, _PARSERS[setting.kind](text, shown), shown) if text else setting.default
 
 
 def _checked(setting: Setting, value: object, shown: str) -> object:

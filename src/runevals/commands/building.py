@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
@@ -20,10 +21,14 @@ from runevals.records import Response, Suite
 from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
+from runevals.stopping import Budget, Limits, Stop
 from runevals.target_cache import CachedTarget
 from runevals.targets import Target
+from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
+from runevals.targets.http import HttpTarget
+from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
@@ -39,8 +44,12 @@ Or write `target:` into runevals.yaml."""
 
 
 @contextmanager
-def real_world(settings: Settings, suites: Sequence[Suite], target: Target | None = None) -> Iterator[World]:
+def real_world(
+    settings: Settings, suites: Sequence[Suite], target: Target | None = None, budget: Budget | None = None
+) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
+
+    What is sent counts in the `budget`, and nothing is once its stop was asked for.
 
     Raises InvalidSettings, InvalidSuite.
     """
@@ -48,8 +57,15 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
     cache = cache_of(settings)
     with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
         target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
+        budget = budget or Budget(Limits(), Stop())
         try:
-            yield World(target=target, judge=_judge(settings, throttles, cache), sandbox=sandbox)
+            judge = _judge(settings, throttles, cache)
+            yield World(
+                target=BoundedTarget(target, budget),
+                judge=None if judge is None else BoundedJudge(judge, budget),
+                sandbox=sandbox,
+                stop=budget.stop,
+            )
         finally:
             target.close()
             if cache is not None:
@@ -120,6 +136,8 @@ def _target(
             return OpenAITarget(
                 chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
             )
+        case "http" | "a2a":
+            return _behind_address(told, settings, throttles)
         case "command":
             return CommandTarget(
                 told.command,
@@ -138,6 +156,21 @@ def _target(
                 deterministic=told.deterministic,
                 not_from=settings.not_from,
             )
+
+
+def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[str, Throttle]) -> Target:
+    web = told.web
+    assert web is not None  # noqa: S101 - settled with an address
+    headers = web.header_values(settings.environment)
+    throttle = throttles.setdefault(web.origin, Throttle())
+    if told.type == "a2a":
+        return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
+    return HttpTarget(
+        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
+        deterministic=told.deterministic,
+        request={"model": told.model, "system": told.system_prompt},
+        prices=settings.prices,
+    )
 
 
 def _judge(settings: Settings, throttles: dict[str, Throttle], cache: Cache | None) -> Judge | None:

@@ -15,7 +15,9 @@ from runevals.commands.telling import tell
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
-@click.option("-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .xml, .csv, .md.")
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
 @click.option(
     "--rejudge",
     is_flag=True,

@@ -13,9 +13,11 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
+from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
+from runevals.commands.stored_base import StoredBase
 from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
@@ -24,6 +26,7 @@ from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
+from runevals.stopping import Budget
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -36,6 +39,8 @@ class Asked:
     ref: str | None
     told: Told
     quiet: bool
+    budget: Budget
+    stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -44,6 +49,11 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     Raises RunevalsError for what stops a run.
     """
     _require_whole(settings, asked)
+    with asked.budget.timed():
+        return _judged(settings, loaded, asked)
+
+
+def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
     settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
@@ -51,6 +61,8 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
+    if baseline is None and asked.stored is not None and settings.shard is None:
+        baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
@@ -98,10 +110,10 @@ def _against(
         screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
     else:
         screening = baseline
-    with _measuring(settings, loaded) as head:
+    with _measuring(settings, loaded, asked) as head:
         watch = progress(len(head.plan.trials), quiet=asked.quiet)
         conclusion = pipeline.measure(head, screening, watch)
-        if baseline is None or conclusion.comparison is None:
+        if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
@@ -117,7 +129,7 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Measurement]:
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
@@ -127,9 +139,10 @@ def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
     loading.require(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
-    with real_world(settings, loaded.suites) as world:
+    with real_world(settings, loaded.suites, budget=asked.budget) as world:
         loading.rehearse(plan, world.sandbox)
-        yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
+        with interruptible(world.stop):
+            yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 
 
 def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
@@ -170,16 +183,21 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
     comes from the cache.
     """
     with _checkout(settings, commit, asked) as told:
+        if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
         suites = loading.load_suites(told)
         base_settings = replace(
             loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
         )
-        with _measuring(base_settings, suites) as base:
+        with _measuring(base_settings, suites, asked) as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat, cache_target=False), beside) as head:
+            with _measuring(replace(settings, repeat=repeat, cache_target=False), beside, asked) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
@@ -230,8 +248,8 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        told = resolve(rerooted(asked.told, cwd))
-        told = replace(told, not_from=settings.repository, cache=settings.cache)
+        words = replace(rerooted(asked.told, cwd), of_base=settings.base_side is not None)
+        told = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
         named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
         if named is not None and named.is_relative_to(settings.repository.resolve()):
             told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's

@@ -13,6 +13,7 @@ from runevals.commands.options import environment_option, settings_options, told
 from runevals.commands.telling import tell
 
 if TYPE_CHECKING:
+    from runevals.pipeline import Baseline
     from runevals.records import Conclusion
     from runevals.settings import Settings
 
@@ -50,8 +51,13 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     finish(conclusion.verdict.exit_code)
 
 
-def merged_conclusion(documents: Sequence[Path], settings: Settings) -> Conclusion:
-    """The shards as one run: compared, gated and concluded. Raises as `read`, `merged` and `read_baseline` do."""
+def merged_conclusion(
+    documents: Sequence[Path], settings: Settings, stored: Baseline | None = None, notices: Sequence[str] = ()
+) -> Conclusion:
+    """The shards as one run: compared, gated and concluded; with `stored` where the settings name no base.
+
+    Raises as `read`, `merged` and `read_baseline` do.
+    """
     from dataclasses import replace
 
     from runevals import pipeline
@@ -61,10 +67,10 @@ def merged_conclusion(documents: Sequence[Path], settings: Settings) -> Conclusi
 
     report = merged([(str(path), read(path)) for path in _files(documents)])
     filters = {name: _texts(report.run.settings.get(name)) for name in ("category", "tag", "filter")}
-    baseline, notices = read_baseline(replace(settings, **filters))
-    told = tuple(dict.fromkeys((*report.run.notices, *notices)))
+    baseline, more = read_baseline(replace(settings, **filters))
+    told = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=told))
-    return pipeline.decide(report, baseline, settings)
+    return pipeline.decide(report, baseline or stored, settings)
 
 
 def _texts(value: object) -> Any:

@@ -14,6 +14,7 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
+from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
 from runevals.commands.telling import tell, warn
 from runevals.errors import InvalidSettings
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     "--output",
     multiple=True,
     metavar="FILE",
-    help="Write a report: .json, .xml, .csv, .md; repeatable.",
+    help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
 )
 @format_option
+@open_option
 @settings_options()
 @environment_option
 @click.option(
@@ -75,6 +77,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     from runevals.commands.base_side import base_side
     from runevals.commands.judging import Asked, judged
     from runevals.publish import check_outputs, publish, write_whole
+    from runevals.stopping import Budget, Stop
 
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
@@ -84,9 +87,12 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     _told_once(paths, told)
-    outputs = [Path(name) for name in told["output"]]
-    check_outputs(outputs)
-    reports, documents = separated(outputs, told["form"])
+    asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+    outputs = asked_for or [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
+    reports, documents = separated(asked_for, told["form"])
+    page = page_of(outputs) if told["opened"] else None
     loaded = _suites(settings, told)
     if documents:
         exportable(loaded.suites)  # before anything is spent
@@ -101,17 +107,17 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
 
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
+    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"], budget=Budget(settings.limits, Stop()))
     conclusion = judged(settings, loaded, asked)
-    if not outputs:
-        reports = outputs = [KEPT_RESULTS / f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json"]
     try:
-        publish(conclusion, reports)
+        publish(conclusion, reports if asked_for else outputs)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
     click.echo(f"       Written: {', '.join(map(str, outputs))}")
+    if page is not None:
+        open_in_browser(page)
     return conclusion.verdict.exit_code
 
 

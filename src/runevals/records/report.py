@@ -213,6 +213,7 @@ class RunInfo:
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     shard: ShardInfo | None = None  # None: the whole
+    stopped: Problem | None = None  # why it ended before all was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

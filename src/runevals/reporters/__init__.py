@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 from runevals.records import Conclusion
-from runevals.reporters import junit, results, summary, table
+from runevals.reporters import html, junit, results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "reporter_for", "text_of"]
 
@@ -30,7 +30,7 @@ class Streaming(Reporter, Protocol):
         """The text of `render`, piece by piece."""
 
 
-REPORTERS: tuple[Reporter, ...] = (results, junit, table, summary)
+REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
 
 
 def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:

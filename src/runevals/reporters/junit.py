@@ -11,7 +11,16 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from runevals.inert import xml_text
-from runevals.records import CaseReport, CheckReport, Conclusion, GateState, Outcome, TurnReport
+from runevals.records import (
+    NOT_ASKED,
+    CaseReport,
+    CheckReport,
+    Conclusion,
+    GateState,
+    Outcome,
+    Problem,
+    TurnReport,
+)
 from runevals.reporters.coverage import tripwire
 from runevals.wording import percent, plural, runs_passed, score
 
@@ -160,8 +169,8 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     )
     runs = f" ({runs_passed(case)} runs passed)" if len(case.attempts) > 1 else ""
     failed = [result for result in shown.results if result.outcome is Outcome.FAILED]
-    told = (shown.error, *(result.error for result in shown.results))
-    problems = [problem for problem in told if problem is not None and problem.code != "turn_skipped"]
+    told = (shown.error, *(result.error for result in shown.results if result.outcome is Outcome.ERRORED))
+    problems = [problem for problem in told if problem is not None and problem is not _unasked(shown)]
     if case.status is not Outcome.PASSED and failed:
         prefix = "also fails on base: " if also_on_base else ""
         test.add_failure_info(
@@ -175,6 +184,11 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     elif all(result.outcome is Outcome.SKIPPED for result in shown.results):
         test.add_skipped_info(message=_line(shown.results[0].reason if shown.results else "nothing to judge"))
     return test
+
+
+def _unasked(turn: TurnReport) -> Problem | None:
+    """Why a turn was never asked, if it was not."""
+    return turn.error if turn.error is not None and turn.error.code in NOT_ASKED else None
 
 
 def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
