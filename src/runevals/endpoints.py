@@ -144,6 +144,11 @@ def skill_target(base: Path) -> TargetSettings:
     return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, files=None)
 
 
+def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
+    """The chat models that the suites themselves name."""
+    return TargetSettings(type="openai", base=base, base_url=environment.get("OPENAI_BASE_URL") or None)
+
+
 def judge_settings(given: Given) -> tuple[JudgeSettings, ...]:
     """The judges, none where nothing names one. Raises InvalidSettings, ToldWrong for a judge's file."""
     value, _, _ = given.named("judge")
@@ -282,8 +287,6 @@ def _command(value: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _complete(target: TargetSettings) -> None:
-    if target.type == "openai" and not target.model:
-        raise InvalidSettings("the openai target has no model; name one with --model or target.model")
     if target.type == "command" and not target.command:
         raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
     if target.type == "python" and (not target.function or ":" not in target.function):

@@ -97,9 +97,8 @@ def _words(error: Any) -> Iterator[Complaint]:
             yield Complaint(place=place, message=f"must be one of {shown}, but is {_short(error.instance)}{hint}")
         case "minItems":
             noun = "entry" if error.validator_value == 1 else "entries"
-            yield Complaint(
-                place=place, message=f"must have at least {error.validator_value} {noun}, but is empty"
-            )
+            found = f"has {len(error.instance)}" if error.instance else "is empty"
+            yield Complaint(place=place, message=f"must have at least {error.validator_value} {noun}, but {found}")
         case "maxItems":
             number = len(error.instance)
             yield Complaint(

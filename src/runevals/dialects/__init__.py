@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from runevals.dialects import eval_document, eval_samples, rows, skill_cases
+from runevals.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
@@ -27,7 +27,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
-DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, rows)
+DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, prompt_yml, rows)
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -41,12 +41,14 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         return rows.load(source, options)
     source = read(path, shown)
     options = replace(options, folder=path.resolve().parent)
+    if path.name.endswith(prompt_yml.SUFFIXES):
+        return prompt_yml.load(source, options)
     for dialect in DIALECTS:
         if dialect.recognises(source.value):
             return dialect.load(source, options)
     message = (
         "is in no format we read: expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, samples with 'sample_id', or rows with 'input'"
+        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', or rows with 'input'"
     )
     raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Assertions:
             for index, assertion in enumerate(self.sample.get("assertions", ()))
             if (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
         ]
-        return tuple(_numbered(found))
+        return tuple(numbered(found))
 
     def mocks(self, place: Place) -> list[dict[str, Any]]:
         """The sample's mocks, with the text of a `return_file` in its place."""
@@ -91,7 +91,7 @@ class Assertions:
                 self._spec(child, (*place, "children", index), depth + 1)
                 for index, child in enumerate(assertion.get("children", ()))
             ]
-            children = tuple(_numbered([child for child in read if child is not None]))
+            children = tuple(numbered([child for child in read if child is not None]))
             if len(children) < len(read):
                 return None
         try:
@@ -178,7 +178,8 @@ class Assertions:
         self.problems.append(self.source.problem(place, message, key=key))
 
 
-def _numbered(specs: list[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+    """`specs`, a number behind each id that comes again."""
     seen: dict[str, int] = {}
     for spec in specs:
         name = spec.id or spec.name

@@ -73,7 +73,7 @@ class OpenAITarget:
     def _talked(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
         """Completions until the model asks for no more tools. Raises ChatFailed, ParameterRefused."""
         mocks = _mocks(conversation)
-        parameters = self._with_tools(mocks)
+        parameters = self._with_tools(self._asked_of(conversation), mocks)
         replies: list[ChatReply] = []
         calls: list[ToolCall] = []
         while True:
@@ -110,9 +110,16 @@ class OpenAITarget:
             model=last.model,
         )
 
-    def _with_tools(self, mocks: Mocks) -> dict[str, object]:
-        """The parameters, with a plain declaration of every mocked tool that they do not declare themselves."""
-        declared: Any = self._parameters.get("tools", [])
+    def _asked_of(self, conversation: Conversation) -> dict[str, object]:
+        """Our own parameters; where we have no model, over model and parameters of the suite."""
+        if self._chat.endpoint.model or conversation.model is None:
+            return self._parameters
+        return {**conversation.parameters, "model": conversation.model, **self._parameters}
+
+    @staticmethod
+    def _with_tools(parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
+        """`parameters`, with a plain declaration of every mocked tool that they do not declare themselves."""
+        declared: Any = parameters.get("tools", [])
         known = {tool.get("function", {}).get("name") for tool in declared}
         more = [
             {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
@@ -120,14 +127,14 @@ class OpenAITarget:
             if name not in known
         ]
         tools = [*declared, *more]
-        return {**self._parameters, "tools": tools} if tools else self._parameters
+        return {**parameters, "tools": tools} if tools else parameters
 
     def identity(self) -> ModelIdentity:
         """The model asked for, and those that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
             type="openai",
-            model=self._chat.endpoint.model,
+            model=self._chat.endpoint.model or None,  # the suites say which, else
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={"parameters": self._parameters} if self._parameters else {},
