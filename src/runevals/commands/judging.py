@@ -20,6 +20,7 @@ from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
 from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
+from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
@@ -222,6 +223,8 @@ def _on_base_suite(
                 verify_repeats=settings.verify_repeats,
             )
             loaded = loading.load_suites(borrowed)
+            if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
+                raise InvalidSettings("its prompts are what is under test, and the base has others")
             loaded = replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
