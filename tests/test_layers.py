@@ -84,6 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,
+    "importing": DIALECTS | {"importing"},
     "calibration": BOTTOM | TOOLS,
     "judge_cache": BOTTOM | TOOLS | {"evaluators", "judge"},
     "target_cache": BOTTOM | TOOLS | {"targets"},

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
+    "import": "Convert the configuration of another tool.",
     "upgrade": "Write suites of an older shape in the current one.",
     "comment": "Put a results document on a pull request, as a comment.",
     "settings": "Show every setting and where it came from.",
@@ -40,6 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
+_MODULES = {"import": "importing"}  # a module cannot be called so
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
@@ -52,7 +54,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = cmd_name.replace("-", "_")
+        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
         command: click.Command = import_module(f"runevals.commands.{module}").command
         return command
 
