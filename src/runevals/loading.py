@@ -197,7 +197,9 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
                 if answer.error is not None:
                     location = check.spec.location or turn.location or case.location
                     message = f"{check.id} cannot be used: {answer.reason}"
-                    problem = SuiteProblem(location=location, pointer=check.spec.pointer, message=message)
+                    problem = SuiteProblem(
+                        location=location, pointer=check.spec.pointer, message=message, rule="evaluator-unusable"
+                    )
                     problems[problem] = None
     if problems:
         raise InvalidSuite(list(problems))

@@ -23,6 +23,11 @@ class Complaint:
     kind: Literal["unknown_key", "other"] = "other"
     key: bool = False
 
+    @property
+    def rule(self) -> str:
+        """The rule of a suite's problem that it is."""
+        return "unknown-key" if self.kind == "unknown_key" else "schema"
+
 
 @cache
 def schema(package: str, name: str) -> Mapping[str, Any]:

@@ -122,7 +122,7 @@ def base_settings_file(
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key)
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals", "settings-1", source.value)
     ]
     problems += _literal_keys(source)

@@ -50,7 +50,8 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         "is in no format we read: expected an object with 'items' (eval document), a list of "
         "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', or rows with 'input'"
     )
-    raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
+    location = Location(file=shown, line=1)
+    raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])
 
 
 def read(path: Path, shown: str) -> Source:

@@ -79,7 +79,7 @@ class Assertions:
         preset = kind.startswith("preset-") and kind in catalogue.names()
         if kind not in TYPES and not preset:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
-            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}")
+            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator")
             return None
         if depth > MOST_NESTED + (kind != "assert-set"):
             self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
@@ -131,7 +131,7 @@ class Assertions:
         for key in assertion:
             if key not in known:
                 told = f"{kind} does not read '{key}'{did_you_mean(key, known)}"
-                problem = self.source.problem((*place, key), told, key=True)
+                problem = self.source.problem((*place, key), told, key=True, rule="unknown-key")
                 self.problems.append(replace(problem, level="warning"))
 
     def _check_mock(self, value: str) -> None:
@@ -170,12 +170,13 @@ class Assertions:
             catalogue.build(told)
         except InvalidOptions as error:
             for option, sentence in error.problems:
-                self._wrong(place if option is None else (*place, option), sentence, key=option is not None)
+                at = place if option is None else (*place, option)
+                self._wrong(at, sentence, key=option is not None, rule="evaluator-options")
             return None
         return told
 
-    def _wrong(self, place: Place, message: str, *, key: bool = False) -> None:
-        self.problems.append(self.source.problem(place, message, key=key))
+    def _wrong(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> None:
+        self.problems.append(self.source.problem(place, message, key=key, rule=rule))
 
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:

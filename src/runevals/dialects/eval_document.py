@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
@@ -160,7 +160,8 @@ class _Loader:
             at_root = len(complaint.place) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
             level = "error" if declared and not at_root else "warning"
-        self.problems.append(self._problem(complaint.place, complaint.message, level, key=complaint.key))
+        problem = self._problem(complaint.place, complaint.message, level, key=complaint.key)
+        self.problems.append(replace(problem, rule=complaint.rule))
 
     # -- one item
 
@@ -269,7 +270,7 @@ class _Loader:
         self, place: Place, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
     ) -> SuiteProblem:
         found = self.source.problem(self._in_file(place), message, key=key)
-        return SuiteProblem(location=found.location, pointer=found.pointer, message=found.message, level=level)
+        return replace(found, level=level)
 
     def _error(self, place: Place, message: str) -> None:
         self.problems.append(self._problem(place, message, "error"))

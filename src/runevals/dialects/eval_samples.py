@@ -89,7 +89,7 @@ def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterato
             told = f"'{key}' is not read{hint}"
         else:
             continue
-        yield replace(source.problem((*place, key), told, key=True), level="warning")
+        yield replace(source.problem((*place, key), told, key=True, rule="unknown-key"), level="warning")
 
 
 def _requires(told: Mapping[str, Any]) -> Requires:

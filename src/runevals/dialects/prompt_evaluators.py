@@ -110,9 +110,9 @@ class Evaluators:
             catalogue.build(spec)
         except InvalidOptions as error:
             for _, sentence in error.problems:
-                self._wrong(place, sentence)
+                self._wrong(place, sentence, rule="evaluator-options")
             return False
         return True
 
-    def _wrong(self, place: Place, message: str) -> None:
-        self.problems[self.source.problem(place, message)] = None
+    def _wrong(self, place: Place, message: str, *, rule: str = "meaning") -> None:
+        self.problems[self.source.problem(place, message, rule=rule)] = None

@@ -44,9 +44,9 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     document: Any = source.value
     if not isinstance(document, dict) or not document.get("testData"):
         told = "has no testData: it is a prompt, and no suite"
-        raise UnrecognisedSuite([source.problem((), told)])
+        raise UnrecognisedSuite([source.problem((), told, rule="unknown-format")])
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key)
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.dialects", NAME, document)
     ]
     problems += _unknown(source, document)
@@ -70,7 +70,9 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
 def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
     known = schema("runevals.dialects", NAME)["properties"]
     for key in document.keys() - known.keys():
-        problem = source.problem((key,), f"'{key}' is not read{did_you_mean(key, known)}", key=True)
+        problem = source.problem(
+            (key,), f"'{key}' is not read{did_you_mean(key, known)}", key=True, rule="unknown-key"
+        )
         yield replace(problem, level="warning")
 
 

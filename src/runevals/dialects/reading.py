@@ -62,9 +62,11 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
 
-    def problem(self, place: Place, message: str, *, key: bool = False) -> SuiteProblem:
+    def problem(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> SuiteProblem:
         """Something wrong at `place`."""
-        return SuiteProblem(location=self.locate(place, key=key), pointer=pointer(place), message=message)
+        return SuiteProblem(
+            location=self.locate(place, key=key), pointer=pointer(place), message=message, rule=rule
+        )
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -136,6 +138,7 @@ def read_json(text: str, shown: str) -> Source:
                     location=source.at(entry.key_offset),
                     pointer=pointer(entry.place),
                     message=f"the key '{entry.place[-1]}' stands here twice; remove one of them",
+                    rule="unreadable",
                 )
                 for entry in duplicates
             ]
@@ -226,7 +229,9 @@ def read_yaml(text: str, shown: str) -> Source:
     if problems:
         raise InvalidSuite(
             [
-                SuiteProblem(location=source.at(offset), pointer=pointer(place), message=message)
+                SuiteProblem(
+                    location=source.at(offset), pointer=pointer(place), message=message, rule="unreadable"
+                )
                 for place, offset, message in problems
             ]
         )
@@ -306,4 +311,4 @@ def _no_constant(name: str) -> float:
 
 
 def _stop(location: Location, message: str) -> InvalidSuite:
-    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message)])
+    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message, rule="unreadable")])
