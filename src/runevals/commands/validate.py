@@ -13,8 +13,11 @@ from runevals.commands.options import KEPT_RESULTS, settings_options, settled
 from runevals.wording import plural
 
 if TYPE_CHECKING:
+    from runevals.commands.problems import Validated
     from runevals.health import Finding
-    from runevals.records import RunReport
+    from runevals.loading import Loaded
+    from runevals.records import RunReport, Suite, SuiteProblem
+    from runevals.settings import Settings
 
 MOST_RESULTS = 20  # of a folder, the newest
 MOST_OF_A_KIND = 50
@@ -33,8 +36,22 @@ MOST_OF_A_KIND = 50
     help="For --health: a past results document, or a folder of them; repeatable. "
     f"[default: {KEPT_RESULTS.as_posix()}]",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "github", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0.",
+)
 def command(
-    paths: tuple[str, ...], *, evaluate_only: bool, health: bool, results: tuple[Path, ...], **told: Any
+    paths: tuple[str, ...],
+    *,
+    evaluate_only: bool,
+    health: bool,
+    results: tuple[Path, ...],
+    form: str,
+    **told: Any,
 ) -> None:
     """Check suites: every problem with its line, and the nearest right word.
 
@@ -42,41 +59,85 @@ def command(
     Examples:
       runevals validate evals/
       runevals validate --health --results main.json
+      runevals validate --format sarif > runevals.sarif
     """
-    from runevals.commands.telling import shown
+    from runevals.commands.problems import Validated, as_problem
     from runevals.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+
+    if results and not health:
+        raise InvalidSettings("--results is for --health; give both")
+    found: list[Finding] = []
+    loaded: Loaded | None = None
+    problems: Sequence[SuiteProblem]
+    try:
+        settings = settled(told, paths=paths, evaluate_only=evaluate_only)
+        loaded, found = _looked(settings, results if health else None)
+        problems = loaded.problems
+    except InvalidSuite as error:
+        problems = error.problems
+    if form == "text":
+        _tell(problems, loaded, _told(found) if health and loaded is not None else [])
+    else:
+        hints = map(as_problem, found)
+        suites = () if loaded is None else loaded.suites
+        click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
+    if loaded is None:
+        finish(TOLD_WRONG)
+
+
+def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
+    """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
+    from runevals.health import findings
     from runevals.loading import load_suites, rehearse
     from runevals.plan import make_plan
     from runevals.sandbox import Sandbox
 
-    if results and not health:
-        raise InvalidSettings("--results is for --health; give both")
-    settings = settled(told, paths=paths, evaluate_only=evaluate_only)
-    found: list[str] = []
-    try:
-        loaded = load_suites(settings)
-        with Sandbox(workers=1) as sandbox:
-            plan = make_plan(loaded.suites, settings)
-            rehearse(plan, sandbox)
-            if health:
-                from runevals.health import findings
+    loaded = load_suites(settings)
+    with Sandbox(workers=1) as sandbox:
+        plan = make_plan(loaded.suites, settings)
+        rehearse(plan, sandbox)
+        return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
-                found = _told(findings(plan, sandbox, _past(results)))
-    except InvalidSuite as error:
-        for problem in error.problems:
-            click.echo(shown(str(problem)), err=True)
-        errors = sum(problem.level == "error" for problem in error.problems)
-        click.echo(f"✗ {plural(errors, 'error')}", err=True)
-        finish(TOLD_WRONG)
-    for problem in loaded.problems:
+
+def _written(found: Validated, form: str) -> str:
+    """What was found in a format for programs, without secrets."""
+    import os
+
+    from runevals.commands.problems import as_annotations, as_json, as_sarif
+    from runevals.redact import redacted, redactor
+
+    plain = redacted(found, redactor(os.environ))
+    match form:
+        case "github":
+            return "\n".join([*as_annotations(plain), *map(_suite_line, plain.suites)])
+        case "json":
+            return as_json(plain)
+        case _:
+            return as_sarif(plain)
+
+
+def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
+    """What people read: problems to stderr, the rest to stdout."""
+    from runevals.commands.telling import shown
+
+    for problem in problems:
         click.echo(shown(str(problem)), err=True)
+    if loaded is None:
+        errors = sum(problem.level == "error" for problem in problems)
+        click.echo(f"✗ {plural(errors, 'error')}", err=True)
+        return
     for suite in loaded.suites:
-        checks = sum(len(turn.checks) for case in suite.cases for turn in case.turns)
-        click.echo(
-            f"✓ {suite.path}: {plural(len(suite.cases), 'case')}, {plural(checks, 'check')} ({suite.dialect})"
-        )
-    for line in (*loaded.notices, *found):
+        click.echo(_suite_line(suite))
+    for line in (*loaded.notices, *hints):
         click.echo(shown(line))
+
+
+def _suite_line(suite: Suite) -> str:
+    from runevals.commands.problems import checks_of
+    from runevals.commands.telling import shown
+
+    counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
+    return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")
 
 
 def _told(found: Sequence[Finding]) -> list[str]:
