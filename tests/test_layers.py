@@ -17,6 +17,7 @@ TOOLS = {
     "amounts",
     "cache",
     "nearest",
+    "plugins",
     "inert",
     "redact",
     "schema_check",

@@ -15,7 +15,7 @@ from runevals.web_settings import WebSettings, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "http", "a2a", "command", "python", "recorded", "skill"]
+TargetType = Literal["openai", "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
 JudgeType = Literal["openai", "azure", "recorded"]
 
 
@@ -35,6 +35,8 @@ class TargetSettings:
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     function: str | None = None
+    plugin: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)  # of a plugin
     path: Path | None = None
     reuse: bool = False
     deterministic: bool = False
@@ -128,6 +130,8 @@ def target_settings(given: Given) -> TargetSettings | None:
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
         function=told.get("function"),
+        plugin=told.get("plugin"),
+        options=told.get("options", {}),
         path=path,
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
@@ -218,12 +222,14 @@ def _target_words(text: str) -> dict[str, Any]:
             return {"type": "command", "command": rest}
         case "python":
             return {"type": "python", "function": rest}
+        case "plugin":
+            return {"type": "plugin", "plugin": rest}
         case "http" | "https" | "a2a":
             return web_words(kind, rest)
         case _:
             raise InvalidSettings(
                 f"there is no target '{text}'; it is one of openai[:MODEL], http:URL, a2a:URL, recorded:FILE, "
-                "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
+                "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER], plugin:NAME"
             )
 
 
@@ -289,5 +295,7 @@ def _command(value: str | list[str] | None) -> tuple[str, ...]:
 def _complete(target: TargetSettings) -> None:
     if target.type == "command" and not target.command:
         raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
+    if target.type == "plugin" and not target.plugin:
+        raise InvalidSettings("the plugin target needs the name of a plugin: target.plugin or plugin:NAME")
     if target.type == "python" and (not target.function or ":" not in target.function):
         raise InvalidSettings("the python target needs a function: FILE.py:FUNCTION or MODULE:FUNCTION")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.records import Conclusion
-from runevals.reporters import REPORTERS, reporter_for, text_of
+from runevals.reporters import reporter_for, reporters, suffix_of, text_of
 
 
 def publish(conclusion: Conclusion, outputs: Sequence[Path]) -> None:
@@ -42,7 +42,7 @@ def check_outputs(outputs: Sequence[Path]) -> None:
 
 def unknown_suffix(path: Path) -> str:
     """What to say of an output that no reporter writes."""
-    suffixes = ", ".join(reporter.FILENAME[reporter.FILENAME.rindex(".") :] for reporter in REPORTERS)
+    suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
     return f"--output {path}: the format is told by the suffix, one of {suffixes}"
 
 

@@ -23,7 +23,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.target_cache import CachedTarget
-from runevals.targets import Target
+from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
@@ -147,6 +147,8 @@ def _target(
                 deterministic=told.deterministic,
                 request={"model": told.model, "system": told.system_prompt},
             )
+        case "plugin":
+            return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)
         case "python":
             return PythonTarget(
                 told.function or "",

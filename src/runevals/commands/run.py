@@ -76,9 +76,11 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals.commands.base_side import base_side
     from runevals.commands.judging import Asked, judged
+    from runevals.commands.plugged import require_usable_plugins
     from runevals.publish import check_outputs, publish, write_whole
     from runevals.stopping import Budget, Stop
 
+    require_usable_plugins()
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
         told,

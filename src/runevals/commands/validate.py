@@ -61,9 +61,11 @@ def command(
       runevals validate --health --results main.json
       runevals validate --format sarif > runevals.sarif
     """
+    from runevals.commands.plugged import require_usable_plugins
     from runevals.commands.problems import Validated, as_problem
     from runevals.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
 
+    require_usable_plugins()
     if results and not health:
         raise InvalidSettings("--results is for --health; give both")
     found: list[Finding] = []

@@ -77,7 +77,8 @@ class Assertions:
         if kind in self.definitions:
             return self._built(self.definitions[kind], assertion, place)
         preset = kind.startswith("preset-") and kind in catalogue.names()
-        if kind not in TYPES and not preset:
+        plugin = kind not in TYPES and kind in catalogue.catalogue() and kind not in catalogue.ours()
+        if kind not in TYPES and not preset and not plugin:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
             self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator")
             return None
