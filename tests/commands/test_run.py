@@ -358,10 +358,13 @@ def test_a_key_alone_keeps_no_command_from_its_work(answered, runevals, monkeypa
 def test_a_suite_key_cannot_command_the_runner_from_an_error(project, runevals, monkeypatch):
     project.write("evals.json", {**SUITE, "items": [{"testId": "x\n::error file=a::pwned", "promt": "?"}] * 2})
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for words in ([], ["validate"]):
+    for words in ([], ["validate", "--format", "text"]):
         code, out, err = runevals(*words)
         assert code == 2
         assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
+    code, out, err = runevals("validate")  # whose own annotations are meant
+    assert (code, err) == (2, "")
+    assert all(line.startswith("::error file=evals.json,line=") for line in out.splitlines())
 
 
 def test_files_of_a_folder_that_are_no_suites_are_named(project, runevals):

@@ -118,6 +118,17 @@ def test_the_runner_gets_an_annotation_a_problem(project, runevals):
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::error", "::error", "::error"]
 
 
+def test_in_a_workflow_annotations_are_what_is_written(project, runevals, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    project.write("evals.json", [{"sample_id": "a", "prompt": "Hi", "assertions": [], "rubrik": "x"}])
+    project.write("evals/evals.json", [])
+    code, out, err = runevals("validate")
+    assert (code, err) == (0, "")
+    assert [line[:20] for line in out.splitlines()] == [
+        "::warning file=evals", "✓ evals.json: 1 case", "also found, not run:",
+    ]  # fmt: skip
+
+
 def test_a_suite_cannot_write_a_command_of_its_own(project, runevals):
     prompt = "x\n::error::owned\r::stop-commands::a%0A\u2028::set-output"
     sample = {"sample_id": prompt, "prompt": "Hi", "assertions": [{"type": "a\n::error::b %0A::c", "value": "x"}]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,9 +41,8 @@ MOST_OF_A_KIND = 50
     "--format",
     "form",
     type=click.Choice(["text", "github", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0.",
+    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0. "
+    "[default: github in a GitHub workflow, else text]",
 )
 def command(
     paths: tuple[str, ...],
@@ -50,7 +50,7 @@ def command(
     evaluate_only: bool,
     health: bool,
     results: tuple[Path, ...],
-    form: str,
+    form: str | None,
     **told: Any,
 ) -> None:
     """Check suites: every problem with its line, and the nearest right word.
@@ -63,6 +63,7 @@ def command(
     """
     from runevals.commands.plugged import require_usable_plugins
     from runevals.commands.problems import Validated, as_problem
+    from runevals.commands.telling import shown
     from runevals.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
 
     require_usable_plugins()
@@ -77,12 +78,15 @@ def command(
         problems = loaded.problems
     except InvalidSuite as error:
         problems = error.problems
+    form = form or ("github" if os.environ.get("GITHUB_ACTIONS") else "text")
     if form == "text":
         _tell(problems, loaded, _told(found) if health and loaded is not None else [])
     else:
         hints = map(as_problem, found)
         suites = () if loaded is None else loaded.suites
         click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
+        for notice in () if loaded is None or form != "github" else loaded.notices:
+            click.echo(shown(notice))
     if loaded is None:
         finish(TOLD_WRONG)
 
@@ -103,8 +107,6 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, li
 
 def _written(found: Validated, form: str) -> str:
     """What was found in a format for programs, without secrets."""
-    import os
-
     from runevals.commands.problems import as_annotations, as_json, as_sarif
     from runevals.redact import redacted, redactor
 
