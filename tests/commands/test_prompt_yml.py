@@ -58,6 +58,7 @@ def test_the_file_alone_says_what_is_sent(project, runevals, server):
         ],
     }
     assert project.document()["run"]["suites"][0]["dialect"] == "prompt-yml"
+    assert project.document()["run"]["target"]["model"] == "openai/gpt-4o-mini"
 
 
 def test_a_model_that_the_settings_name_goes_before_the_files_with_its_parameters(project, runevals, server):

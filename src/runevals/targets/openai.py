@@ -35,6 +35,7 @@ class OpenAITarget:
         self._system_prompt = system_prompt
         self._parameters = dict(parameters)
         self._reported: set[str] = set()
+        self._asked: set[str] = set()  # the models that suites name
         self._lock = threading.Lock()
 
     def warm_up(self) -> None:
@@ -114,6 +115,8 @@ class OpenAITarget:
         """Our own parameters; where we have no model, over model and parameters of the suite."""
         if self._chat.endpoint.model or conversation.model is None:
             return self._parameters
+        with self._lock:
+            self._asked.add(conversation.model)
         return {**conversation.parameters, "model": conversation.model, **self._parameters}
 
     @staticmethod
@@ -134,7 +137,7 @@ class OpenAITarget:
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
             type="openai",
-            model=self._chat.endpoint.model or None,  # the suites say which, else
+            model=self._chat.endpoint.model or " + ".join(sorted(self._asked)) or None,
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={"parameters": self._parameters} if self._parameters else {},
