@@ -85,6 +85,12 @@ def test_a_target_without_a_model_needs_files_that_name_one(project, runevals, s
     assert (code, "the openai target has no model" in err, server.requests) == (2, True, [])
 
 
+def test_a_plan_names_the_target_that_the_files_bring(project, runevals):
+    project.write("capitals.prompt.yml", PROMPT)
+    code, out, _ = runevals("plan", "capitals.prompt.yml")
+    assert (code, "target      openai: 2 calls" in out) == (0, True)
+
+
 def test_a_program_is_given_all_messages(project, runevals):
     project.write("capitals.prompt.yml", PROMPT)
     project.write("seen.py", "import sys; print(sys.stdin.read())")

@@ -36,7 +36,9 @@ def command(paths: tuple[str, ...], **told: Any) -> None:
 
 def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan in words: suites, cases by category, checks by evaluator, calls."""
+    from runevals.loading import with_target
 
+    settings = with_target(settings, plan.suites)
     turns = sum(len(case.turns) for case in plan.cases)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]
     judged = judged_checks(plan)
