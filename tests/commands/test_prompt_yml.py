@@ -78,6 +78,16 @@ def test_settings_without_a_model_add_their_parameters_to_the_files(project, run
     assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("openai/gpt-4o-mini", 0, 50)
 
 
+def test_a_kept_answer_is_none_of_another_model(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    run = ("capitals.prompt.yml", "--cache-target", "-o", "out.json")
+    assert [runevals(*run)[0], runevals(*run)[0], len(server.requests)] == [0, 0, 2]
+    project.write("capitals.prompt.yml", PROMPT.replace("gpt-4o-mini", "gpt-5"))
+    assert (runevals(*run)[0], len(server.requests)) == (0, 4)
+    project.write("capitals.prompt.yml", PROMPT.replace("temperature: 0.5", "temperature: 0"))
+    assert (runevals(*run)[0], len(server.requests)) == (0, 6)
+
+
 def test_a_target_without_a_model_needs_files_that_name_one(project, runevals, server):
     project.write("a.prompt.yml", PROMPT.partition("\n")[2])
     project.write("runevals.yaml", "target: {type: openai}\n")

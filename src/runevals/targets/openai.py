@@ -52,7 +52,7 @@ class OpenAITarget:
         end = self._chat.endpoint
         messages = [[message.role, message.content] for message in conversation.messages]
         mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
-        return [end.base_url, end.model, self._parameters, self._system_prompt, messages, mocks]
+        return [end.base_url, end.model, self._asked_of(conversation), self._system_prompt, messages, mocks]
 
     def answer(self, conversation: Conversation) -> Response:
         """What the model says in the end, its tool calls answered by the case's mocks on the way."""
