@@ -23,6 +23,7 @@ REPORT_TO = "the issue tracker of runevals"
 # name → its line in `--help`; each is a module of this package with a function `command`
 COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
+    "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
     "validate": "Check suites without running anything.",
     "report": "Write a results document in another format.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -15,8 +14,8 @@ import click
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
-from runevals.commands.telling import tell, warn
-from runevals.errors import InvalidSettings
+from runevals.commands.telling import at_terminal, tell, warn
+from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
@@ -130,9 +129,10 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
-        loaded = loading.load_suites(settings)
-        if not told["dry_run"]:
-            _upgrade_at_terminal(loaded, settings)
+        if told["dry_run"]:
+            return loading.load_suites(settings)
+        loaded = _found_or_created(settings)
+        _upgrade_at_terminal(loaded, settings)
         return loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
@@ -144,9 +144,23 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     return loading.Loaded(suites=(suite,))
 
 
+def _found_or_created(settings: Settings) -> Loaded:
+    """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
+    from runevals.loading import load_suites
+
+    try:
+        return load_suites(settings)
+    except NoSuiteFound:
+        from runevals.commands.beginning import suite_wanted
+
+        if settings.suites or not suite_wanted(settings):
+            raise
+        return load_suites(settings)
+
+
 def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
-    if os.environ.get("CI") or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    if not at_terminal():
         return
     from runevals.commands.upgrade import upgrade_file
     from runevals.errors import InvalidSuite

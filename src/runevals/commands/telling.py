@@ -24,6 +24,11 @@ _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped
 MOST_WARNINGS = 20
 
 
+def at_terminal() -> bool:
+    """Whether somebody is there to be asked: never in CI, nor where input or output is no terminal."""
+    return not os.environ.get("CI") and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
     from runevals.reporters import console

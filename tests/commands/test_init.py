@@ -1,0 +1,183 @@
+"""The first minutes: `runevals init`, and the question where nothing is found."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.chat_server import Reply, chat_server
+from tests.commands.test_run import AGENT, SUITE
+from tests.terminal import Terminal
+
+PYTHON = ("--target", "python:agent.py:answer")
+QUESTION = """⚠️  No prompts file found in current directory or ./evals/
+
+Create a starter evals file with sample prompts? (Y/n): """
+
+
+def test_init_writes_what_a_first_run_needs_and_runs_it(project, runevals):
+    code, out, _ = runevals("init", "--yes", *PYTHON)
+    assert code == 0
+    assert "✓ 2 of 2 cases pass" in out
+    for name in ("evals/evals.json", "agent.py", "runevals.yaml", ".gitignore"):
+        assert f"✓ {name}: written" in out
+        assert (project.path / name).is_file()
+    assert (project.path / ".gitignore").read_text().split() == [".evals/", ".env.local.user"]
+    assert runevals()[0] == 0  # what was written stands by itself
+
+
+def test_init_overwrites_nothing_and_says_so(project, runevals):
+    own = {
+        "evals/evals.json": json.dumps(SUITE),
+        "runevals.yaml": "version: 1\nconcurrency: 2\n",
+        "agent.py": AGENT,
+        ".gitignore": "*.log\n/.evals\n.env.local.user",
+        ".github/workflows/evals.yml": "mine\n",
+    }
+    for name, text in own.items():
+        project.write(name, text)
+    code, out, _ = runevals("init", "--yes", *PYTHON, "--github")
+    assert code == 0
+    for name, text in own.items():
+        assert (project.path / name).read_text() == text
+        assert f"– {name}: is there already, left as it is" in out
+
+
+@pytest.mark.parametrize("before", ["*.log", "*.log\r\n"], ids=["without an end", "CRLF"])
+def test_lines_of_gitignore_are_added_to_what_is_there(project, runevals, before):
+    (project.path / ".gitignore").write_bytes(before.encode())
+    runevals("init", "--yes", *PYTHON)
+    text = (project.path / ".gitignore").read_bytes().decode()
+    assert text.split() == ["*.log", ".evals/", ".env.local.user"]
+    assert ("\r\n" in text) == ("\r\n" in before)
+
+
+def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runevals):
+    code, out, _ = runevals("init", "--yes")
+    assert code == 0
+    assert "Not run yet: nothing says what to run it against" in out
+    assert "✓ evals/evals.json: 2 cases, 2 checks" in out
+    assert "cases       2" in out
+    assert 'target: "openai:gpt-5-mini"' in (project.path / "runevals.yaml").read_text()
+    assert runevals("settings")[0] == 0  # as a comment
+    assert not (project.path / ".evals").exists()
+
+
+def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runevals):
+    code, out, _ = runevals("init", "--yes", "--target", "openai:some-model")
+    assert code == 0
+    assert "Not run yet: the environment variable OPENAI_API_KEY is not set" in out
+
+
+def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(project, runevals, monkeypatch):
+    def answer(body, _):
+        return Reply("Paris" if "France" in body["messages"][-1]["content"] else "144")
+
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("init", "--yes", "--target", "openai:small", "--github")
+    assert code == 0
+    assert "✓ 2 of 2 cases pass" in out
+    assert len(server.requests) == 2
+    step = _workflow(project)["jobs"]["evals"]["steps"][-1]
+    assert step["env"] == {
+        "OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}",
+        "OPENAI_BASE_URL": "${{ vars.OPENAI_BASE_URL }}",
+    }
+
+
+def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
+    project.write("judge.jsonl", "")
+    runevals("init", "--yes", *PYTHON, "--judge", "recorded:judge.jsonl")
+    assert [item["testId"] for item in project.document("evals/evals.json")["items"]] == [
+        "capital",
+        "product",
+        "abilities",
+    ]
+
+
+def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
+    (project.path / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
+    runevals("init", "--yes", *PYTHON, "--github")
+    workflow = _workflow(project)
+    assert workflow["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
+    checkout, ours = workflow["jobs"]["evals"]["steps"]
+    assert checkout["with"] == {"persist-credentials": False, "fetch-depth": 0}
+    assert ours["uses"].startswith("runevals/runevals/with-artifact@")
+    assert "with" not in ours
+
+
+def test_the_workflow_of_a_project_in_a_folder_lies_at_the_root(project, runevals, monkeypatch):
+    (project.path / "app").mkdir()
+    monkeypatch.chdir(project.path / "app")
+    runevals("init", "--yes", *PYTHON, "--github")
+    assert _workflow(project)["jobs"]["evals"]["steps"][-1]["with"] == {"config": "app/runevals.yaml"}
+    monkeypatch.chdir(project.path)
+    assert runevals("--config", "app/runevals.yaml")[0] == 0
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "python:no-function", "recorded:absent.jsonl", "skill"])
+def test_a_target_that_cannot_be_is_told_before_anything_is_written(project, runevals, wrong):
+    code, _, err = runevals("init", "--yes", "--target", wrong)
+    assert code == 2
+    assert err.startswith("Error: ")
+    assert project.files() == []
+
+
+def test_at_a_terminal_the_target_is_asked_for(project):
+    with Terminal(project.path, "init") as terminal:
+        terminal.see("Choose [1]: ")
+        terminal.type("3")
+        terminal.see("FILE.py:FUNCTION [agent.py:answer]: ")
+        terminal.type("bot.py:reply")
+        terminal.see("✓ bot.py: written")
+        terminal.see("✓ 2 of 2 cases pass")
+        assert terminal.exit_code() == 0
+
+
+def test_nothing_is_asked_in_ci(project, runevals):
+    with Terminal(project.path, "init", CI="true") as terminal:
+        assert terminal.exit_code() == 0
+        assert "Choose" not in terminal.shown
+    with Terminal(project.path, "--quiet", CI="true", TERM="dumb") as terminal:
+        terminal.see("nothing says what to run")
+        assert terminal.exit_code() == 2
+    (project.path / "evals/evals.json").unlink()
+    (project.path / "runevals.yaml").unlink()
+    with Terminal(project.path, CI="true") as terminal:
+        terminal.see("no suite found")
+        assert terminal.exit_code() == 2
+
+
+def test_the_starter_question_is_asked_in_the_documented_words_and_yes_is_enter(project):
+    project.write("agent.py", "def answer(prompt): return 'Paris' if 'France' in prompt else '144'\n")
+    with Terminal(project.path, *PYTHON) as terminal:
+        terminal.see("(Y/n): ")
+        assert terminal.shown.replace("\n\n", "\n") == QUESTION.replace("\n\n", "\n")
+        terminal.type("")
+        terminal.see("✓ evals/evals.json: written")
+        terminal.see("✓ 2 of 2 cases pass")
+        assert terminal.exit_code() == 0
+
+
+def test_no_to_the_starter_question_writes_nothing(project):
+    with Terminal(project.path, *PYTHON) as terminal:
+        terminal.see(QUESTION.splitlines()[-1])
+        terminal.type("n")
+        terminal.see("no suite found")
+        assert terminal.exit_code() == 2
+    assert project.files() == []
+
+
+def test_a_suite_that_the_settings_name_is_not_made_up(project):
+    project.write("runevals.yaml", "suites: [mine.json]\n")
+    with Terminal(project.path, *PYTHON) as terminal:
+        assert terminal.exit_code() == 2
+        assert "(Y/n)" not in terminal.shown
+
+
+def _workflow(project):
+    text = (project.path / ".github/workflows/evals.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
