@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "upgrade": "Write suites of an older shape in the current one.",
     "settings": "Show every setting and where it came from.",
+    "doctor": "Check what a run needs, and say how to mend what is missing.",
     "judge": "Hold the judge against people, or against attacks.",
     "cache-info": "Show what is cached, and where.",
     "cache-clear": "Forget all that is cached.",

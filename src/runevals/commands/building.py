@@ -44,7 +44,7 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
     Raises InvalidSettings, InvalidSuite.
     """
     throttles: dict[str, Throttle] = {}
-    with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         target = target or _target(settings, suites, throttles, sandbox)
         try:
             with _judging(settings, throttles) as judge:
@@ -53,7 +53,7 @@ def real_world(settings: Settings, suites: Sequence[Suite], target: Target | Non
             target.close()
 
 
-def _may_be_reduced(settings: Settings) -> bool:
+def may_be_reduced(settings: Settings) -> bool:
     """Code of a suite runs unprotected only where that was asked for, or on a laptop that has no better."""
     on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
     return settings.sandbox == "reduced" or on_laptop

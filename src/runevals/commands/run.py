@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
+@click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option(
     "--log-level",
@@ -83,6 +84,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     _told_once(paths, told)
+    if told["init_only"]:
+        return _prepared(settings)
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
     reports, documents = separated(outputs, told["form"])
@@ -112,6 +115,16 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         tell(conclusion)
     click.echo(f"       Written: {', '.join(map(str, outputs))}")
     return conclusion.verdict.exit_code
+
+
+def _prepared(settings: Settings) -> int:
+    from runevals.commands.diagnosing import exit_code, prepared
+    from runevals.commands.finding import tell_finding
+
+    findings = list(prepared(settings))
+    for found in findings:
+        tell_finding(found)
+    return exit_code(findings)
 
 
 def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
