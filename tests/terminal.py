@@ -63,7 +63,11 @@ class Terminal:
         os.write(self._ours, b"\x04")
 
     def interrupt(self) -> None:
-        """What Ctrl-C sends."""
+        """What Ctrl-C sends, once the program waits for input: a person is never quicker than that."""
+        deadline = time.monotonic() + PATIENCE_S
+        state = Path(f"/proc/{self._process.pid}/stat")
+        while state.read_text().rpartition(")")[2].split()[0] != "S" and time.monotonic() < deadline:
+            time.sleep(0.01)
         self._process.send_signal(signal.SIGINT)
 
     def exit_code(self) -> int:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--prompts-file", multiple=True, metavar="PATH", help="A suite file, folder or glob; repeatable.")
 @click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
 @click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask for prompts one at a time, and offer to save them.")
 @click.option("--evaluate-only", metavar="FILE", help="Score the responses that stand in FILE, call no target.")
 @click.option(
     "-o",
@@ -86,6 +87,11 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     _told_once(paths, told)
     if told["init_only"]:
         return _prepared(settings)
+    if told["interactive"]:
+        from runevals.commands.interactive import interact
+
+        interact(settings, Asked(ref=None, told=words, quiet=told["quiet"]))
+        return 0
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
     reports, documents = separated(outputs, told["form"])
@@ -128,8 +134,11 @@ def _prepared(settings: Settings) -> int:
 
 
 def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
-    """Raises InvalidSettings where suites are named in two ways, of which one would be ignored."""
+    """Raises InvalidSettings where things are asked for of which one would be ignored."""
     ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
+    ways |= {"--interactive": told["interactive"]}
+    if told["interactive"]:
+        ways |= {"--output": told["output"], "--base": told["base"]}
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:
         raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
