@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "Compare two results documents.",
     "validate": "Check suites without running anything.",
     "report": "Write a results document in another format.",
+    "history": "Show pass rate and score of past runs.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
