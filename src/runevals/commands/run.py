@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
 @click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
+@click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option(
     "--log-level",
@@ -83,8 +84,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
     )
-    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     _told_once(paths, told)
+    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
@@ -92,6 +93,10 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
 
         interact(settings, Asked(ref=None, told=words, quiet=told["quiet"]))
         return 0
+    if told["watched"]:
+        from runevals.commands.watching import watch
+
+        watch(words, quiet=told["quiet"])
     outputs = [Path(name) for name in told["output"]]
     check_outputs(outputs)
     reports, documents = separated(outputs, told["form"])
@@ -137,7 +142,10 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
     """Raises InvalidSettings where things are asked for of which one would be ignored."""
     ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
     ways |= {"--interactive": told["interactive"]}
-    if told["interactive"]:
+    if told["watched"]:
+        ways = {name: value for name, value in ways.items() if name not in ("PATH", "--evaluate-only")}
+        ways |= {"--watch": True, "--dry-run": told["dry_run"]}
+    if told["interactive"] or told["watched"]:
         ways |= {"--output": told["output"], "--base": told["base"]}
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:
