@@ -25,10 +25,11 @@ class Terminal:
     def __init__(self, cwd: Path, *arguments: str, rows: int = 24, columns: int = 80, **env: str) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        inherited = {name: value for name, value in os.environ.items() if name not in ("LINES", "COLUMNS")}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "runevals", *arguments],
             cwd=cwd,
-            env={**os.environ, "TERM": "xterm-256color", **env},
+            env={**inherited, "TERM": "xterm-256color", **env},
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
