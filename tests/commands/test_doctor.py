@@ -9,6 +9,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT, SUITE
+from tests.terminal import Terminal
 
 PYTHON = ("--target", "python:agent.py:answer")
 
@@ -148,3 +149,10 @@ def test_init_only_prepares_and_runs_nothing(project, runevals):
     assert code == 0
     assert list(found(out)) == ["versions", "sandbox", "results", "cache"]
     assert project.files() == []
+
+
+def test_a_small_terminal_shows_whole_words(suite):
+    with Terminal(suite.path, "doctor", "--target", "openai:some", columns=60) as terminal:
+        assert terminal.exit_code() == 2
+        terminal.see("\n✗ target    some at https://api.openai.com/v1: the variable\n")
+        terminal.see("              OPENAI_API_KEY is not set\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.commands.telling import fitted
+from runevals.commands.telling import broken
 from tests.commands.test_run import SUITE
 from tests.terminal import Terminal
 
@@ -17,13 +17,13 @@ def suite_of(count):
 
 
 def test_long_lines_are_broken_between_words_and_stand_further_in():
-    assert fitted("  one two-three\n\n" + "  " + "word " * 10, 40) == [
+    assert broken("  one two-three\n\n" + "  " + "word " * 10, 40) == [
         "  one two-three",
         "",
         "  word word word word word word word",
         "    word word word",
     ]
-    assert fitted(f"x {'y' * 50} z", 40) == ["x", f"  {'y' * 50}", "  z"]
+    assert broken(f"x {'y' * 50} z", 40) == ["x", f"  {'y' * 50}", "  z"]
 
 
 def test_a_small_screen_shows_whole_words_and_the_verdict_last(project):

@@ -120,7 +120,7 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:
                 require_judge(plan, settings)
         except InvalidSettings as error:
             fix = "--judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
-            return [missing("judge", str(error).splitlines()[0], fix, error.exit_code)]
+            return [missing("judge", str(error).partition(":")[0], fix, error.exit_code)]
         return [neither("judge", "none, and no check needs one")]
     return [
         good("judge", f"recorded {judge.path}")

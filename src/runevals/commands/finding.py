@@ -7,10 +7,11 @@ from typing import Literal
 
 import click
 
-from runevals.commands.telling import shown
+from runevals.commands.telling import fitted, shown
 from runevals.errors import MEASURED_GREEN, RunevalsError
 from runevals.wording import plural
 
+_INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}
 
 
@@ -49,7 +50,7 @@ def stopped(name: str, error: RunevalsError, fix: str) -> Finding:
 
 def tell_finding(found: Finding) -> None:
     """Prints it: a line, and one for its fix."""
+    first, *rest = fitted(shown(f"{_INDENT}{found.told}"))
+    fix = [] if found.fix is None else fitted(shown(f"    → {found.fix}"))
     click.secho(found.mark, fg=_COLOURS[found.mark], nl=False)
-    click.echo(shown(f" {found.name:<9} {found.told}"))
-    if found.fix is not None:
-        click.echo(shown(f"    → {found.fix}"))
+    click.echo("\n".join([f" {found.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))

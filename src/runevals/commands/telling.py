@@ -31,22 +31,29 @@ def at_terminal() -> bool:
     return not os.environ.get("CI") and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
+def _on_screen() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
     from runevals.reporters import console
 
     text = shown(console.render(conclusion))
-    size = shutil.get_terminal_size()
-    at_screen = sys.stdout is not None and sys.stdout.isatty()
-    first, *rest = fitted(text, size.columns) if at_screen else text.splitlines()
+    first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]
     click.secho(first, fg=colour, bold=True)
     click.echo("\n".join(rest))
-    if at_screen and len(rest) > size.lines - 3:  # the verdict has left the screen
+    if _on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has left the screen
         click.secho(f"\n{first}", fg=colour, bold=True)
 
 
-def fitted(text: str, columns: int) -> list[str]:
+def fitted(text: str) -> list[str]:
+    """The lines of `text`, at a terminal broken between words to its width."""
+    return broken(text, shutil.get_terminal_size().columns) if _on_screen() else text.splitlines()
+
+
+def broken(text: str, columns: int) -> list[str]:
     """The lines of `text`, long ones broken between words; what is broken off stands further in."""
     lines: list[str] = []
     for line in text.splitlines():
