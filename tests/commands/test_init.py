@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from runevals.commands.starter import workflow
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT, SUITE
 from tests.terminal import Terminal
@@ -99,14 +100,29 @@ def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
 
 
 def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
-    (project.path / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
     runevals("init", "--yes", *PYTHON, "--github")
-    workflow = _workflow(project)
-    assert workflow["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
-    checkout, ours = workflow["jobs"]["evals"]["steps"]
+    written = _workflow(project)
+    assert written["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
+    checkout, ours = written["jobs"]["evals"]["steps"]
     assert checkout["with"] == {"persist-credentials": False, "fetch-depth": 0}
     assert ours["uses"].startswith("runevals/runevals/with-artifact@")
     assert "with" not in ours
+
+
+def test_the_workflow_stores_results_of_the_branch_that_changes_go_to(repository, runevals):
+    runevals("init", "--yes", "--github")  # on the branch `change`
+    assert _workflow(repository)[True]["push"] == {"branches": ["main"]}  # YAML 1.1 reads `on` so
+    (repository.path / ".github/workflows/evals.yml").unlink()
+    repository.git("branch", "-m", "main", "trunk")
+    repository.git("update-ref", "refs/remotes/origin/trunk", "trunk")
+    repository.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    runevals("init", "--yes", "--github")
+    assert _workflow(repository)[True]["push"] == {"branches": ["trunk"]}
+
+
+@pytest.mark.parametrize("name", ["a]: x", "${{ x }}", "-x", "ä", 'b"'])
+def test_a_branch_whose_name_could_mean_more_is_not_written(name):
+    assert "branches: [main]" in workflow(branch=name, config="runevals.yaml", variables=())
 
 
 def test_the_workflow_of_a_project_in_a_folder_lies_at_the_root(project, runevals, monkeypatch):

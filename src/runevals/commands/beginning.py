@@ -156,13 +156,20 @@ def _workflow(settings: Settings) -> str:
         named = settings.file.path
     shown = _shown(named.resolve(), settings.repository.resolve())
     usual = shown == ".github/runevals.yaml"
-    remote = git.git(settings.repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
-    here = git.git(settings.repository, "symbolic-ref", "--short", "HEAD")
     return starter.workflow(
-        branch=(remote or "").removeprefix("origin/") or here,
+        branch=_default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else shown,
         variables=_variables(settings),
     )
+
+
+def _default_branch(repository: Path) -> str | None:
+    """The branch that changes go to: origin's, or one by the usual names, or in a new repository the first."""
+    remote = git.git(repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    if remote:
+        return remote.removeprefix("origin/")
+    usual = (name for name in ("main", "master") if git.commit_of(repository, f"refs/heads/{name}"))
+    return next(usual, None) or git.git(repository, "symbolic-ref", "--short", "HEAD")
 
 
 def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
