@@ -141,12 +141,11 @@ def _prepared(settings: Settings) -> int:
 def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
     """Raises InvalidSettings where things are asked for of which one would be ignored."""
     ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
-    ways |= {"--interactive": told["interactive"]}
-    if told["watched"]:
-        ways = {name: value for name, value in ways.items() if name not in ("PATH", "--evaluate-only")}
-        ways |= {"--watch": True, "--dry-run": told["dry_run"]}
-    if told["interactive"] or told["watched"]:
-        ways |= {"--output": told["output"], "--base": told["base"]}
+    reports = {"--output": told["output"], "--base": told["base"], "--expected": told["expected"]}
+    if told["interactive"]:
+        ways |= {"--interactive": True, "--watch": told["watched"], **reports}
+    elif told["watched"]:  # it may watch any file that is named
+        ways = {"--watch": True, "--prompts": told["prompts"], "--dry-run": told["dry_run"], **reports}
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:
         raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
