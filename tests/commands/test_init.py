@@ -130,6 +130,27 @@ def test_the_workflow_of_a_project_in_a_folder_lies_at_the_root(project, runeval
     assert runevals("--config", "app/runevals.yaml")[0] == 0
 
 
+def test_cases_for_skills_need_no_target(project, runevals):
+    case = {"id": "1", "skill": "echo", "category": "regression", "input": {}, "expected": {"type": "exact"}}
+    case["expected"]["value"] = "hello"
+    project.write("evals/regression/echo.json", case)
+    project.write("skills/echo/skill.py", "def action():\n    return 'hello'\n")
+    code, out, _ = runevals("init", "--yes")
+    assert code == 0
+    assert "– evals/regression/echo.json: is there already" in out
+    assert "✓ 1 of 1 case pass" in out
+    assert 'target: "skill"' in (project.path / "runevals.yaml").read_text()
+    assert runevals()[0] == 0
+
+
+def test_a_broken_suite_stops_init_before_it_writes(project, runevals):
+    project.write("evals.json", "{")
+    code, _, err = runevals("init", "--yes", *PYTHON)
+    assert code == 2
+    assert "evals.json:1:2" in err
+    assert project.files() == ["evals.json"]
+
+
 @pytest.mark.parametrize("wrong", ["nonsense", "python:no-function", "recorded:absent.jsonl", "skill"])
 def test_a_target_that_cannot_be_is_told_before_anything_is_written(project, runevals, wrong):
     code, _, err = runevals("init", "--yes", "--target", wrong)

@@ -14,9 +14,9 @@ from runevals import git
 from runevals.commands import starter
 from runevals.commands.options import settled
 from runevals.commands.telling import at_terminal
-from runevals.discover import discover
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import InvalidSettings, NoSuiteFound
+from runevals.loading import Loaded, load_suites, with_target
 from runevals.publish import write_whole
 from runevals.settings import Settings
 
@@ -40,19 +40,25 @@ class Begun:
 
 
 def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
-    """Writes what is missing here, and names it. Raises InvalidSettings before anything is written."""
+    """Writes what is missing here, and names it.
+
+    Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
+    """
     before = settled(told)  # a target or judge that means nothing stops us here
+    loaded = _suites(before)
     target: str | None = told.get("target")
     if before.target is None:
-        target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
+        if with_target(before, loaded.suites).target is not None:
+            target = "skill"  # what these suites are written for
+        else:
+            target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
     settings = settled({**told, "target": target})
-    suite = _suite_of(settings)
-    if settings.target is not None and settings.target.type == "skill" and suite is None:
+    if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
         raise InvalidSettings(
             "skills bring cases of their own, which init does not make: put the first into "
             "evals/regression/NAME.json, then run init again"
         )
-    for line in _written(settings, target, told.get("judge"), suite):
+    for line in _written(settings, target, told.get("judge"), loaded.files):
         click.echo(line)
     if github:
         click.echo(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
@@ -81,31 +87,27 @@ def _starter(settings: Settings) -> str:
     return _write(settings.cwd / starter.SUITE, text, settings.cwd)
 
 
-def _suite_of(settings: Settings) -> tuple[Path, ...] | None:
-    """The suite files that a run would find by itself; None where there are none."""
-    if settings.suites:
-        return ()
+def _suites(settings: Settings) -> Loaded:
+    """What a run would find by itself. Raises NoSuiteFound only where the settings name it."""
     try:
-        return discover(settings.cwd, None).files
+        return load_suites(settings)
     except NoSuiteFound:
-        return None
+        if settings.suites:
+            raise
+        return Loaded(suites=())
 
 
-def _written(
-    settings: Settings, target: str | None, judge: str | None, suite: Sequence[Path] | None
-) -> Iterator[str]:
+def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:
     cwd = settings.cwd
-    if suite is None:
-        yield _starter(settings)
-        suite = (cwd / starter.SUITE,)
-    elif suite:
-        yield _left(suite[0], cwd)
+    yield _left(suites[0], cwd) if suites else _starter(settings)
     yield from _program(settings)
     if settings.file is not None and settings.file.path is not None:
         yield _left(settings.file.path, cwd)
     else:
-        only = suite[0].relative_to(cwd).as_posix() if len(suite) == 1 else None
-        text = starter.starter_settings(suite=only, target=target, judge=judge)
+        only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
+        text = starter.starter_settings(
+            suite=None if only is None else _shown(only, cwd), target=target, judge=judge
+        )
         yield _write(cwd / starter.SETTINGS, text, cwd)
     yield _ignore(cwd / ".gitignore")
 

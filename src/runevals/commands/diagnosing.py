@@ -122,12 +122,13 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:
             fix = "--judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
             return [missing("judge", str(error).partition(":")[0], fix, error.exit_code)]
         return [neither("judge", "none, and no check needs one")]
-    return [
-        good("judge", f"recorded {judge.path}")
-        if judge.type == "recorded"
-        else _endpoint("judge", judge, settings)
-        for judge in settings.judges
-    ]
+    return [_judge(judge, settings) for judge in settings.judges]
+
+
+def _judge(judge: JudgeSettings, settings: Settings) -> Finding:
+    if judge.type == "recorded":
+        return good("judge", f"recorded {judge.path}")
+    return _endpoint("judge", judge, settings)
 
 
 def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Settings) -> Finding:

@@ -18,7 +18,7 @@ _CAPITAL = "What is the capital of France? Answer with the name of the city only
 _PRODUCT = "What is 12 times 12? Answer with the number only."
 _ABILITIES = "What can you help me with?"
 
-_ASK_LATER = """\
+_NO_TARGET = """\
 # Say what the suites run against, in one of these ways:
 #   target: "openai:gpt-5-mini"             a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
 #   target: "command:python my_agent.py"    a program: prompt as JSON on stdin, answer on stdout
@@ -97,7 +97,7 @@ def starter_settings(*, suite: str | None, target: str | None, judge: str | None
     lines += [] if suite is None else [f"suites: [{json.dumps(suite, ensure_ascii=False)}]"]
     lines += [] if target is None else [f"target: {json.dumps(target, ensure_ascii=False)}"]
     lines += [] if judge is None else [f"judge: {json.dumps(judge, ensure_ascii=False)}"]
-    return "\n".join(lines) + "\n" + (_ASK_LATER if target is None else "")
+    return "\n".join(lines) + "\n" + (_NO_TARGET if target is None else "")
 
 
 def starter_program(function: str) -> str:
