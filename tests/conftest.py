@@ -34,11 +34,18 @@ def engine_answers() -> bool:
     return bool(told) and shutil.which("docker") is not None and docker("info").returncode == 0
 
 
+def chromium() -> str | None:
+    """The browser of the machine: Playwright's own is not downloaded."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
+    "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
     "linux": lambda: Path("/proc/self").exists(),
     "container": engine_answers,
+    "chromium": lambda: chromium() is not None,
 }
 
 
@@ -137,6 +144,15 @@ def runevals(capfd):
         return code, told.out, told.err
 
     return run
+
+
+@pytest.fixture
+def hub():
+    """A GitHub of the test's own."""
+    from tests.github.emulator import github  # half a second that only these tests pay
+
+    with github() as state:
+        yield state
 
 
 @pytest.fixture

@@ -1,22 +1,25 @@
 """`action.yml`, the settings and the documentation say the same."""
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from runevals import __version__
+from runevals.settings_table import INPUTS as OF_THE_WORKFLOW
 from runevals.settings_table import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-INPUTS = {setting.name: setting for setting in SETTINGS if setting.as_input}
+INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if setting.as_input}
+DEFAULTS = {"github_token": "${{ github.token }}"}
 
 
 def test_inputs_are_the_settings():
     assert list(ACTION["inputs"]) == list(INPUTS)
     for name, told in ACTION["inputs"].items():
-        assert told == {"description": INPUTS[name].help, "required": False, "default": ""}
+        assert told == {"description": INPUTS[name].help, "required": False, "default": DEFAULTS.get(name, "")}
 
 
 @pytest.mark.parametrize("name", [*ACTION["inputs"], *ACTION["outputs"]])
@@ -27,3 +30,19 @@ def test_inputs_and_outputs_are_in_the_docs(name):
 def test_the_version_is_in_the_changelog_or_still_unreleased():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {__version__}" in changelog or "## Unreleased" in changelog
+
+
+def test_with_artifact_passes_everything_on_and_stores_the_results():
+    outer = yaml.safe_load((ROOT / "with-artifact" / "action.yml").read_text(encoding="utf-8"))
+    run, upload = outer["runs"]["steps"]
+    assert {name: told for name, told in outer["inputs"].items() if name != "retention_days"} == ACTION["inputs"]
+    assert run["with"] == {name: f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
+    assert outer["outputs"] == {
+        name: {**told, "value": f"${{{{ steps.runevals.outputs.{name} }}}}"}
+        for name, told in ACTION["outputs"].items()
+    }
+    assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
+    assert upload["if"].startswith("always()")
+    assert upload["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
+    default = next(setting.default for setting in SETTINGS if setting.name == "output_dir")
+    assert upload["with"]["path"] == f"${{{{ inputs.output_dir || '{default}' }}}}"

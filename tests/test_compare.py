@@ -278,3 +278,23 @@ def test_leaving_a_gated_group_is_a_weakening_even_where_nothing_else_was_edited
         "is no longer marked as critical",
     ]
     assert found.verdict is V.REGRESSION  # it was critical when the base was measured
+
+
+def test_categories_are_compared_over_the_cases_that_both_sides_share():
+    base = [case("a", "pp", category="billing"), case("b", "pf", category="billing"), case("c", "pp")]
+    head = [case("a", "pf", category="billing"), case("b", "ff", category="billing"), case("c", "se")]
+    found = compare(
+        report([*head, case("new", "ff", category="billing")]), report([*base, case("old", "ff")]), "base.json"
+    )
+    assert [(c.name, c.cases, c.base_rate, c.head_rate) for c in found.categories] == [
+        ("billing", 2, 0.75, 0.25),
+        (None, 1, 1.0, 0.0),
+    ]
+
+
+def test_half_of_the_smallest_visible_drop_takes_more_runs():
+    base = {f"k{n}": "pff" if n % 3 == 0 else "ppp" for n in range(100)}
+    found = compared(base, base)
+    assert found.detectable_drop < 1
+    assert found.repeats_for_half > 3
+    assert compared({"a": "p"}, {"a": "p"}, deterministic=True).repeats_for_half is None

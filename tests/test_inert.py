@@ -25,12 +25,19 @@ def test_one_line_is_one_line_and_cut():
     assert one_line("x" * 300) == "x" * 199 + "…"
 
 
-@pytest.mark.parametrize(
-    "text", ["@octocat", "![x](http://e/b.png)", "<img>", "a|b", "`x`", "</code>", "www.e.com", "#1"]
-)
+LIVE = ["@octocat", "![x](http://e/b.png)", "<img>", "a|b", "`x`", "</code>", "www.e.com", "#1", "a@b.com", "GH-1"]
+
+
+@pytest.mark.parametrize("text", LIVE)
 def test_nothing_in_a_cell_or_a_headline_is_live(text):
     for made in (code_cell(text).removeprefix("<code>").removesuffix("</code>"), inert_line(text)):
-        assert not set("@![]<>|`#") & set(made.replace("&#", ""))
+        plain = (
+            made.replace("&#64;<!---->", "").replace("<code>&#64;</code>", "").replace("<code>&#35;</code>", "")
+        )
+        plain = plain.replace("<code>&#45;</code>", "")
+        assert not set("@![]<>|`#") & set(plain.replace("&#", ""))
+        assert "www." not in plain
+        assert "GH-" not in plain
 
 
 def test_a_fence_is_longer_than_any_inside():
@@ -58,3 +65,10 @@ def test_no_cell_is_a_formula(start):
 
 def test_xml_takes_what_is_left():
     assert xml_text("a\x0bb\ufffe\ttab\n") == "a\\x0bb\\ufffe\ttab\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("- x", "&#45; x"), ("12. x", "12&#46; x"), ("a - b 1. c", "a - b 1. c")]
+)
+def test_a_line_is_no_list(text, shown):
+    assert inert_line(text) == shown

@@ -64,7 +64,8 @@ def plan_of(tmp_path, items, **document):
 def results(plan, target, judge=None, workers=4):
     with Sandbox(workers=1) as sandbox:
         world = World(target=target, judge=judge, sandbox=sandbox)
-        found = list(evaluate(plan, converse(plan.trials, target, workers=workers), world, workers=workers))
+        traces = converse(plan.trials, target, workers=workers, stop=world.stop)
+        found = list(evaluate(plan, traces, world, workers=workers))
     return [evaluation.turns for evaluation in sorted(found, key=lambda evaluation: evaluation.position)]
 
 

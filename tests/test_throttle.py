@@ -44,6 +44,13 @@ def test_a_pause_longer_than_the_patience_is_not_waited_for():
     assert time.monotonic() - started < 1
 
 
+def test_a_pause_longer_than_the_patience_holds_nobody_else():
+    throttle = Throttle(max_retry_s=1)
+    with pytest.raises(LookupError):
+        throttle.call(_raise(TryAgain("rate_limited", "429", 3600, pauses_host=True)), lambda e: LookupError())
+    assert throttle.call(lambda: "answered", lambda e: e) == "answered"
+
+
 def _raise(error):
     def send():
         raise error

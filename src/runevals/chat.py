@@ -6,25 +6,16 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from runevals.amounts import total, whole_total
 from runevals.prices import Prices
-from runevals.throttle import Throttle, TryAgain, TryAgainKind, retry_after_s
+from runevals.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 
 if TYPE_CHECKING:
     import openai
 
-FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"]
-
-
-class ChatFailed(Exception):
-    """A call that stays unanswered. `refused` means that the endpoint rejects us altogether."""
-
-    def __init__(self, kind: FailureKind, message: str, *, refused: bool = False) -> None:
-        self.kind: FailureKind = kind
-        self.refused = refused
-        super().__init__(message)
+ChatFailed = CallFailed
 
 
 class ParameterRefused(Exception):
@@ -98,7 +89,7 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
-        return self._throttle.call(lambda: self._once(messages, parameters), self._give_up)
+        return self._throttle.call(lambda: self._once(messages, parameters), gave_up)
 
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
         """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
@@ -127,11 +118,6 @@ class Chat:
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         return _reply(completion, time.monotonic() - started)
-
-    @staticmethod
-    def _give_up(last: TryAgain) -> ChatFailed:
-        kind: FailureKind = last.kind if last.kind in ("timeout", "rate_limited") else "failed"
-        return ChatFailed(kind, f"{last} ({last.attempts} attempts)")
 
     def _client(self) -> openai.OpenAI:
         with self._lock:
@@ -163,20 +149,14 @@ class Chat:
 def _translated(error: openai.APIStatusError, parameters: Mapping[str, object]) -> Exception:
     status, message = error.status_code, _message(error)
     body = error.body if isinstance(error.body, Mapping) else {}
-    if status in (401, 403):
-        return ChatFailed("auth", f"{status}: {message}", refused=True)
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
-    if status in (408, 409, 429) or status >= 500:
-        kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
-        asked_for = retry_after_s(error.response.headers.get("retry-after"))
-        return TryAgain(kind, f"{status}: {message}", asked_for, pauses_host=status in (429, 503, 529))
     if status in (400, 422):
         named = str(body.get("param") or "")
         for parameter in parameters:
             if named == parameter or named.startswith(f"{parameter}.") or f"'{parameter}'" in message:
                 return ParameterRefused(parameter, message)
-    return ChatFailed("failed", f"{status}: {message}")
+    return failure_of_status(status, message, error.response.headers.get("retry-after"))
 
 
 def _message(error: openai.APIStatusError) -> str:

@@ -12,6 +12,7 @@ from runevals.casewise import confirmed, flaky_cases, flips
 from runevals.changes import Pair, Side, case_changes, change_of, match, one_sided, weakenings
 from runevals.records import (
     CaseReport,
+    CategoryChange,
     Change,
     CheckReport,
     Comparison,
@@ -23,7 +24,7 @@ from runevals.records import (
     RunReport,
     Verification,
 )
-from runevals.score import run_report, totals, without_checks
+from runevals.score import pass_rate, run_report, totals, without_checks
 from runevals.secondary import metric_changes
 from runevals.significance import BlockedTest, case_blocked_test, round_alpha
 
@@ -83,6 +84,7 @@ def compare(
         metric="share" if graded else "pass_rate",
         critical_lost=tuple(pair.head.key for pair in pairs if _critical_loss(pair)),
         quarantined=len(same) - len(pairs),
+        categories=_categories(same),
         changes=(
             *case_changes(pairs, confirmed=range(len(pairs)) if deterministic else confirmed(pairs)),
             *(change_of(pair, "quarantined") for pair in same if pair.head.quarantined and pair.regressed),
@@ -116,8 +118,24 @@ def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], r
         rerun_agreement=None if found.deterministic else test.noise.agreement(test.drop, rule.alpha),
         cases_needed=test.noise.cases_for(WORTH_SEEING, rule.alpha) if blind else None,
         repeats_needed=test.noise.repeats_for(WORTH_SEEING, rule.alpha) if blind else None,
+        repeats_for_half=None if found.deterministic else test.noise.repeats_for(detectable / 2, rule.alpha),
         flips=flips(pairs),
         flaky=() if found.deterministic else flaky_cases(pairs),
+    )
+
+
+def _categories(pairs: Sequence[Pair]) -> tuple[CategoryChange, ...]:
+    groups: dict[str | None, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.head.category, []).append(pair)
+    return tuple(
+        CategoryChange(
+            name=name,
+            cases=len(group),
+            base_rate=pass_rate([pair.base for pair in group]),
+            head_rate=pass_rate([pair.head for pair in group]),
+        )
+        for name, group in groups.items()
     )
 
 

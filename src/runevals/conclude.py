@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
 from runevals.records import (
     Comparison,
     ComparisonVerdict,
@@ -12,7 +12,10 @@ from runevals.records import (
     FinalVerdict,
     GateResult,
     GateState,
+    Outcome,
+    Problem,
     RunReport,
+    ShardInfo,
 )
 from runevals.wording import error_kinds, p_value, plural
 
@@ -25,7 +28,7 @@ def conclude(
     baseline_required: bool = False,
     on_incomparable: str = "unmeasured",
 ) -> Conclusion:
-    """A failed gate → failed; else anything unmeasured → unmeasured; else passed.
+    """A run that ended early → unmeasured; a failed gate → failed; else anything unmeasured → that; else passed.
 
     With `on_incomparable` "pass", a base that cannot be compared with only informs.
     """
@@ -36,6 +39,20 @@ def conclude(
     return Conclusion(report=report, comparison=comparison, gates=tuple(gates), verdict=verdict)
 
 
+def of_shard(report: RunReport, shard: ShardInfo) -> Conclusion:
+    """No gate looks at a part of the cases; it ends unmeasured only where no answer came at all."""
+    named = f"Shard {shard.part} of {shard.of}"
+    if report.run.stopped is not None:
+        verdict = _incomplete(report, report.run.stopped)
+    elif report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
+        headline = f"{named}: not measured – {error_kinds(report)}"
+        verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
+    else:
+        headline = f"{named}: {_passing(report)} – the merge of all shards decides"
+        verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=MEASURED_GREEN)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+
+
 def _verdict(
     report: RunReport,
     comparison: Comparison | None,
@@ -44,6 +61,8 @@ def _verdict(
     *,
     baseline_required: bool,
 ) -> FinalVerdict:
+    if report.run.stopped is not None:
+        return _incomplete(report, report.run.stopped)
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if failed:
         return FinalVerdict(outcome="failed", headline=_red(comparison, failed), exit_code=GATE_FAILED)
@@ -52,6 +71,17 @@ def _verdict(
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
     return FinalVerdict(outcome="passed", headline=_green(report, comparison), exit_code=MEASURED_GREEN)
+
+
+def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
+    """What a run that ended early says: nothing of the whole."""
+    measured = sum(case.pass_rate is not None for case in report.cases)
+    of = plural(len(report.cases), "case")
+    return FinalVerdict(
+        outcome="unmeasured",
+        headline=f"Incomplete – {stopped.message}; {measured} of {of} were measured",
+        exit_code=INTERRUPTED if stopped.code == "interrupted" else WORLD_REFUSED,
+    )
 
 
 def _red(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
@@ -101,12 +131,8 @@ def _unmeasured(
 
 
 def _green(report: RunReport, comparison: Comparison | None) -> str:
-    totals = report.totals
-    passing = f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass"
-    if totals.skipped:
-        passing += f", {totals.skipped} skipped"
     if comparison is None:
-        return f"{passing} – nothing to compare with yet"
+        return f"{_passing(report)} – nothing to compare with yet"
     if comparison.verdict is ComparisonVerdict.WARNING:
         return f"No clear regression in {plural(comparison.compared, 'case')}, but the drop may be real"
     if comparison.verdict is ComparisonVerdict.REGRESSION:
@@ -120,3 +146,9 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
     if comparison.verdict is ComparisonVerdict.IMPROVED:
         return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
     return f"No regression in {plural(comparison.compared, 'case')}"
+
+
+def _passing(report: RunReport) -> str:
+    totals = report.totals
+    skipped = f", {totals.skipped} skipped" if totals.skipped else ""
+    return f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass{skipped}"

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 from runevals.plan import Trial
 from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
+from runevals.stopping import Stop
 from runevals.targets import Target
 
 
-def converse(trials: Iterable[Trial], target: Target, *, workers: int) -> Generator[Trace]:
+def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop) -> Generator[Trace]:
     """Yields each trial's trace as it is finished; at most `workers` calls are under way.
 
-    Raises what the target raises when it refuses altogether; calls not yet begun are dropped then.
+    After a stop nothing more is asked, and trials without an answer have the stop's problem in its place. Raises
+    what the target raises when it refuses altogether; calls not yet begun are dropped then.
     """
     left = iter(trials)
-    pending: set[Future[Trace]] = set()
+    pending: dict[Future[Trace], Trial] = {}
     pool = ThreadPoolExecutor(workers, thread_name_prefix="target")
     try:
         while True:
-            for trial in islice(left, 2 * workers - len(pending)):
-                pending.add(pool.submit(_converse_one, trial, target))
-            if not pending:
-                return
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
+            for trial in islice(left, 0 if stop.problem else 2 * workers - len(pending)):
+                pending[pool.submit(_converse_one, trial, target)] = trial
+            if not pending or stop.is_over:
+                break
+            for future in stop.first_of(pending):
+                del pending[future]
                 yield future.result()
+        if stop.problem is not None:
+            for trial in (*pending.values(), *left):
+                yield _unasked(trial, stop.problem)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
 
@@ -37,8 +42,7 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
     turns: list[TurnTrace] = []
     broken: int | None = None
     if trial.case.problem is not None:
-        unasked = TurnTrace(response=Response(problem=trial.case.problem))
-        return Trace(position=trial.position, turns=(unasked,) * len(trial.case.turns))
+        return _unasked(trial, trial.case.problem)
     for number, turn in enumerate(trial.case.turns, start=1):
         if broken is not None:
             message = f"turn {broken} of this conversation has no answer"
@@ -68,3 +72,9 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
             Message(role="assistant", content=response.text),
         )
     return Trace(position=trial.position, turns=tuple(turns))
+
+
+def _unasked(trial: Trial, problem: Problem) -> Trace:
+    """A trial none of whose prompts was sent."""
+    unasked = TurnTrace(response=Response(problem=problem))
+    return Trace(position=trial.position, turns=(unasked,) * len(trial.case.turns))

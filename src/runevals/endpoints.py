@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from runevals.dialects.reading import path_inside
 from runevals.errors import InvalidSettings
 from runevals.settings_file import SettingsFile
+from runevals.web_settings import WebSettings, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "command", "python", "recorded", "skill"]
+TargetType = Literal["openai", "http", "a2a", "command", "python", "recorded", "skill"]
 JudgeType = Literal["openai", "azure", "recorded"]
 
 
@@ -29,7 +30,7 @@ class TargetSettings:
     base: Path
     model: str | None = None
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = "OPENAI_API_KEY"  # of openai; `web` has its own
     system_prompt: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
@@ -39,6 +40,19 @@ class TargetSettings:
     deterministic: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
     files: tuple[Path, ...] | None = ()
+    web: WebSettings | None = None  # of http and a2a
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The variables that hold its keys."""
+        return (self.api_key_env,) if self.web is None else self.web.key_names
+
+    def is_deployed_as(self, other: TargetSettings) -> bool:
+        """Whether both are one agent behind an address: asked in the same words, whatever commit they are of."""
+        if self.web is None or other.web is None:
+            return False
+        words = (self.type, self.model, self.system_prompt, replace(self.web, pick=None))
+        return words == (other.type, other.model, other.system_prompt, replace(other.web, pick=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +81,7 @@ class Given:
     repository: Path
     environment: Mapping[str, str]
     base_shown: str | None = None  # the origin of values that the base's settings file told
+    base_values: Mapping[str, Any] = field(default_factory=dict)  # of that file
 
     def named(self, what: str) -> tuple[Any, bool, Path]:
         """(value of the setting `what`, whether the file told it, what its paths are relative to)."""
@@ -99,12 +114,16 @@ def target_settings(given: Given) -> TargetSettings | None:
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
         files += [path, base / told["path"]]
+    web = None
+    if told["type"] in ("http", "a2a"):
+        base_told = given.base_values.get("target")
+        web = web_settings(told, environment, from_file=from_file, base_told=base_told)
     settled = TargetSettings(
         type=told["type"],
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
         model=told.get("model"),
         base_url=_base_url(told, environment, from_file=from_file, what="target"),
-        api_key_env=told.get("api_key_env", "OPENAI_API_KEY"),
+        api_key_env=told.get("api_key_env", "OPENAI_API_KEY") if web is None else "",
         system_prompt=system_prompt,
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
@@ -113,7 +132,8 @@ def target_settings(given: Given) -> TargetSettings | None:
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        files=None if told["type"] in ("command", "python", "skill") else tuple(files),
+        files=tuple(files) if told["type"] in ("openai", "recorded") else None,
+        web=web,
     )
     _complete(settled)
     return settled
@@ -193,9 +213,11 @@ def _target_words(text: str) -> dict[str, Any]:
             return {"type": "command", "command": rest}
         case "python":
             return {"type": "python", "function": rest}
+        case "http" | "https" | "a2a":
+            return web_words(kind, rest)
         case _:
             raise InvalidSettings(
-                f"there is no target '{text}'; it is one of openai[:MODEL], recorded:FILE, "
+                f"there is no target '{text}'; it is one of openai[:MODEL], http:URL, a2a:URL, recorded:FILE, "
                 "command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
             )
 

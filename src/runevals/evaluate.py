@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import assert_never, cast
 
@@ -25,9 +25,12 @@ from runevals.evaluators.kinds import (
 )
 from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
+    CUT_SHORT,
+    NOT_ASKED,
     CheckReport,
     Outcome,
     Problem,
+    Response,
     Trace,
     TurnTrace,
     Verdict,
@@ -46,24 +49,37 @@ class Evaluation:
     def position(self) -> int:
         return self.trace.position
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether the run ended before all of it was answered and looked at."""
+        answers = [turn.response.problem for turn in self.trace.turns]
+        checks = [result.error for turn in self.turns for result in turn]
+        return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
+
 
 def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
-    """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done."""
+    """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done.
+
+    Of traces that a stop leaves no time for, every check has the stop's problem.
+    """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
-    pending: set[Future[Evaluation]] = set()
+    pending: dict[Future[Evaluation], Trace] = {}
     try:
         for trace in traces:
-            pending.add(pool.submit(_evaluate_one, plan, trace, world))
+            pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
             done = {future for future in pending if future.done()}
             if not done and len(pending) >= 4 * workers:
-                done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            pending -= done
+                done = world.stop.first_of(pending)
             for future in done:
+                del pending[future]
                 yield future.result()
-        while pending:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
+        while pending and not world.stop.is_over:
+            for future in world.stop.first_of(pending):
+                del pending[future]
                 yield future.result()
+        for trace in pending.values():
+            assert world.stop.problem is not None  # noqa: S101 - it is why they are still pending
+            yield _unevaluated(plan, trace, world.stop.problem)
     finally:
         traces.close()  # nothing more is asked of the target, and no call of ours outlives the run
         pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
@@ -78,6 +94,20 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
             _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
         ),
     )
+
+
+def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
+    """An answer that nobody had time to look at."""
+    planned = plan.checks[trace.position // plan.repeat]
+
+    def errored(check: BuiltCheck, answer: Response) -> CheckReport:
+        return _errored(check, answer.problem) if answer.problem else _errored(check, problem, _Found(problem))
+
+    turns = [
+        tuple(errored(check, turn.response) for check in planned[number].checks)
+        for number, turn in enumerate(trace.turns)
+    ]
+    return Evaluation(trace=trace, turns=tuple(turns))
 
 
 def _evaluate_turn(
@@ -262,7 +292,7 @@ def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
-        outcome=Outcome.SKIPPED if problem.code == "turn_skipped" else Outcome.ERRORED,
+        outcome=Outcome.SKIPPED if found is None and problem.code in NOT_ASKED else Outcome.ERRORED,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
         weight=check.spec.weight,

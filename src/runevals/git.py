@@ -40,6 +40,20 @@ def commit_of(folder: Path, ref: str) -> str | None:
     return git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
 
 
+def checked_out(folder: Path) -> tuple[str | None, tuple[str, ...]]:
+    """(HEAD's commit, the parents it names, also where a shallow clone lacks these); (None, ()) without one."""
+    commit = commit_of(folder, "HEAD")
+    written = None if commit is None else git(folder, "cat-file", "-p", commit)
+    header = (written or "").partition("\n\n")[0].splitlines()
+    return commit, tuple(line.split()[1] for line in header if line.startswith("parent "))
+
+
+def commits_before(folder: Path, commit: str, most: int) -> tuple[str, ...]:
+    """The commits before this one on its own branch, nearest first; none where the checkout lacks them."""
+    listed = git(folder, "rev-list", "--first-parent", f"--max-count={most + 1}", "--end-of-options", commit)
+    return tuple((listed or "").split()[1:])
+
+
 def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none.
 

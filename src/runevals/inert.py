@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 # C0 and C1 controls but tab and line feed, bidi controls, zero-width characters, line separators, noncharacters,
 # lone surrogates, tag characters.
@@ -14,6 +15,10 @@ _HIDING = re.compile("[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e00
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
+# What Markdown and GitHub make links of in the finished text, where character references are letters again.
+_TRIGGERS = re.compile(r"[@#$]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
+_LIST = re.compile(r"^(\d*)([-+.)])(?= |$)")
+_WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
@@ -36,13 +41,33 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def code_cell(text: str, limit: int = 200) -> str:
     """`text` as a Markdown table cell in which nothing is live."""
-    return f"<code>{_PUNCTUATION.sub(lambda match: f'&#{ord(match[0])};', one_line(text, limit))}</code>"
+    # The empty comment ends the text that a mail address would be found in, also inside <code>.
+    shown = _PUNCTUATION.sub(_reference, one_line(text, limit)).replace("&#64;", "&#64;<!---->")
+    return f"<code>{shown}</code>"
 
 
-def inert_line(text: str) -> str:
+def inert_line(text: str, limit: int | None = None) -> str:
     """`text` on one line of Markdown prose in which nothing is live; plain punctuation stays readable."""
-    line = " ".join(visible(text).split())
-    return _LIVE.sub(lambda match: f"&#{ord(match[0])};", line)
+    line = " ".join(visible(text).split()) if limit is None else one_line(text, limit)
+    made = "".join(
+        f"<code>{_reference(trigger)}</code>" if trigger else _WWW.sub("&#46;", _LIVE.sub(_reference, plain))
+        for plain, trigger in _split(line)
+    )
+    return _LIST.sub(lambda match: f"{match[1]}&#{ord(match[2])};", made)
+
+
+def _split(line: str) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """(plain text, None) and ("", trigger), in order."""
+    start = 0
+    for trigger in _TRIGGERS.finditer(line):
+        yield line[start : trigger.start()], None
+        yield "", trigger
+        start = trigger.end()
+    yield line[start:], None
+
+
+def _reference(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
-from runevals.conclude import conclude
+from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
@@ -67,7 +67,7 @@ class Measurement:
 
         Single cases are never run again: keeping the best of them would hide every loss.
         """
-        while self._rounds < self.plan.repeat:
+        while self._rounds < self.plan.repeat and self._world.stop.problem is None:
             if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
                 return
             self._rounds += 1
@@ -83,13 +83,16 @@ class Measurement:
             judge=None if self._world.judge is None else self._world.judge.identity(),
             provenance=self._provenance,
         )
-        info = replace(info, sandbox=self._world.sandbox.mode)
+        cut_short = any(evaluation.cut_short for evaluation in self._done)
+        stopped = self._world.stop.problem if cut_short else None
+        info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
         return redacted(score(self.plan, self._done, info), self._redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
-        traces = converse(trials, self._world.target, workers=self.settings.concurrency)
-        for evaluation in evaluate(self.plan, traces, self._world, workers=self.settings.judge_concurrency):
+        world = self._world
+        traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
+        for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
             self._done.append(evaluation)
             yield evaluation
 
@@ -137,7 +140,9 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, setti
 
 
 def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
-    """gate → conclude."""
+    """gate → conclude; a part of a run decides nothing."""
+    if report.run.shard is not None:
+        return of_shard(report, report.run.shard)
     if comparison is not None:
         comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
     gates = apply_gates(settings, report, comparison)

@@ -15,6 +15,7 @@ from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,
+    NOT_ASKED,
     AttemptReport,
     Case,
     CaseReport,
@@ -47,7 +48,7 @@ def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> Run
         ]
         scored = case_report(case, attempts)
         cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
-    return run_report(run, cases)
+    return run_report(run, cases, complete=run.stopped is None)
 
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
@@ -93,6 +94,7 @@ def run_info(
         ref=provenance.ref,
         settings=provenance.settings,
         notices=provenance.notices,
+        shard=plan.shard,
     )
 
 
@@ -112,15 +114,22 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     results = [result for turn in turns for result in turn.results]
     layers = layer_scores(results)
     present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
-    no_answer = any(turn.error is not None for turn in turns)
     return AttemptReport(
         attempt=number,
-        status=Outcome.ERRORED if no_answer else status_of(results),
+        status=_without_answer(turns) or status_of(results),
         composite=fsum(present) / len(present) if present else None,
         layers=layers,
         turns=tuple(turns),
         graded=any(r.layer is Layer.JUDGE and r.outcome is not Outcome.SKIPPED for r in results),
     )
+
+
+def _without_answer(turns: Sequence[TurnReport]) -> Outcome | None:
+    """What an attempt is in which an answer never came: errored, or skipped where it was not asked for."""
+    problems = {turn.error.code for turn in turns if turn.error is not None}
+    if not problems:
+        return None
+    return Outcome.SKIPPED if problems <= NOT_ASKED else Outcome.ERRORED
 
 
 def layer_scores(results: Iterable[CheckReport]) -> Layers:
@@ -209,25 +218,27 @@ def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckReport], b
 
 
 def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
-    """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it."""
+    """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it.
+
+    A kept answer is no attempt more: it was, or may have been, counted where it was given.
+    """
     more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
     for report in older:
         for case in report.cases:
-            more[case.suite, case.key, case.fingerprint].extend(case.attempts)
+            more[case.suite, case.key, case.fingerprint].extend(a for a in case.attempts if not a.cached)
     cases = []
     for case in newest.cases:
-        attempts = [*case.attempts, *more[case.suite, case.key, case.fingerprint]]
+        kept = any(attempt.cached for attempt in case.attempts)
+        attempts = [*case.attempts, *(() if kept else more[case.suite, case.key, case.fingerprint])]
         numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
         cases.append(over_attempts(case, numbered))
     return run_report(newest.run, cases, complete=newest.complete)
 
 
 def totals(cases: Sequence[CaseReport]) -> Totals:
-    """Counts by status; the pass rate is over attempts, errored ones in its denominator, skipped ones not."""
+    """Counts by status, means and sums."""
     attempts = [attempt for case in cases for attempt in case.attempts]
     turns = [turn for attempt in attempts for turn in attempt.turns]
-    counted = [attempt for attempt in attempts if attempt.status is not Outcome.SKIPPED]
-    passed = sum(attempt.status is Outcome.PASSED for attempt in counted)
     by_status = _count(case.status for case in cases)
     answered = [turn for turn in turns if turn.error is None]
     judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
@@ -238,11 +249,12 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         failed=by_status[Outcome.FAILED],
         errored=by_status[Outcome.ERRORED],
         skipped=by_status[Outcome.SKIPPED],
-        pass_rate=passed / len(counted) if counted else None,
+        pass_rate=pass_rate(cases),
         composite=_mean(case.composite for case in cases),
         cost_usd=total(turn.cost_usd for turn in answered),
         judge_cost_usd=total(result.cost_usd for result in judged),
         judge_cached=sum(result.cached for result in judged),
+        cached=sum(turn.cached for turn in turns),
         input_tokens=whole_total(turn.input_tokens for turn in answered),
         output_tokens=whole_total(turn.output_tokens for turn in answered),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
@@ -274,6 +286,13 @@ def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
         if texts:
             found[label] = texts
     return found
+
+
+def pass_rate(cases: Sequence[CaseReport]) -> float | None:
+    """Over attempts, errored ones in the denominator, skipped ones not."""
+    statuses = [attempt.status for case in cases for attempt in case.attempts]
+    counted = len(statuses) - statuses.count(Outcome.SKIPPED)
+    return statuses.count(Outcome.PASSED) / counted if counted else None
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:
@@ -310,6 +329,8 @@ def _by_score(results: Sequence[CheckReport]) -> float | None:
 
 
 def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
+    if len(attempts) == 1:
+        return attempts[0].layers
     incomplete = {layer for attempt in attempts for layer in attempt.layers.incomplete}
     return Layers(
         fact=_mean(attempt.layers.fact for attempt in attempts),

@@ -18,6 +18,8 @@ from runevals.prices import Price, Prices
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.shard import Shard, read_shard
+from runevals.stopping import Limits
 from runevals.urls import Fetching
 
 CACHE = ".evals/cache"
@@ -49,6 +51,7 @@ class Settings:
     category: tuple[str, ...]
     tag: tuple[str, ...]
     filter: tuple[str, ...]
+    shard: Shard | None  # None: all cases
     evaluators: tuple[str, ...]
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
@@ -69,8 +72,16 @@ class Settings:
     mcp_config: str | None
     prices: Prices
     errors_limit: float
+    limits: Limits
     output_dir: str
     cache: Path | None  # None: nothing is kept
+    cache_target: bool
+    baseline_artifact: str | None
+    baseline_branch: str
+    comment: str
+    comment_id: str | None
+    annotations: bool
+    require_credentials: bool
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +93,8 @@ class Settings:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
-        return tuple(told.api_key_env for told in (self.target, *self.judges) if told is not None)
+        names = () if self.target is None else self.target.key_names
+        return (*names, *(judge.api_key_env for judge in self.judges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +107,7 @@ class Told:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
     base_side: BaseSide | None = None  # of a change: who decides over it
+    of_base: bool = False  # said in a checkout of that base itself
 
 
 def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
@@ -128,6 +141,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         environment=told.environment,
         base_shown=None if guarding is None else guarding.shown,
+        base_values=file.values if told.of_base else _guarding_values(guarding),
     )
     in_files = {"default", file.shown, given.base_shown}
     return Settings(
@@ -144,6 +158,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         category=tuple(values["category"]),
         tag=tuple(values["tag"]),
         filter=tuple(values["filter"]),
+        shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
         baseline_named=origins["baseline"] not in in_files,
@@ -171,8 +186,20 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
+        limits=Limits(
+            cost_usd=values["max_cost"],
+            tokens=values["max_tokens"],
+            duration_s=values["max_duration"],
+        ),
         output_dir=values["output_dir"],
         cache=_cache(values["cache"], told),
+        cache_target=values["cache_target"],
+        baseline_artifact=values["baseline_artifact"],
+        baseline_branch=values["baseline_branch"],
+        comment=values["comment"],
+        comment_id=values["comment_id"],
+        annotations=values["annotations"],
+        require_credentials=values["require_credentials"],
         evaluate_only=told.evaluate_only,
         environment=told.environment,
         origins=origins,
@@ -191,6 +218,10 @@ def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tupl
     return guarding.file.values, guarding.shown
 
 
+def _guarding_values(guarding: BaseSide | None) -> Mapping[str, Any]:
+    return {} if guarding is None or guarding.file is None else guarding.file.values
+
+
 def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:
     """What may be fetched. In CI, where nobody guards, a suite of a pull request could name any host."""
     enabled = written.get("enabled")
@@ -200,7 +231,7 @@ def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None)
 
 
 def _cache(named: str | None, told: Told) -> Path | None:
-    """Where judges' answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
+    """Where answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
     if named is None:
         return None if told.environment.get("CI") else told.cwd / CACHE
     return None if named == "none" else told.cwd / named
@@ -274,6 +305,12 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
         if text:
             return _checked(setting, _PARSERS[setting.kind](text, shown), shown), shown
     return None, None
+
+
+def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
+    """What only an action input tells, its default where it does not. Raises InvalidSettings."""
+    text, shown = inputs.get(setting.name, "").strip(), f"input {setting.name}"
+    return _checked(setting, _PARSERS[setting.kind](text, shown), shown) if text else setting.default
 
 
 def _checked(setting: Setting, value: object, shown: str) -> object:

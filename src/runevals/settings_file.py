@@ -33,18 +33,27 @@ class SettingsFile:
 # What decides over a change is read from the base's file, not from the one that the change brings along.
 GUARDED = (
     "alpha",
+    "annotations",
     "baseline",
+    "baseline_artifact",
+    "baseline_branch",
     "baseline_required",
     "category",
+    "comment",
+    "comment_id",
     "errors_limit",
     "fail_on",
     "gates",
     "judge",
     "max_base_age",
+    "max_cost",
+    "max_duration",
+    "max_tokens",
     "min_effect",
     "min_pass_rate",
     "on_incomparable",
     "quarantine",
+    "require_credentials",
     "sandbox",
     "tag",
     "url_fetch",
@@ -177,6 +186,7 @@ def _flat(value: Any) -> dict[str, Any]:
     elif isinstance(baseline, dict):
         if "path" in baseline:
             flat["baseline"] = baseline["path"]
+        flat |= {f"baseline_{name}": baseline[name] for name in ("artifact", "branch") if name in baseline}
         if "required" in baseline:
             flat["baseline_required"] = baseline["required"]
         if "on_incomparable" in baseline:

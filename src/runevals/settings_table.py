@@ -35,7 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], recorded:FILE, command:PROGRAM or python:FILE.py:FUNCTION.",
+        help="The system under test: openai[:MODEL], http:URL, a2a:URL, recorded:FILE, command:PROGRAM or "
+        "python:FILE.py:FUNCTION.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),
     Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),
@@ -47,6 +48,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
     Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
     Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
+    Setting(
+        name="shard",
+        kind="text",
+        help="Run only part i of n of the cases, i/n; `runevals merge` puts the parts together.",
+    ),
     Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
     Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
     Setting(
@@ -155,10 +161,100 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="max_cost",
+        kind="number",
+        help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
+        minimum=0,
+    ),
+    Setting(
+        name="max_tokens",
+        kind="whole",
+        help="Tokens that target and judge may take, in and out together.",
+        minimum=1,
+        as_input=False,
+    ),
+    Setting(
+        name="max_duration",
+        kind="number",
+        help="Seconds after which nothing more is sent.",
+        minimum=0.001,
+        as_input=False,
+    ),
+    Setting(
         name="cache",
         kind="text",
         help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
         as_input=False,
     ),
+    Setting(
+        name="cache_target",
+        kind="yes_no",
+        help="Keep the target's answers there too (openai targets only).",
+        default=False,
+        as_input=False,
+    ),
     Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
+    Setting(
+        name="baseline_artifact",
+        kind="text",
+        help="The artifact that results are stored in and the base's are found in (default: by comment_id).",
+    ),
+    Setting(
+        name="baseline_branch",
+        kind="text",
+        help="The branch whose newest result is taken where no commit of the base has one; auto: the base's.",
+        default="auto",
+        as_input=False,
+    ),
+    Setting(
+        name="comment",
+        kind="text",
+        help="When the pull request is commented on: always, on-change, on-failure or never.",
+        default="always",
+        choices=("always", "on-change", "on-failure", "never"),
+    ),
+    Setting(
+        name="comment_id",
+        kind="text",
+        help="What tells this comment from others of ours (default: workflow and job).",
+    ),
+    Setting(
+        name="annotations",
+        kind="yes_no",
+        help="Mark regressed cases in the files of the pull request.",
+        default=True,
+    ),
+    Setting(
+        name="require_credentials",
+        kind="yes_no",
+        help="Fail where a pull request from a fork cannot be measured, instead of skipping it.",
+        default=False,
+    ),
+)
+
+# What only a workflow can say: neither the settings file nor the environment.
+INPUTS: tuple[Setting, ...] = (
+    Setting(
+        name="mode",
+        kind="text",
+        help="run, merge (the shards of a run) or comment (show another run's results); by default as the event asks.",
+        choices=("run", "merge", "comment"),
+    ),
+    Setting(
+        name="shards",
+        kind="text",
+        help="The folder of the shards' results that mode merge reads.",
+        default="shards",
+    ),
+    Setting(
+        name="allow_untrusted",
+        kind="yes_no",
+        help="Run a stranger's code where there are secrets: pull_request_target with the head checked out.",
+        default=False,
+    ),
+    Setting(
+        name="github_token",
+        kind="text",
+        help="The token that reads the base's artifact and writes the comment.",
+    ),
 )

@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 T = TypeVar("T")
 TryAgainKind = Literal["failed", "timeout", "rate_limited"]
+FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"]
 
 FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
@@ -31,6 +32,15 @@ class TryAgain(Exception):
         self.after_s = after_s
         self.pauses_host = pauses_host
         self.attempts = 1
+        super().__init__(message)
+
+
+class CallFailed(Exception):
+    """A call that stays unanswered. `refused` means that the endpoint rejects us altogether."""
+
+    def __init__(self, kind: FailureKind, message: str, *, refused: bool = False) -> None:
+        self.kind: FailureKind = kind
+        self.refused = refused
         super().__init__(message)
 
 
@@ -71,7 +81,8 @@ class Throttle:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
                 patience -= delay
-                self._leave(entered_at, failure, delay)
+                # A pause that this call will not wait for is not imposed on the others either.
+                self._leave(entered_at, failure if patience >= 0 else None, delay)
                 if attempt == self.max_attempts or patience < 0:
                     raise give_up(failure) from failure
                 if not failure.pauses_host:
@@ -172,6 +183,24 @@ class _Window:
             most=self.answered,
             widen_after=2 if not self.most else min(MOST_PATIENT, 2 * self.widen_after),
         )
+
+
+def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
+    """What an HTTP status other than success means for the call: worth trying again, or not."""
+    told = f"{status}: {message}"
+    if 300 <= status < 400:
+        return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
+    if status in (401, 403):
+        return CallFailed("auth", told, refused=True)
+    if status in (408, 409, 429) or status >= 500:
+        kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
+        return TryAgain(kind, told, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
+    return CallFailed("failed", told)
+
+
+def gave_up(last: TryAgain) -> CallFailed:
+    """The failure of a call that was tried often enough."""
+    return CallFailed(last.kind, f"{last} ({last.attempts} attempts)")
 
 
 def retry_after_s(header: str | None) -> float | None:

@@ -163,6 +163,24 @@ def _needed(comparison: Comparison) -> str:
     return f"To see one of 5 points: {' or '.join(ways)}." if ways else ""
 
 
+def halved(comparison: Comparison) -> str:
+    """What it would take to see half of the smallest drop that could be seen; empty where that is unknown."""
+    detectable, repeats = comparison.detectable_drop, comparison.repeats_for_half
+    if detectable is None or repeats is None or detectable >= 1:
+        return ""
+    return f"{repeats} runs a case on both sides would see half of that, {100 * detectable / 2:.1f} points."
+
+
+def compared_cases(comparison: Comparison) -> str:
+    """What was held against what."""
+    cases = plural(comparison.base_cases, "case")
+    told = f"{comparison.compared} of the base's {cases}, unedited and measured on both sides"
+    if comparison.rounds_planned > 1:
+        told += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
+    quarantined = comparison.quarantined
+    return f"{told}; {plural(quarantined, 'quarantined case')} left out" if quarantined else told
+
+
 def edited_and_failing(comparison: Comparison) -> list[Change]:
     """Cases that a change edited, and that passed on the base and fail now: not compared, but worth a look."""
     return [
@@ -172,6 +190,15 @@ def edited_and_failing(comparison: Comparison) -> list[Change]:
         and change.head is not None
         and change.base.status is Outcome.PASSED
         and change.head.status is Outcome.FAILED
+    ]
+
+
+def new_and_failing(comparison: Comparison) -> list[Change]:
+    """Cases that the base does not have and that fail."""
+    return [
+        change
+        for change in comparison.of_kind("added")
+        if change.head is not None and change.head.status is Outcome.FAILED
     ]
 
 
@@ -186,8 +213,10 @@ def other_metrics(comparison: Comparison) -> list[str]:
 
 
 def judge_notes(report: RunReport) -> list[str]:
-    """What a reader should know of how the judges came to their scores: kept answers, and how far votes agree."""
+    """What a reader should know of how numbers came about: what was kept, and how far judges' votes agree."""
     notes = []
+    if report.totals.cached:
+        notes.append(f"{plural(report.totals.cached, 'answer')} from the cache")
     if report.totals.judge_cached:
         notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
     for found in report.agreement:

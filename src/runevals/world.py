@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from runevals.evaluators.kinds import Runs
 from runevals.judge import Judge
+from runevals.stopping import Stop
 from runevals.targets import Target
 
 
@@ -18,9 +19,10 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Target, judge (None: judge checks are skipped), sandbox and clock."""
+    """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early."""
 
     target: Target
     judge: Judge | None
     sandbox: Runs
+    stop: Stop = field(default_factory=Stop)
     now: Callable[[], datetime] = utc_now

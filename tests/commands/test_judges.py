@@ -77,9 +77,9 @@ def test_the_cache_is_shown_and_cleared(judged, runevals):
     judged.write("runevals.yaml", SETTINGS + "judge: four\n")
     runevals("-q", "-o", "out.json")
     assert runevals("cache-dir")[1].strip() == str(judged.path / ".evals/cache")
-    assert runevals("cache-info")[1].startswith("4 judgements, ")
-    assert runevals("cache-clear")[1].startswith("Forgotten: 4 judgements")
-    assert runevals("cache-info")[1].startswith("0 judgements, ")
+    assert runevals("cache-info")[1].startswith("4 answers, ")
+    assert runevals("cache-clear")[1].startswith("Forgotten: 4 answers")
+    assert runevals("cache-info")[1].startswith("0 answers, ")
 
 
 @pytest.mark.parametrize("way", ["CI", "none"])

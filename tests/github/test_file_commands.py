@@ -4,6 +4,7 @@ import pytest
 
 from runevals.github.file_commands import MAX_SUMMARY_BYTES, write_outputs, write_summary
 from runevals.github.masking import mask_commands
+from tests.reporters.hostile import TEXTS
 
 
 def read_as_the_runner_does(text):
@@ -13,6 +14,15 @@ def read_as_the_runner_does(text):
             name, delimiter = line.split("<<", 1)
             found[name] = "\n".join(iter(lines.__next__, delimiter))
     return found
+
+
+@pytest.mark.parametrize("value", TEXTS, ids=range(len(TEXTS)))
+def test_an_output_is_what_it_is(tmp_path, value):
+    path = tmp_path / "output"
+    write_outputs(path, {"before": "1", "value": value, "after": "2"})
+    found = read_as_the_runner_does(path.read_bytes().decode())  # it splits at line feeds only
+    assert list(found) == ["before", "value", "after"]
+    assert found["value"] == value.encode("utf-8", "backslashreplace").decode()
 
 
 @pytest.mark.parametrize("value", ["plain", "", "two\nlines", "EOF\nverdict<<EOF\npassed\nEOF", "a=b", "x<<y"])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import docker
+from tests.github.emulator import TOKEN, github
 
 pytestmark = pytest.mark.needs("container")
 
@@ -54,7 +55,7 @@ def step(image, tmp_path):
             **(environment or {}),
         }
         done = docker(
-            *("run", "--rm", "--workdir", "/github/workspace", "--label", "runevals-test"),
+            *("run", "--rm", "--workdir", "/github/workspace", "--label", "runevals-test", "--network", "host"),
             *(word for name in given for word in ("-e", name)),
             *("-v", f"{tmp_path / 'temp'}:/github/runner_temp", "-v", f"{tmp_path / 'home'}:/github/home"),
             *("-v", f"{tmp_path / 'workflow'}:/github/workflow"),
@@ -97,7 +98,10 @@ def test_the_worse_agent_is_red_by_name_and_its_files_belong_to_the_runner(step)
     assert done.returncode == 1, done.stdout + done.stderr
     assert (told["verdict"], told["regressions"]) == ("failed", "3")
     assert "KB&#45;007" in summary
-    written = [workspace / told[name] for name in ("results_path", "junit_path", "table_path", "summary_path")]
+    written = [
+        workspace / told[name]
+        for name in ("results_path", "html_path", "junit_path", "table_path", "summary_path")
+    ]
     assert {path.stat().st_uid for path in written} == {RUNNER_UID}
     assert {folder.stat().st_uid for folder in (workspace / ".evals").rglob("*")} == {RUNNER_UID}
 
@@ -129,6 +133,54 @@ def test_keys_are_masked_before_anything_is_printed(step):
     secret = {"MY_API_KEY": "not-a-real-key-1234"}
     done, *_ = step(secret, config="examples/support-agent/runevals.yaml")
     assert done.stdout.splitlines()[0] == "::add-mask::not-a-real-key-1234"
+
+
+def merge_commit(workspace: Path) -> dict:
+    """Makes the workspace the checkout of a pull request, a change merged into main → its event."""
+
+    def git(*words: str) -> str:
+        options = ("-c", "safe.directory=*", "-c", "user.name=A", "-c", "user.email=a@example.com")
+        done = subprocess.run(["git", *options, *words], cwd=workspace, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    (workspace / ".git").rmdir()
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "change")
+    git("commit", "-q", "--allow-empty", "-m", "change")
+    head = git("rev-parse", "HEAD")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "--no-ff", "-m", "merge", "change")
+    own = {"id": 1}
+    base = {"sha": "a" * 40, "ref": "main", "repo": own}  # of the event; the merge commit knows better
+    return {"pull_request": {"number": 7, "head": {"sha": head, "ref": "change", "repo": own}, "base": base}}
+
+
+def test_a_pull_request_is_commented_on_and_its_files_are_marked(step, tmp_path):
+    event = merge_commit(tmp_path / "workspace")
+    (tmp_path / "workflow" / "event.json").write_text(json.dumps(event), encoding="utf-8")
+    job = {
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": "/github/workflow/event.json",
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_WORKFLOW": "evals",
+        "GITHUB_JOB": "test",
+        "INPUT_GITHUB_TOKEN": TOKEN,
+    }
+    with github() as hub:
+        done, workspace, told, _ = step(
+            {**job, "GITHUB_API_URL": hub.url}, config="examples/support-agent/worse.yaml"
+        )
+    assert done.returncode == 1, done.stdout + done.stderr
+    [body] = hub.bodies()
+    assert body.startswith("<!-- runevals evals-test-")
+    assert "### ❌ 3 of 24 cases regressed" in body
+    assert f"/blob/{event['pull_request']['head']['sha']}/examples/support-agent/evals/evals.json#L49)" in body
+    assert told["comment_url"] == "https://github.com/o/r/pull/7#issuecomment-1"
+    assert (workspace / told["comment_body_path"]).read_text(encoding="utf-8") == body
+    assert (workspace / told["comment_body_path"]).stat().st_uid == RUNNER_UID
+    assert "::error file=examples/support-agent/evals/evals.json,line=49,title=KB-007 regressed::" in done.stdout
 
 
 def test_the_image_tells_its_version_and_is_small(image):

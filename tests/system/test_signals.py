@@ -26,16 +26,76 @@ def test_a_stopped_run_ends_soon_and_leaves_no_program_behind(project, settings,
     sleeping = "time.sleep(60)\n" if settings is COMMAND else "def answer(prompt): time.sleep(60)\n"
     project.write("agent.py", AGENT + sleeping)
     run = subprocess.Popen(
-        [sys.executable, "-m", "runevals"], cwd=project.path, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-m", "runevals"],
+        cwd=project.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 20
     while not list(project.path.glob("pid-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(sent)
-    _, err = run.communicate(timeout=10)
+    _, err = run.communicate(timeout=30)
     assert run.returncode == 130
     assert b"Traceback" not in err
     started = [int(path.name.removeprefix("pid-")) for path in project.path.glob("pid-*")]
     assert started
     time.sleep(0.5)
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
+
+
+SLOW_FIRST = """
+import time, pathlib
+def answer(prompt):
+    if "France" not in prompt:
+        pathlib.Path("asked").touch()
+        time.sleep(60)
+    return "Paris"
+"""
+
+
+def interrupted(project, *more, signals=1):
+    """Stops a run in which one case was answered and the other never will be → (process, stderr, its seconds)."""
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", PYTHON)
+    project.write("agent.py", SLOW_FIRST)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "runevals", "-o", "out.json", "-o", "out.xml", "-o", "out.md", *more],
+        cwd=project.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 20
+    while not (project.path / "asked").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    started = time.monotonic()
+    for _ in range(signals):
+        run.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+    _, err = run.communicate(timeout=30)
+    return run, err, time.monotonic() - started
+
+
+@pytest.mark.needs("linux")
+def test_an_interrupted_run_writes_every_report_and_says_that_it_is_incomplete(project):
+    run, err, took_s = interrupted(project)
+    assert (run.returncode, b"Traceback" in err) == (130, False), err
+    assert took_s < 6.5  # five for answers under way, and the reports
+    document = project.document()
+    assert (document["complete"], document["run"]["stopped"]["code"]) == (False, "interrupted")
+    assert [case["status"] for case in document["cases"]] == ["passed", "skipped"]
+    assert document["verdict"]["exit_code"] == 130
+    assert "Incomplete – the run was interrupted; 1 of 2 cases were measured" in document["verdict"]["headline"]
+    assert (project.path / "out.md").read_text().startswith("### ⛔ Incomplete")
+    assert "<skipped" in (project.path / "out.xml").read_text()
+
+
+@pytest.mark.needs("linux")
+def test_a_second_signal_ends_it_at_once(project):
+    run, err, took_s = interrupted(project, signals=2)
+    assert (run.returncode, b"Traceback" in err) == (130, False), err
+    assert took_s < 4
+    assert not (project.path / "out.json").exists()

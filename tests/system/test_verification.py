@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.json_server import json_server
 from tests.system.test_rounds import SUITE
 
 AGENT = """
@@ -168,3 +169,28 @@ def test_what_cannot_be_compared_at_all_is_unmeasured_unless_the_base_says_other
     assert code == 3, out
     code, out, _ = runevals(*RUN, "--on-incomparable", "pass")
     assert code == 0, out
+
+
+DEPLOYED = "suites: [evals.json]\nrepeat: 3\ntarget: {{type: http, url: '{url}'}}\n"
+
+
+def test_an_agent_behind_an_address_is_not_taken_for_its_own_base(repository, runevals):
+    """It is deployed from the change: asked again for the base, it would say what the change says."""
+    deployed = {"answer": "right"}
+    with json_server(lambda asked, number: {"output": deployed["answer"]}) as server:
+        repository.git("checkout", "-q", "main")
+        repository.write("evals.json", SUITE)
+        repository.write("runevals.yaml", DEPLOYED.format(url=server.url))
+        repository.write(".gitignore", "base.json\nout.json\n")
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "an agent behind an address")
+        assert runevals(*NO_BASE)[0] == 0
+        repository.git("checkout", "-qB", "change")
+        deployed["answer"] = "wrong"
+        code, _, err = runevals(*RUN)
+        assert code == 1, err
+        found = repository.document()["comparison"]
+        assert found["verdict"] == "regression"
+        assert "the same address as the change" in found["verification"]["reason"]
+        code, _, err = runevals("--base", "main", "-q")
+        assert (code, "the same address as the change" in err) == (2, True)

@@ -13,7 +13,14 @@ import click
 from runevals.commands import finish
 
 if TYPE_CHECKING:
+    from runevals.commands.on_github import OnGitHub
+    from runevals.commands.posting import Posting
+    from runevals.commands.stored_base import StoredBase
     from runevals.records import Conclusion
+    from runevals.settings import Settings, Told
+
+
+SHARDS = "shards"  # the folder that they are put together from
 
 
 @click.command("action", hidden=True)
@@ -23,62 +30,144 @@ def command() -> None:
 
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
-    """One run from inputs to exit code; every file is written before the code is decided."""
-    from runevals import loading
+    """What the job's event asks for, from inputs to exit code."""
     from runevals.commands.base_side import base_side
-    from runevals.commands.judging import Asked, judged
-    from runevals.commands.telling import tell, warn
+    from runevals.commands.comment import comment_on
+    from runevals.commands.on_github import job_here, on_github
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
     from runevals.github.masking import mask_commands
-    from runevals.publish import publish
-    from runevals.reporters import REPORTERS, summary
     from runevals.settings import Told, resolve
 
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
+    job = job_here(environment, workspace, inputs)
+    if job.task == "refused":
+        raise InvalidSettings(job.why)
     settings = resolve(replace(told, base_side=base_side(told)))
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
-    folder = (workspace / settings.output_dir).resolve()
-    if not folder.is_relative_to(workspace.resolve()) or folder == workspace.resolve():
-        raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
-    loaded = loading.load_suites(settings)
-    warn(loaded.problems)
-    asked = Asked(ref=None, told=told, quiet=False)
-    conclusion = judged(settings, loaded, asked)
+    here = on_github(environment, settings, job, inputs.get("github_token", ""))
+    return comment_on(settings, here) if job.task == "comment" else _run(settings, told, here, environment)
+
+
+def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
+    """One run; every file is written, and everything told, before the exit code is decided."""
+    from runevals import loading
+    from runevals.commands.judging import Asked, judged
+    from runevals.commands.merge import merged_conclusion
+    from runevals.commands.posting import posting
+    from runevals.commands.stored_base import StoredBase, stored_base
+    from runevals.commands.telling import tell, warn
+    from runevals.commands.withheld import skipped, withheld
+    from runevals.publish import publish
+    from runevals.reporters import REPORTERS
+
+    folder = _folder(settings)
+    names = () if here.job.has_secrets else withheld(settings)
+    stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
+    if names:
+        conclusion = skipped(settings, names)
+    elif told.inputs.get("mode") == "merge":
+        shards = settings.cwd / (told.inputs.get("shards") or SHARDS)
+        conclusion = merged_conclusion([shards], settings, stored.baseline, stored.notices)
+    else:
+        loaded = loading.load_suites(settings)
+        warn(loaded.problems)
+        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
+        conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
     finally:  # a verdict that was paid for is told even where a file cannot be written
-        _hand_over(folder, workspace)
-        _tell_the_runner(environment, _outputs(conclusion, paths, workspace), summary.render(conclusion))
+        head = here.job.head or environment.get("GITHUB_SHA")
+        when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
+        posted = posting(conclusion, here, when, here.job.pull_request, head)
+        body = _keep(posted, folder)
+        _hand_over(folder, settings.cwd)
         tell(conclusion)
+        _mark(conclusion, settings, environment)
+        files = {**paths, "comment_body": body}
+        _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
     return conclusion.verdict.exit_code
 
 
-def _outputs(conclusion: Conclusion, paths: Mapping[str, Path], workspace: Path) -> dict[str, str]:
+def _folder(settings: Settings) -> Path:
+    from runevals.errors import InvalidSettings
+
+    workspace = settings.cwd.resolve()
+    folder = (workspace / settings.output_dir).resolve()
+    if not folder.is_relative_to(workspace) or folder == workspace:
+        raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
+    return folder
+
+
+def _keep(posted: Posting, folder: Path) -> Path:
+    """Writes the comment's text beside the results, for a later step that may post it."""
+    from runevals.commands.telling import warn_runner
+    from runevals.errors import CannotWrite
+    from runevals.publish import write_whole
+    from runevals.reporters import comment
+
+    path = folder / comment.FILENAME
+    try:
+        write_whole(path, posted.body)
+    except CannotWrite as error:
+        warn_runner(str(error))
+    if posted.problem:
+        warn_runner(f"The comment could not be posted; its text is in {path.name}. {posted.problem}")
+    return path
+
+
+def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
+    from runevals.commands.marks import marks
+    from runevals.github.annotations import annotation_commands
+    from runevals.redact import redactor
+
+    if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
+        redact = redactor(environment, settings.key_names)
+        for line in annotation_commands(marks(conclusion)):
+            click.echo(redact(line))
+
+
+def _outputs(
+    conclusion: Conclusion,
+    files: Mapping[str, Path],
+    settings: Settings,
+    here: OnGitHub,
+    posted: Posting,
+    stored: StoredBase,
+) -> dict[str, str]:
+    from runevals.wording import new_and_failing
+
     totals, comparison = conclusion.report.totals, conclusion.comparison
     regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
+    workspace = settings.cwd.resolve()
     return {
         "verdict": conclusion.verdict.outcome,
         "exit_code": str(conclusion.verdict.exit_code),
         "pass_rate": "" if totals.pass_rate is None else f"{totals.pass_rate:.4f}",
         "regressions": str(regressions),
+        "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        **{f"{name}_path": path.relative_to(workspace.resolve()).as_posix() for name, path in paths.items()},
+        **{f"{name}_path": path.relative_to(workspace).as_posix() for name, path in files.items()},
+        "comment_url": posted.url,
+        "artifact_name": here.artifact,
+        "baseline_run_id": "" if stored.run_id is None else str(stored.run_id),
     }
 
 
-def _tell_the_runner(environment: Mapping[str, str], outputs: Mapping[str, str], markdown: str) -> None:
+def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
+    from runevals.commands.telling import warn_runner
     from runevals.github.file_commands import write_outputs, write_summary
+    from runevals.reporters import summary
 
     if path := environment.get("GITHUB_OUTPUT"):
         write_outputs(Path(path), outputs)
     path = environment.get("GITHUB_STEP_SUMMARY")
-    if path and not write_summary(Path(path), markdown):
-        click.echo(f"::warning::The summary is too large for the job page; it is in {outputs['summary_path']}")
+    if path and not write_summary(Path(path), summary.render(conclusion)):
+        warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
 
 
 def _hand_over(folder: Path, workspace: Path) -> None:

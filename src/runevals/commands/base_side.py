@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runevals.errors import WorldRefused
-from runevals.git import commit_of, common_ancestor, fetched, file_at, merge_base
-from runevals.github.events import base_commit, is_change
+from runevals.git import checked_out, commit_of, common_ancestor, fetched, file_at, merge_base
+from runevals.github.events import is_change, job_of, read_event
 from runevals.settings import Told, config_of, repository_root
 from runevals.settings_file import BaseSide, SettingsFile, base_settings_file
 
@@ -42,7 +42,7 @@ def base_side(told: Told, ref: str | None = None) -> BaseSide | None:
 
 
 def _of_event(cwd: Path, environment: Mapping[str, str]) -> str:
-    named = base_commit(environment)
+    named = job_of(read_event(environment, *checked_out(cwd))).base
     if named is None:
         raise WorldRefused(
             "this is a pull request, but its event (GITHUB_EVENT_PATH) does not say on which base; "

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
@@ -20,9 +21,14 @@ from runevals.records import Response, Suite
 from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
+from runevals.stopping import Budget, Limits, Stop
+from runevals.target_cache import CachedTarget
 from runevals.targets import Target
+from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
+from runevals.targets.http import HttpTarget
+from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
@@ -38,19 +44,46 @@ Or write `target:` into runevals.yaml."""
 
 
 @contextmanager
-def real_world(settings: Settings, suites: Sequence[Suite], target: Target | None = None) -> Iterator[World]:
+def real_world(
+    settings: Settings, suites: Sequence[Suite], target: Target | None = None, budget: Budget | None = None
+) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
+
+    What is sent counts in the `budget`, and nothing is once its stop was asked for.
 
     Raises InvalidSettings, InvalidSuite.
     """
     throttles: dict[str, Throttle] = {}
+    cache = cache_of(settings)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
-        target = target or _target(settings, suites, throttles, sandbox)
+        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
+        budget = budget or Budget(Limits(), Stop())
         try:
-            with _judging(settings, throttles) as judge:
-                yield World(target=target, judge=judge, sandbox=sandbox)
+            judge = _judge(settings, throttles, cache)
+            yield World(
+                target=BoundedTarget(target, budget),
+                judge=None if judge is None else BoundedJudge(judge, budget),
+                sandbox=sandbox,
+                stop=budget.stop,
+            )
         finally:
             target.close()
+            if cache is not None:
+                cache.close()
+
+
+def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
+    """The target, with its answers kept where that was asked for and can give no stale one."""
+    if not settings.cache_target:
+        return target
+    if cache is None:
+        raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
+    if not isinstance(target, OpenAITarget):
+        raise InvalidSettings(
+            f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
+            "target depends on is not known, so that a kept one might be out of date"
+        )
+    return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
 
 
 def may_be_reduced(settings: Settings) -> bool:
@@ -103,6 +136,8 @@ def _target(
             return OpenAITarget(
                 chat, system_prompt=told.system_prompt, parameters=told.parameters, prices=settings.prices
             )
+        case "http" | "a2a":
+            return _behind_address(told, settings, throttles)
         case "command":
             return CommandTarget(
                 told.command,
@@ -123,19 +158,27 @@ def _target(
             )
 
 
-@contextmanager
-def _judging(settings: Settings, throttles: dict[str, Throttle]) -> Iterator[Judge | None]:
-    """The judge that the settings name, or all of them as one; None without any. Ends its cache."""
+def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[str, Throttle]) -> Target:
+    web = told.web
+    assert web is not None  # noqa: S101 - settled with an address
+    headers = web.header_values(settings.environment)
+    throttle = throttles.setdefault(web.origin, Throttle())
+    if told.type == "a2a":
+        return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
+    return HttpTarget(
+        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
+        deterministic=told.deterministic,
+        request={"model": told.model, "system": told.system_prompt},
+        prices=settings.prices,
+    )
+
+
+def _judge(settings: Settings, throttles: dict[str, Throttle], cache: Cache | None) -> Judge | None:
+    """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
-        yield None
-        return
-    cache = cache_of(settings)
+        return None
     voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
-    try:
-        yield voters[0] if len(voters) == 1 else Panel(voters)
-    finally:
-        if cache is not None:
-            cache.close()
+    return voters[0] if len(voters) == 1 else Panel(voters)
 
 
 def _voters(

@@ -15,7 +15,9 @@ from runevals.commands.telling import tell
 @click.command("compare")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
-@click.option("-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .xml, .csv, .md.")
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
 @click.option(
     "--rejudge",
     is_flag=True,
@@ -34,7 +36,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from dataclasses import replace
 
     from runevals import pipeline
-    from runevals.baseline import read_baseline
+    from runevals.baseline import read_baseline, require_whole
     from runevals.commands.base_side import base_side
     from runevals.document import read
     from runevals.publish import check_outputs, publish
@@ -48,6 +50,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
     )
     report = read(head)
+    require_whole(report, head.name)
     if rejudge and baseline is not None:
         from runevals.commands.rejudging import rejudged
         from runevals.loading import load_suites

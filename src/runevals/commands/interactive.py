@@ -16,7 +16,7 @@ from runevals.commands.telling import at_terminal, shown
 from runevals.dialects import LoadOptions, eval_document
 from runevals.dialects.checking import needs_expected
 from runevals.dialects.reading import read_json
-from runevals.errors import InvalidSettings, InvalidSuite
+from runevals.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.loading import Loaded
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.settings import Settings
@@ -72,7 +72,10 @@ def _answered(
     prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings, asked: Asked
 ) -> Exchange:
     suite = _suite(prompt, expected, defaults, settings)
-    [case] = judged(settings, Loaded(suites=(suite,)), asked).report.cases
+    conclusion = judged(settings, Loaded(suites=(suite,)), asked)
+    if conclusion.verdict.exit_code == INTERRUPTED:
+        raise KeyboardInterrupt
+    [case] = conclusion.report.cases
     return Exchange(prompt=prompt, expected=expected, turn=case.attempts[0].turns[0])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import click
@@ -13,17 +13,20 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
+from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
+from runevals.commands.stored_base import StoredBase
 from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
-from runevals.plan import judged_checks, make_plan
+from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
+from runevals.stopping import Budget, Limits, Stop
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -36,6 +39,8 @@ class Asked:
     ref: str | None
     told: Told
     quiet: bool
+    budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -43,13 +48,22 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
 
     Raises RunevalsError for what stops a run.
     """
+    _require_whole(settings, asked)
+    asked = replace(asked, budget=Budget(settings.limits, Stop()))
+    with asked.budget.timed():
+        return _judged(settings, loaded, asked)
+
+
+def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
     settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
     loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
-    baseline, notices = read_baseline(settings)
+    baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
+    if baseline is None and asked.stored is not None and settings.shard is None:
+        baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
@@ -59,6 +73,16 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     return _against(baseline, settings, loaded, asked)
+
+
+def _require_whole(settings: Settings, asked: Asked) -> None:
+    """Raises InvalidSettings where a part of the cases was to be compared with a base."""
+    named = "--base" if asked.ref is not None else "a baseline" if settings.baseline_named else None
+    if settings.shard is not None and named is not None:
+        raise InvalidSettings(
+            f"a shard is compared with nothing, but {named} was given; "
+            "`runevals merge --baseline FILE` compares all shards together"
+        )
 
 
 def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -87,10 +111,10 @@ def _against(
         screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
     else:
         screening = baseline
-    with _measuring(settings, loaded) as head:
+    with _measuring(settings, loaded, asked) as head:
         watch = progress(len(head.plan.trials), quiet=asked.quiet)
         conclusion = pipeline.measure(head, screening, watch)
-        if baseline is None or conclusion.comparison is None:
+        if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
@@ -106,7 +130,7 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Measurement]:
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
@@ -116,9 +140,10 @@ def _measuring(settings: Settings, loaded: Loaded) -> Iterator[Measurement]:
     loading.require(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
-    with real_world(settings, loaded.suites) as world:
+    with real_world(settings, loaded.suites, budget=asked.budget) as world:
         loading.rehearse(plan, world.sandbox)
-        yield Measurement(plan, settings, world, provenance(settings, notices))
+        with interruptible(world.stop):
+            yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 
 
 def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
@@ -155,17 +180,25 @@ def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, he
 def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
     """Measures a commit in a worktree of its own, with its own suites, settings and code.
 
-    With `beside`, the head is measured anew as well, round by round in turn with the base.
+    With `beside`, the head is measured anew as well, round by round in turn with the base. No answer of a target
+    comes from the cache.
     """
     with _checkout(settings, commit, asked) as told:
+        if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
         suites = loading.load_suites(told)
-        base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
-        with _measuring(base_settings, suites) as base:
+        base_settings = replace(
+            loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
+        )
+        with _measuring(base_settings, suites, asked) as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat), beside) as head:
+            with _measuring(replace(settings, repeat=repeat, cache_target=False), beside, asked) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
@@ -216,8 +249,8 @@ def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Setting
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        told = resolve(rerooted(asked.told, cwd))
-        told = replace(told, not_from=settings.repository, cache=settings.cache)
+        words = replace(rerooted(asked.told, cwd), of_base=settings.base_side is not None)
+        told = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
         named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
         if named is not None and named.is_relative_to(settings.repository.resolve()):
             told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's

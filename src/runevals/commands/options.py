@@ -15,7 +15,9 @@ from runevals.settings_table import SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_RESULTS = Path(".evals", "results")  # where a run without --output writes
-_NO_FLAG = frozenset({"suites", "errors_limit", "baseline_required", "output_dir"})
+_NO_FLAG = frozenset({"suites", "errors_limit", "baseline_required", "output_dir"}) | {
+    *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials")
+}
 _TYPES: Mapping[str, Any] = {
     "text": click.STRING,
     "texts": click.STRING,

@@ -8,24 +8,28 @@ from typing import Any
 import click
 
 from runevals.commands.exporting import exportable, exported, format_option, require_unchanged, separated
+from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import settings_options, settled
 from runevals.commands.telling import tell
 
 
 @click.command("report")
 @click.argument("document", type=click.Path(path_type=Path))
-@click.option("-o", "--output", multiple=True, metavar="FILE", help="Where to: .json, .xml, .csv, .md.")
+@click.option("-o", "--output", multiple=True, metavar="FILE", help="Where to: .json, .html, .xml, .csv, .md.")
 @format_option
 @click.option(
     "--suite", metavar="PATH", help="Which suite an eval document is written of, where there are several."
 )
+@open_option
 @settings_options("config")
-def command(document: Path, output: tuple[str, ...], *, form: str, suite: str | None, **told: Any) -> None:
+def command(
+    document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **told: Any
+) -> None:
     """Write the results DOCUMENT in other formats; without --output, print it.
 
     \b
     Examples:
-      runevals report results.json --output junit.xml --output summary.md
+      runevals report results.json --output report.html --output junit.xml
       runevals report results.json --output scored.json --format eval-document
     """
     from runevals.document import read_conclusion
@@ -34,6 +38,7 @@ def command(document: Path, output: tuple[str, ...], *, form: str, suite: str | 
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
+    page = page_of(outputs) if opened else None
     reports, documents = separated(outputs, form)
     if suite is not None and not documents:
         raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
@@ -48,3 +53,5 @@ def command(document: Path, output: tuple[str, ...], *, form: str, suite: str | 
     publish(conclusion, reports)
     if not outputs:
         tell(conclusion)
+    if page is not None:
+        open_in_browser(page)

@@ -13,6 +13,7 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
+from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
 from runevals.commands.telling import at_terminal, tell, warn
 from runevals.errors import InvalidSettings, NoSuiteFound
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     "--output",
     multiple=True,
     metavar="FILE",
-    help="Write a report: .json, .xml, .csv, .md; repeatable.",
+    help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
 )
 @format_option
+@open_option
 @settings_options()
 @environment_option
 @click.option(
@@ -86,20 +88,24 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     _told_once(paths, told)
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
+    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
         from runevals.commands.interactive import interact
 
-        interact(settings, Asked(ref=None, told=words, quiet=told["quiet"]))
+        interact(settings, asked)
         return 0
     if told["watched"]:
         from runevals.commands.watching import watch
 
         watch(words, quiet=told["quiet"])
-    outputs = [Path(name) for name in told["output"]]
-    check_outputs(outputs)
-    reports, documents = separated(outputs, told["form"])
+    asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+    outputs = asked_for or [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
+    reports, documents = separated(asked_for, told["form"])
+    page = page_of(outputs) if told["opened"] else None
     loaded = _suites(settings, told)
     if documents:
         exportable(loaded.suites)  # before anything is spent
@@ -109,22 +115,21 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     warn(loaded.problems)
     if told["dry_run"]:
         from runevals.commands.plan import describe
-        from runevals.plan import make_plan
+        from runevals.plan import make_plan, part_of
 
-        click.echo(describe(make_plan(loaded.suites, settings), settings))
+        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
 
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
     conclusion = judged(settings, loaded, asked)
-    if not outputs:
-        reports = outputs = [KEPT_RESULTS / f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}.json"]
     try:
-        publish(conclusion, reports)
+        publish(conclusion, reports if asked_for else outputs)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
     click.echo(f"       Written: {', '.join(map(str, outputs))}")
+    if page is not None:
+        open_in_browser(page)
     return conclusion.verdict.exit_code
 
 

@@ -41,6 +41,12 @@ def _value(settings: Settings, name: str) -> object:
             return getattr(settings.rule, name)
         case "max_base_age":
             return settings.rule.max_base_age_days
+        case "max_cost":
+            return settings.limits.cost_usd
+        case "max_tokens":
+            return settings.limits.tokens
+        case "max_duration":
+            return settings.limits.duration_s
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":
@@ -64,5 +70,8 @@ def _shown(value: object) -> str:
             for name in ("model", "base_url", "function", "command", "path", "api_key_env")
             if getattr(value, name, None)
         }
+        web = getattr(value, "web", None)
+        if web is not None:
+            named |= {"method": web.method, "url": web.shown, "keys": ",".join(web.key_names) or "none"}
         return f"{value.type} " + " ".join(f"{name}={item}" for name, item in named.items())
     return str(value)

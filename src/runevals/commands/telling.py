@@ -73,6 +73,17 @@ def warn(problems: Sequence[SuiteProblem]) -> None:
         click.echo(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
 
 
+def warn_runner(text: str) -> None:
+    """Shows a warning on the job's page, elsewhere on stderr."""
+    from runevals.github.annotations import warning_command
+
+    told = redactor(os.environ)(text)
+    if os.environ.get("GITHUB_ACTIONS"):
+        click.echo(warning_command(told))
+    else:
+        click.echo(shown(f"Warning: {told}"), err=True)
+
+
 def progress(total: int, *, quiet: bool) -> Watch:
     """What to wrap the evaluations in: a bar at a terminal, else a line now and then, nothing if `quiet`."""
     if quiet:

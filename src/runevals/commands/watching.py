@@ -14,7 +14,7 @@ import click
 from runevals.commands.judging import Asked, judged
 from runevals.commands.telling import shown, tell, warn
 from runevals.dependencies import files_of
-from runevals.errors import InvalidSettings, RunevalsError
+from runevals.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.plan import wanted
 from runevals.records import Case
@@ -79,7 +79,10 @@ def _run(seen: _Seen, told: Told, *, quiet: bool) -> _Seen:
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
         against = settings if everything else replace(settings, baseline=None)  # a part is no whole result
-        tell(judged(against, part, Asked(ref=None, told=told, quiet=quiet)))
+        conclusion = judged(against, part, Asked(ref=None, told=told, quiet=quiet))
+        tell(conclusion)
+        if conclusion.verdict.exit_code == INTERRUPTED:
+            raise KeyboardInterrupt
     return _Seen(cases=frozenset(map(_identity, cases)), others=others, stamps=stamps)
 
 

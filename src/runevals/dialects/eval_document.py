@@ -99,6 +99,7 @@ class _Loader:
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
     checked: set[Place] = field(default_factory=set)
+    specs: dict[tuple[str, Place | None], EvaluatorSpec] = field(default_factory=dict)
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -185,7 +186,7 @@ class _Loader:
             key=key_of(item),
             name=item.get("name") or _shortened(turns[0].prompt),
             turns=tuple(turns),
-            location=self.source.locate(self._in_file(place)),
+            location=(None if raw else turns[0].location) or self.source.locate(self._in_file(place)),
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
             critical=bool(ours.get("critical", False)),
@@ -243,6 +244,13 @@ class _Loader:
         return Response(text=response, citations=_citations(raw.get("citations")))
 
     def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
+        """The spec of an entry, the same one wherever the entry applies: the defaults do so to every turn."""
+        key = (name, entry.place)
+        if key not in self.specs:
+            self.specs[key] = self._new_spec(name, entry)
+        return self.specs[key]
+
+    def _new_spec(self, name: str, entry: Entry) -> EvaluatorSpec:
         if entry.place is None:
             return EvaluatorSpec(name=name, options=entry.options)
         return spec_at(self.source, self._in_file(entry.place), name, entry.options, self.options.definitions)

@@ -88,16 +88,29 @@ def pointer(place: Place) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
 
 
-def read_text(path: Path, shown: str) -> str:
+def read_text(path: Path, shown: str, most_bytes: int = MAX_BYTES) -> str:
     """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         if not path.is_file():
             raise _stop(Location(file=shown), "is not a file")
-        if path.stat().st_size > MAX_BYTES:
-            raise _stop(Location(file=shown), f"is larger than {MAX_BYTES // 1024 // 1024} MiB, the most we read")
+        if path.stat().st_size > most_bytes:
+            raise _stop(Location(file=shown), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def read_lines(path: Path, shown: str) -> Iterator[str]:
+    """The lines of such a file, of any size, one after the other. Raises InvalidSuite."""
+    try:
+        if not path.is_file():
+            raise _stop(Location(file=shown), "is not a file")
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from file
+    except UnicodeDecodeError:
+        raise _stop(Location(file=shown), "is not UTF-8 text") from None
     except OSError as error:
         raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
 

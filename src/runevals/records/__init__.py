@@ -1,6 +1,7 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
 from runevals.records.comparison import (
+    CategoryChange,
     Change,
     ChangeKind,
     ChangeLabel,
@@ -14,7 +15,8 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
-from runevals.records.problem import ERROR_CODES, Location, Problem, SuiteProblem
+from runevals.records.links import Links
+from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, Location, Problem, SuiteProblem
 from runevals.records.report import (
     LABELS,
     AttemptReport,
@@ -26,6 +28,7 @@ from runevals.records.report import (
     Provenance,
     RunInfo,
     RunReport,
+    ShardInfo,
     SuiteInfo,
     Totals,
     TurnReport,
@@ -36,11 +39,14 @@ from runevals.records.trace import Citation, Conversation, Message, Response, To
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
+    "CUT_SHORT",
     "ERROR_CODES",
     "LABELS",
+    "NOT_ASKED",
     "AttemptReport",
     "Case",
     "CaseReport",
+    "CategoryChange",
     "Change",
     "ChangeKind",
     "ChangeLabel",
@@ -60,6 +66,7 @@ __all__ = [
     "GateState",
     "Layer",
     "Layers",
+    "Links",
     "Location",
     "Message",
     "MetricChange",
@@ -74,6 +81,7 @@ __all__ = [
     "RunReport",
     "Scale",
     "Scope",
+    "ShardInfo",
     "Suite",
     "SuiteInfo",
     "SuiteProblem",

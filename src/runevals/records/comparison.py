@@ -87,6 +87,16 @@ class MetricChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryChange:
+    """The shared cases of one category on both sides; rates are of attempts, 0–1, None where none counts."""
+
+    name: str | None  # None: the cases without a category
+    cases: int
+    base_rate: float | None
+    head_rate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """What a fresh run of the base said of a would-be red."""
 
@@ -120,8 +130,10 @@ class Comparison:
     rerun_agreement: float | None = None  # the chance 0–1 that an identical run of the head is red again
     cases_needed: int | None = None  # to see a drop of 5 points, where this comparison could not
     repeats_needed: int | None = None
+    repeats_for_half: int | None = None  # runs a case and side that would see half of `detectable_drop`
     flips: Flips | None = None
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
+    categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
     critical_lost: tuple[str, ...] = ()  # keys of critical cases that never failed on base and always do now
     quarantined: int = 0  # cases left out of the comparison by the base's list

@@ -13,6 +13,8 @@ evaluator_crashed evaluator_forbidden
 evidence_missing fetch_failed budget_exhausted interrupted
 """
 ERROR_CODES = frozenset(_CODES.split())
+CUT_SHORT = frozenset({"budget_exhausted", "interrupted"})  # the run ended before it
+NOT_ASKED = CUT_SHORT | {"turn_skipped"}  # of answers that were never asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ class TurnReport:
     tool_calls: tuple[ToolCall, ...] | None = None
     citations: tuple[Citation, ...] | None = None
     model: str | None = None
-    cached: bool = False
+    cached: bool = False  # kept from an earlier run, with the cost and the time that it took then
     value: object = None  # the JSON value behind `output`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
     error: Problem | None = None
@@ -84,6 +84,11 @@ class AttemptReport:
     def share(self) -> float | None:
         """The composite as a share 0–1."""
         return None if self.composite is None else (self.composite - 1.0) / 4.0
+
+    @property
+    def cached(self) -> bool:
+        """An answer of it was kept from an earlier run."""
+        return any(turn.cached for turn in self.turns)
 
     @property
     def value(self) -> float | None:
@@ -182,6 +187,16 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """Which part of a run this is, and where its cases stand in the whole."""
+
+    part: int  # from 1
+    of: int
+    plan_cases: int  # of all parts together
+    positions: tuple[int, ...]  # of this part's cases among those, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """When, where and with what a run was made."""
 
@@ -197,6 +212,8 @@ class RunInfo:
     python: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    shard: ShardInfo | None = None  # None: the whole
+    stopped: Problem | None = None  # why it ended before all was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +229,7 @@ class Totals:
     composite: float | None
     cost_usd: float | None = None  # of the target
     judge_cost_usd: float | None = None
+    cached: int = 0  # answers kept from earlier runs; their costs count as if they had been given now
     judge_cached: int = 0  # checks whose judgements were all kept from earlier runs
     input_tokens: int | None = None
     output_tokens: int | None = None

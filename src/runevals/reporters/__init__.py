@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 
 from runevals.records import Conclusion
-from runevals.reporters import junit, results, summary, table
+from runevals.reporters import html, junit, results, summary, table
 
-__all__ = ["REPORTERS", "Reporter", "reporter_for"]
+__all__ = ["REPORTERS", "Reporter", "reporter_for", "text_of"]
 
 
 class Reporter(Protocol):
@@ -21,7 +22,20 @@ class Reporter(Protocol):
         """The whole text of the file."""
 
 
-REPORTERS: tuple[Reporter, ...] = (results, junit, table, summary)
+@runtime_checkable
+class Streaming(Reporter, Protocol):
+    """An output that may be too large to be held in memory whole."""
+
+    def stream(self, conclusion: Conclusion) -> Iterator[str]:
+        """The text of `render`, piece by piece."""
+
+
+REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
+
+
+def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
+    """What the reporter writes, in as many pieces as it can."""
+    return reporter.stream(conclusion) if isinstance(reporter, Streaming) else iter((reporter.render(conclusion),))
 
 
 def reporter_for(filename: str) -> Reporter | None:

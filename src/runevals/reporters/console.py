@@ -47,13 +47,12 @@ def render(conclusion: Conclusion) -> str:
 def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
     yield f"{MARKS[conclusion.verdict.outcome]} {conclusion.verdict.headline}"
-    if comparison is None:
+    if comparison is None and report.totals.cases:
         yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
-    else:
+    if comparison is not None:
         yield f"  {headline_numbers(comparison)}"
         for sentence in how_sure(comparison):
             yield f"  {sentence}"
-    if comparison is not None:
         yield from _changed(comparison)
     failing = still_failing(report, comparison)
     if failing:
@@ -64,8 +63,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     yield from _errored(conclusion)
     yield from coverage.plain(report)
     yield ""
-    gates = "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
-    yield f"Gates  {gates}"
+    if conclusion.gates:
+        yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"       {_footer(conclusion)}"
 
 

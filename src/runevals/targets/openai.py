@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ from runevals.errors import TargetRefused
 from runevals.prices import Prices
 from runevals.records import Conversation, ModelIdentity, Response, ToolCall
 from runevals.targets.mocks import Mocks
-from runevals.targets.reported import failed
+from runevals.targets.reported import arguments, failed
 
 MOST_TURNS = 20
 
@@ -41,6 +40,18 @@ class OpenAITarget:
     def warm_up(self) -> None:
         """Loads the SDK beside other work."""
         self._chat.warm_up()
+
+    @property
+    def secret(self) -> bytes:
+        """What only those have who may ask this model."""
+        return self._chat.endpoint.api_key.encode()
+
+    def sent_for(self, conversation: Conversation) -> object:
+        """All that an answer depends on, as JSON: whom we ask, with what, and how its tool calls are answered."""
+        end = self._chat.endpoint
+        messages = [[message.role, message.content] for message in conversation.messages]
+        mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
+        return [end.base_url, end.model, self._parameters, self._system_prompt, messages, mocks]
 
     def answer(self, conversation: Conversation) -> Response:
         """What the model says in the end, its tool calls answered by the case's mocks on the way."""
@@ -76,14 +87,14 @@ class OpenAITarget:
             asked = [call.as_message() for call in reply.tool_calls]
             messages.append({"role": "assistant", "content": reply.text, "tool_calls": asked})
             for call in reply.tool_calls:
-                made = mocks.answered(call.name, _arguments(call.arguments))
+                made = mocks.answered(call.name, arguments(call.arguments))
                 calls.append(made)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
         last = replies[-1]
         if last.tool_calls and "tools" in parameters and not last.text:
             message = f"the model still asks for tools after {MOST_TURNS} turns"
             return replace(failed("empty_response", message), model=last.model)
-        calls += [ToolCall(name=call.name, input=_arguments(call.arguments)) for call in last.tool_calls]
+        calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
         if last.text is None and not last.tool_calls:
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return replace(failed("empty_response", message), model=last.model)
@@ -130,11 +141,3 @@ def _mocks(conversation: Conversation) -> Mocks:
     """What the case declares; without any, every tool call is answered with an error."""
     declared: Any = conversation.metadata.get("mocks") or []
     return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
-
-
-def _arguments(text: str) -> object:
-    """A call's arguments as JSON, as the text they are where they are none."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

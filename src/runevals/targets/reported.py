@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from runevals.records import Citation, Problem, Response, ToolCall
 
 LARGEST = 1e15
+MOST_LEVELS = 100
 _FIELDS = frozenset({"output", "ok", "error"})
 
 
@@ -51,26 +52,58 @@ def failed(code: str, message: str) -> Response:
 
 
 def tool_calls(value: object) -> tuple[ToolCall, ...] | None:
-    """A reported list of calls, each with `name` (or `tool`), `input`, `output`, `ok`. Raises ValueError."""
+    """A reported list of calls, each with `name` (or `tool`), `input` (or `args`), `output`, `ok`, or as chat
+    completions write them. Raises ValueError.
+    """
     if value is None:
         return None
     if not isinstance(value, list):
         raise ValueError("tool calls must be a list")
-    found = []
-    for call in value:
-        name = call.get("name", call.get("tool")) if isinstance(call, dict) else None
-        if not isinstance(name, str):
-            raise ValueError("a tool call needs a name")
-        output, ok = call.get("output"), call.get("ok", call.get("success"))
-        found.append(
-            ToolCall(
-                name=name,
-                input=call.get("input"),
-                output=output if output is None or isinstance(output, str) else json.dumps(output),
-                ok=ok if isinstance(ok, bool) else None,
-            )
-        )
-    return tuple(found)
+    return tuple(_tool_call(told) for told in value)
+
+
+def _tool_call(told: object) -> ToolCall:
+    call = told if isinstance(told, dict) else {}
+    if isinstance(call.get("function"), dict):
+        call = {**call, **call["function"]}
+    name = call.get("name", call.get("tool"))
+    if not isinstance(name, str):
+        raise ValueError("a tool call needs a name")
+    given = call.get("input", call.get("args"))
+    if given is None and "arguments" in call:
+        given = arguments(call["arguments"])
+    output, ok = call.get("output"), call.get("ok", call.get("success"))
+    return ToolCall(
+        name=name,
+        input=shallow(given, "the input of a tool call"),
+        output=output if output is None or isinstance(output, str) else json.dumps(output),
+        ok=ok if isinstance(ok, bool) else None,
+    )
+
+
+def arguments(told: object) -> object:
+    """A call's arguments; of a text the JSON in it, and the text itself where it is none."""
+    if not isinstance(told, str):
+        return told
+    try:
+        return json.loads(told)
+    except (ValueError, RecursionError):
+        return told
+
+
+def shallow(value: object, what: str) -> object:
+    """`value`, which reports can hold. Raises ValueError where it is nested too deep for any reader."""
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return value
+    raise ValueError(f"{what} is nested deeper than {MOST_LEVELS} levels")
 
 
 def citations(value: object) -> tuple[Citation, ...] | None:

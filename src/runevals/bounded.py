@@ -1,0 +1,57 @@
+"""Target and judge that send nothing once a run is to stop, and count what is spent."""
+
+from __future__ import annotations
+
+from runevals.evaluators.kinds import Judgement, Question
+from runevals.judge import Judge
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.stopping import Budget
+from runevals.targets import Target
+
+
+class BoundedTarget:
+    """A target within a budget."""
+
+    def __init__(self, target: Target, budget: Budget) -> None:
+        self._target = target
+        self._budget = budget
+        self._is_free = target.identity().type == "recorded"
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The target's answer; after a stop, the problem that made it. Raises TargetRefused."""
+        if self._budget.stop.problem is not None:
+            return Response(problem=self._budget.stop.problem)
+        response = self._target.answer(conversation)
+        if response.problem is None and not response.cached and not self._is_free:
+            self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
+        return response
+
+    def identity(self) -> ModelIdentity:
+        """The target's."""
+        return self._target.identity()
+
+    def close(self) -> None:
+        """Ends the target."""
+        self._target.close()
+
+
+class BoundedJudge:
+    """A judge within the same budget."""
+
+    def __init__(self, judge: Judge, budget: Budget) -> None:
+        self._judge = judge
+        self._budget = budget
+        self._is_free = judge.identity().type == "recorded"
+
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
+        """The judge's answer; after a stop, the problem that made it. Raises JudgeRefused."""
+        if self._budget.stop.problem is not None:
+            return Judgement(score=None, problem=self._budget.stop.problem)
+        found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+        if found.model is not None and not self._is_free:
+            self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
+        return found
+
+    def identity(self) -> ModelIdentity:
+        """The judge's."""
+        return self._judge.identity()

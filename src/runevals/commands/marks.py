@@ -1,0 +1,38 @@
+"""Which cases of a red run are marked in the files of the change."""
+
+from __future__ import annotations
+
+from runevals.github.annotations import Mark
+from runevals.records import CaseReport, Change, Conclusion, Outcome
+from runevals.wording import because, first_failure, runs_passed
+
+
+def marks(conclusion: Conclusion) -> list[Mark]:
+    """The regressed cases of a red run, the worst first; what fails where none regressed."""
+    if conclusion.verdict.outcome != "failed":
+        return []
+    regressed = () if conclusion.comparison is None else conclusion.comparison.of_kind("regressed")
+    if regressed:
+        return [_regressed(change) for change in sorted(regressed, key=_how_bad, reverse=True) if change.head]
+    return [_mark(case, "fails", "") for case in conclusion.report.cases if case.status is Outcome.FAILED]
+
+
+def _how_bad(change: Change) -> tuple[bool, float, float]:
+    """Critical ones, then those that lost most runs, then those that lost most score."""
+    base, head = change.base, change.head
+    if base is None or head is None:
+        return False, 0.0, 0.0
+    runs = (base.pass_rate or 0.0) - (head.pass_rate or 0.0)
+    return head.critical, runs, (base.share or 0.0) - (head.share or 0.0)
+
+
+def _regressed(change: Change) -> Mark:
+    assert change.head is not None  # noqa: S101 - asked of those that have one
+    runs = "" if change.base is None else f"{runs_passed(change.base)} → {runs_passed(change.head)} runs passed; "
+    return _mark(change.head, "regressed", runs)
+
+
+def _mark(case: CaseReport, what: str, runs: str) -> Mark:
+    found = first_failure(case)
+    why = "" if found is None else f"{found[1].id}: {because(found[1])}"
+    return Mark(file=case.file, line=case.line, title=f"{case.key} {what}", message=f"{runs}{why}" or what)

@@ -1,0 +1,78 @@
+"""What a job on GitHub has beside its settings: an API to ask, a name for what it stores, links to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.git import checked_out
+from runevals.github.api import PUBLIC_API, Api
+from runevals.github.comments import marker, slug
+from runevals.github.events import Job, job_of, read_event
+from runevals.records import Links
+from runevals.settings import Settings, input_of
+from runevals.settings_table import INPUTS
+
+ARTIFACTS = "runevals-"  # what the names of ours begin with
+DEFAULT_SERVER = "https://github.com"
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnGitHub:
+    """One job. `api` None: nothing says which repository, or there is no token."""
+
+    job: Job
+    api: Api | None
+    server: str
+    repository: str
+    workflow: str  # its file's name
+    run: int | None
+    comment_id: str
+    artifact: str
+
+    @property
+    def marker(self) -> str:
+        """What our comment begins with."""
+        return marker(self.comment_id)
+
+    def links(self, head: str | None) -> Links:
+        """Addresses for a reader of the run at this commit, which a document may name as it likes."""
+        head = head if head is not None and _SHA.fullmatch(head) else None
+        if not self.repository:
+            return Links(head=head)
+        at = f"{self.server}/{self.repository}"
+        return Links(
+            files=None if head is None else f"{at}/blob/{head}/",
+            run=None if self.run is None else f"{at}/actions/runs/{self.run}",
+            head=head,
+        )
+
+
+def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
+    """What the event asks for that started this job. Raises InvalidSettings."""
+    told = {setting.name: input_of(setting, inputs) for setting in INPUTS}
+    mode = None if told["mode"] is None else str(told["mode"])
+    event = read_event(environment, *checked_out(workspace))
+    return job_of(event, mode, allow_untrusted=bool(told["allow_untrusted"]))
+
+
+def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> OnGitHub:
+    """The job as the runner's variables describe it."""
+    repository = environment.get("GITHUB_REPOSITORY", "")
+    workflow, name = environment.get("GITHUB_WORKFLOW", "workflow"), environment.get("GITHUB_JOB", "job")
+    comment_id = settings.comment_id or settings.baseline_artifact or f"{workflow} {name}"
+    run = environment.get("GITHUB_RUN_ID", "")
+    api = Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token) if token and repository else None
+    return OnGitHub(
+        job=job,
+        api=api,
+        server=environment.get("GITHUB_SERVER_URL") or DEFAULT_SERVER,
+        repository=repository,
+        workflow=environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2],
+        run=int(run) if run.isdecimal() else None,
+        comment_id=comment_id,
+        artifact=settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}",
+    )

@@ -1,0 +1,33 @@
+"""Showing a report in the browser: only where it was asked for."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from runevals.errors import InvalidSettings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def open_option(function: F) -> F:
+    """Adds `--open`."""
+    return click.option("--open", "opened", is_flag=True, help="Open the HTML report in a browser.")(function)
+
+
+def page_of(outputs: Sequence[Path]) -> Path:
+    """The page among the files that a command writes. Raises InvalidSettings where there is none to open."""
+    for path in outputs:
+        if path.name.lower().endswith(".html"):
+            return path
+    raise InvalidSettings("--open opens an HTML report, but no --output ends in .html; add --output report.html")
+
+
+def open_in_browser(page: Path) -> None:
+    """Opens `page`, or says where it is."""
+    if not webbrowser.open(page.resolve().as_uri()):
+        click.echo(f"No browser was found; open {page} yourself", err=True)

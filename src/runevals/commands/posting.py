@@ -1,0 +1,48 @@
+"""A conclusion as the comment on its pull request; trouble with that costs nothing but the comment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.commands.on_github import OnGitHub
+from runevals.github.api import Refused, understood
+from runevals.github.comments import Comments
+from runevals.records import Conclusion
+from runevals.reporters import comment
+
+CHANGED = ("regressed", "fixed", "added", "removed", "edited", "worse", "better")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posting:
+    """The comment's text, where it stands, and why it does not."""
+
+    body: str
+    url: str = ""
+    problem: str = ""
+
+
+def posting(
+    conclusion: Conclusion, here: OnGitHub, when: str, pull_request: int | None, head: str | None
+) -> Posting:
+    """Renders the comment and puts it on the pull request where `when` says so."""
+    body = comment.render(conclusion, here.links(head), here.marker)
+    if when == "never" or pull_request is None:
+        return Posting(body=body)
+    if here.api is None:
+        return Posting(body=body, problem="there is no github_token to write it with")
+    create = when == "always" or _worth_it(conclusion, when)
+    try:
+        with understood():
+            put = Comments(here.api, here.repository).put(pull_request, here.marker, body, create=create)
+    except Refused as refused:
+        return Posting(body=body, problem=str(refused))
+    return Posting(body=body, url=put.url)
+
+
+def _worth_it(conclusion: Conclusion, when: str) -> bool:
+    """Whether a first comment is made; one that is there is kept right in any case."""
+    if conclusion.verdict.outcome in ("failed", "unmeasured"):
+        return True
+    comparison = conclusion.comparison
+    return when == "on-change" and comparison is not None and any(c.change in CHANGED for c in comparison.changes)

@@ -1,0 +1,59 @@
+"""A change that gets no secrets cannot be measured where models need a key: it is skipped, and says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from runevals.commands.provenance import provenance
+from runevals.errors import MEASURED_GREEN, WORLD_REFUSED
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunInfo
+from runevals.redact import SECRET_NAMES
+from runevals.score import run_report
+from runevals.settings import Settings
+
+MOST_NAMES = 5
+_THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
+
+
+def withheld(settings: Settings) -> tuple[str, ...]:
+    """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
+    environment = settings.environment
+    asked = [told for told in (settings.target, *settings.judges) if told is not None]
+    lacking = [
+        told.api_key_env
+        for told in asked
+        if told.type in ("openai", "azure") and told.base_url is None and not environment.get(told.api_key_env)
+    ]
+    if all(told.type in ("recorded", "skill") for told in asked):
+        return ()
+    empty = [
+        name
+        for name, value in environment.items()
+        if not value and name.upper().endswith(SECRET_NAMES) and not name.startswith(_THE_RUNNERS)
+    ]
+    return tuple(sorted({*lacking, *empty}))
+
+
+def skipped(settings: Settings, names: tuple[str, ...]) -> Conclusion:
+    """Nothing was measured: green and said in words, unless the settings require credentials."""
+    told = provenance(
+        settings,
+        ("nothing of this change was measured; a maintainer can have it measured by pushing its branch here",),
+    )
+    info = RunInfo(
+        started_at=datetime.now(UTC),
+        duration_s=0.0,
+        target=ModelIdentity(type="none" if settings.target is None else settings.target.type),
+        judge=None,
+        suites=(),
+        commit=told.commit,
+        ref=told.ref,
+        settings=told.settings,
+        notices=told.notices,
+    )
+    why = f"changes from forks and Dependabot have no access to {', '.join(names[:MOST_NAMES])}"
+    if settings.require_credentials:
+        verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
+    else:
+        verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=MEASURED_GREEN)
+    return Conclusion(report=run_report(info, (), complete=False), comparison=None, gates=(), verdict=verdict)

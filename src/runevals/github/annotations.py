@@ -1,0 +1,50 @@
+"""Marks in the files of a change, as lines that the runner takes for commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runevals.inert import log_text, one_line
+
+MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
+LONGEST = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One thing to see at a line of a file."""
+
+    file: str
+    line: int | None
+    title: str
+    message: str
+
+
+def annotation_commands(marks: Sequence[Mark]) -> list[str]:
+    """The commands for these marks, the first nine of them and one for the rest."""
+    lines = [_command(mark) for mark in marks[:MOST]]
+    if len(marks) > MOST:
+        lines.append(f"::error title=runevals::{len(marks) - MOST} more in the summary of the run")
+    return lines
+
+
+def warning_command(text: str) -> str:
+    """The command that shows this text on the job's page."""
+    return f"::warning title=runevals::{_data(one_line(text, LONGEST))}"
+
+
+def _command(mark: Mark) -> str:
+    where = {"file": mark.file, "line": None if mark.line is None else str(mark.line), "title": mark.title}
+    told = ",".join(f"{name}={_property(value)}" for name, value in where.items() if value)
+    return f"::error {told}::{_data(one_line(mark.message, LONGEST))}"
+
+
+def _data(text: str) -> str:
+    """Nothing in it is a command of the older form, which the runner finds anywhere in a line."""
+    safe = log_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe.encode("utf-8", "backslashreplace").decode()
+
+
+def _property(text: str) -> str:
+    return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")

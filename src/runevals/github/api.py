@@ -1,0 +1,223 @@
+"""GitHub's REST API: one origin, one token, patience with its limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from runevals.errors import WorldRefused
+from runevals.throttle import Throttle, TryAgain, retry_after_s
+
+if TYPE_CHECKING:
+    import requests
+
+PUBLIC_API = "https://api.github.com"
+VERSION = "2022-11-28"
+TIMEOUT_S = 30.0
+PAGE = 100
+MOST_PAGES = 100
+SECONDARY_LIMIT_S = 60.0  # what GitHub asks for where it names no time of its own
+CHUNK = 65536
+WRITES = frozenset({"POST", "PATCH"})
+
+
+class Refused(WorldRefused):
+    """GitHub would not do what we asked. `status` is its answer's, None where none came."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class Api:
+    """Requests to one API with one token, which no other host ever sees."""
+
+    def __init__(self, url: str, token: str, throttle: Throttle | None = None) -> None:
+        """`url` is the runner's GITHUB_API_URL. Raises Refused where that is no web address."""
+        import requests  # only a job on GitHub needs it
+
+        self._url = url.rstrip("/")
+        self._throttle = throttle or Throttle()
+        self._session = requests.Session()
+        self._session.auth = _Bearer(self._url, token)
+        self._session.headers.update(
+            {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": VERSION, "User-Agent": "runevals"}
+        )
+        if urlsplit(self._url).scheme not in ("http", "https"):
+            raise Refused(f"GITHUB_API_URL is {self._url}, which is no web address")
+
+    def __repr__(self) -> str:
+        return f"Api({self._url!r})"
+
+    def get(self, path: str, needs: str, **query: str | int) -> Any:
+        """The JSON at `path`. `needs` is the permission to name where GitHub refuses. Raises Refused."""
+        return _json(self._answered("GET", self._url + path, needs, params=query))
+
+    def items(self, path: str, needs: str, key: str | None = None, **query: str | int) -> Iterator[Any]:
+        """The entries of a list over all its pages; `key` names the list where it is inside an object."""
+        url, query = self._url + path, {**query, "per_page": PAGE}
+        for _ in range(MOST_PAGES):
+            answer = self._answered("GET", url, needs, params=query)
+            found = _json(answer)
+            yield from found if key is None else found[key]
+            url, query = answer.links.get("next", {}).get("url", ""), {}
+            if not url:
+                return
+            if _origin(url) != _origin(self._url):
+                raise Refused(f"{path}: GitHub's next page is said to be at another host, {urlsplit(url).netloc}")
+
+    def post(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
+        """What was created. One that may have been, though no answer says so, is not asked for again."""
+        return _json(self._answered("POST", self._url + path, needs, json=body))
+
+    def patch(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
+        """What was changed."""
+        return _json(self._answered("PATCH", self._url + path, needs, json=body))
+
+    def download(self, path: str, needs: str, most_bytes: int) -> bytes:
+        """What `path` redirects to, fetched there without our token. Raises Refused."""
+
+        def once() -> bytes:  # the address is good for a minute only, so both steps are taken again
+            answer = self._once("GET", self._url + path, needs, {})
+            if answer.status_code != 302 or "Location" not in answer.headers:
+                raise Refused(f"{path}: GitHub answers with {answer.status_code} and no address to fetch it from")
+            return _elsewhere(answer.headers["Location"], most_bytes)
+
+        return self._throttle.call(once, lambda last: Refused(f"{path}: {last}"))
+
+    def _answered(self, method: str, url: str, needs: str, **more: Any) -> requests.Response:
+        def once() -> requests.Response:
+            answer = self._once(method, url, needs, more)
+            if answer.is_redirect:
+                raise Refused(f"{_shown(method, url)}: GitHub redirects to elsewhere, where we do not follow")
+            return answer
+
+        return self._throttle.call(once, lambda last: Refused(f"{_shown(method, url)}: {last}"))
+
+    def _once(self, method: str, url: str, needs: str, more: Mapping[str, Any]) -> requests.Response:
+        import requests
+
+        try:
+            answer = self._session.request(method, url, timeout=TIMEOUT_S, allow_redirects=False, **more)
+        except requests.RequestException as error:
+            told = f"GitHub does not answer ({type(error).__name__})"
+            if method == "POST":
+                raise Refused(f"{_shown(method, url)}: {told}") from None
+            raise TryAgain("failed", told) from None
+        _may_pass(answer, method)
+        if answer.status_code >= 400:
+            raise Refused(_refusal(answer, _shown(method, url), needs), answer.status_code)
+        return answer
+
+
+class _Bearer:
+    """Adds the token where the API itself is asked, and nothing from a netrc file anywhere."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._origin, self._token = _origin(url), token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._token and _origin(request.url or "") == self._origin:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Makes Refused of an answer that has another shape than GitHub describes."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise Refused(f"GitHub's answer is not what it describes ({type(error).__name__}: {error})") from None
+
+
+def _may_pass(answer: requests.Response, method: str) -> None:
+    """Raises TryAgain for a limit, with the time until it is lifted, and for a server that is down."""
+    status = answer.status_code
+    if status in (403, 429):
+        after = _until_lifted(answer)
+        if after is not None:
+            raise TryAgain("rate_limited", f"GitHub's rate limit ({status})", after, pauses_host=True)
+    if status >= 500 and method != "POST":
+        raise TryAgain("failed", f"GitHub answers with {status}", retry_after_s(answer.headers.get("Retry-After")))
+
+
+def _until_lifted(answer: requests.Response) -> float | None:
+    """Seconds until a limit is lifted; None where no limit was the reason."""
+    after = retry_after_s(answer.headers.get("Retry-After"))
+    if after is not None:
+        return after
+    if answer.headers.get("x-ratelimit-remaining") == "0":
+        try:
+            return max(0.0, float(answer.headers.get("x-ratelimit-reset", "")) - time.time())
+        except ValueError:
+            return SECONDARY_LIMIT_S
+    secondary = "secondary rate limit" in _message(answer).lower()
+    return SECONDARY_LIMIT_S if secondary or answer.status_code == 429 else None
+
+
+def _refusal(answer: requests.Response, shown: str, needs: str) -> str:
+    told = f"{shown}: GitHub answers with {answer.status_code} ({_message(answer)})"
+    if answer.status_code == 401:
+        return f"{told}: the token is not valid"
+    if answer.status_code == 403:
+        return f"{told}: the job's token lacks `permissions: {{{needs}}}`, or can only read, as on a fork's change"
+    return told
+
+
+def _message(answer: requests.Response) -> str:
+    try:
+        found = answer.json()
+        return " ".join(str(found["message"]).split())[:200]
+    except (ValueError, KeyError, TypeError):
+        return answer.reason or "no reason given"
+
+
+def _json(answer: requests.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise Refused(f"{_shown('GET', answer.url)}: GitHub's answer is not JSON") from None
+
+
+def _elsewhere(address: str, most_bytes: int) -> bytes:
+    """The bytes at a blob host's address, which carries its own permission and refuses any other."""
+    import requests
+
+    host = urlsplit(address).netloc
+    try:
+        with requests.get(
+            address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=_no_authorization
+        ) as answer:
+            if answer.status_code >= 500:
+                raise TryAgain("failed", f"{host} answers with {answer.status_code}")
+            if answer.status_code != 200:
+                raise Refused(f"{host} answers with {answer.status_code}", answer.status_code)
+            return _at_most(answer, host, most_bytes)
+    except requests.RequestException as error:
+        raise TryAgain("failed", f"{host} does not answer ({type(error).__name__})") from None
+
+
+def _at_most(answer: requests.Response, host: str, most_bytes: int) -> bytes:
+    body = bytearray()
+    for chunk in answer.iter_content(CHUNK):
+        body += chunk
+        if len(body) > most_bytes:
+            raise Refused(f"{host} sends more than {most_bytes // 1024**2} MiB")
+    return bytes(body)
+
+
+def _no_authorization(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _shown(method: str, url: str) -> str:
+    return f"{method} {urlsplit(url).path}"

@@ -1,0 +1,73 @@
+"""One file out of a zip archive that a stranger may have packed; nothing is ever extracted."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import stat
+import zipfile
+import zlib
+
+from runevals.errors import WorldRefused
+
+MOST_BYTES = 64 * 1024 * 1024  # of the file wanted, and of the archive
+MOST_ENTRIES = 200
+MOST_RATIO = 200  # times its packed size; text packs 50 times where it says little
+FREE_BYTES = 1024 * 1024  # below which no ratio is too high
+CHUNK = 65536
+_ENTRY = b"PK\x01\x02"  # what every entry of the directory begins with
+_ENCRYPTED = 0x1
+
+
+class UnsafeArchive(WorldRefused):
+    """An archive that no honest run makes."""
+
+
+def check_digest(archive: bytes, digest: str | None) -> None:
+    """Raises UnsafeArchive where these are not the bytes that were uploaded. Old servers tell no digest."""
+    if digest is None:
+        return
+    kind, _, expected = digest.partition(":")
+    if kind != "sha256" or hashlib.sha256(archive).hexdigest() != expected.lower():
+        raise UnsafeArchive(f"it is not what was uploaded (its {kind[:20]} differs)")
+
+
+def member(archive: bytes, name: str) -> bytes:
+    """The file `name` of an archive, which is refused whole where any part of it is odd. Raises UnsafeArchive."""
+    if archive.count(_ENTRY) > MOST_ENTRIES:
+        raise UnsafeArchive(f"it has more than {MOST_ENTRIES} entries")
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            return _read(opened, _checked(opened, name))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        raise UnsafeArchive(f"it is no zip archive that can be read ({type(error).__name__})") from None
+
+
+def _checked(opened: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    entries = opened.infolist()
+    names = [entry.filename for entry in entries]
+    for entry in entries:
+        parts = entry.filename.split("/")
+        if ".." in parts or entry.filename.startswith("/") or "\\" in entry.filename or ":" in parts[0]:
+            raise UnsafeArchive("an entry's name leads out of it")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise UnsafeArchive("an entry is a link")
+        if entry.flag_bits & _ENCRYPTED:
+            raise UnsafeArchive("an entry is encrypted")
+    if len(set(names)) != len(names):
+        raise UnsafeArchive("two entries have one name")
+    if name not in names:
+        raise UnsafeArchive(f"it holds no {name}")
+    return opened.getinfo(name)
+
+
+def _read(opened: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """What the entry holds; what its header says of the size is not relied on."""
+    limit = min(MOST_BYTES, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
+    content = bytearray()
+    with opened.open(entry) as stream:
+        while chunk := stream.read(CHUNK):
+            content += chunk
+            if len(content) > limit:
+                raise UnsafeArchive(f"{entry.filename} unpacks to far more than it should")
+    return bytes(content)

@@ -1,0 +1,135 @@
+"""The results that earlier runs of a workflow stored as artifacts: which may be trusted, and their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from runevals.github.api import Api, Refused
+from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, member
+
+READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
+RESULTS = "results.json"
+MOST_COMMITS = 12  # that are looked at before the base
+MOST_OF_BRANCH = 3
+# Their runs are of what is, or is about to be, in the repository; those of a pull request are of anything.
+TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Whose result is looked for."""
+
+    repository: str
+    workflow: str  # its file's name
+    artifact: str
+    commit: str | None
+    branch: str | None
+    before: tuple[str, ...] = ()  # the commits before `commit` on its branch; asked for where they are not known
+    not_run: int | None = None  # our own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run that may have stored one, `behind` commits before the wanted one; None: not before it."""
+
+    id: int
+    number: int
+    commit: str
+    branch: str
+    behind: int | None = 0
+
+
+class NotStored(Exception):
+    """Why a run has no result to give."""
+
+
+def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
+    """Runs whose results can be compared with: of the commit, of those before it, of the branch.
+
+    Raises Refused.
+    """
+    if wanted.commit is not None:
+        for behind, commit in enumerate([wanted.commit, *(wanted.before or _before(api, wanted))]):
+            yield from _of(api, wanted, behind, head_sha=commit)
+    if wanted.branch is not None:
+        yield from islice(_of(api, wanted, None, branch=wanted.branch), MOST_OF_BRANCH)
+
+
+def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
+    """The results document in a run's artifact of this name. Raises NotStored, or Refused for what may pass."""
+    found = [
+        item
+        for item in api.items(
+            f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact
+        )
+        if item["name"] == artifact
+    ]
+    if not found:
+        raise NotStored("it stored none")
+    newest = max(found, key=lambda item: int(item["id"]))
+    if newest["expired"]:
+        raise NotStored("it has expired")
+    if newest["size_in_bytes"] > MOST_BYTES:
+        raise NotStored(f"it is larger than {MOST_BYTES // 1024**2} MiB")
+    return _text(api, repository, newest)
+
+
+def _text(api: Api, repository: str, artifact: Any) -> str:
+    try:
+        path = f"/repos/{repository}/actions/artifacts/{artifact['id']}/zip"
+        archive = api.download(path, READ_RUNS, MOST_BYTES)
+        check_digest(archive, artifact.get("digest"))
+        return member(archive, RESULTS).decode("utf-8")
+    except Refused as refused:
+        if refused.status in (404, 410):
+            raise NotStored("it has expired") from None
+        raise
+    except UnsafeArchive as unsafe:
+        raise NotStored(f"it was refused: {unsafe}") from None
+    except UnicodeDecodeError:
+        raise NotStored("it was refused: it is not UTF-8 text") from None
+
+
+def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str]:
+    """The names of a run's artifacts that begin with `prefix`."""
+    found = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts")
+    return sorted({str(item["name"]) for item in found if item["name"].startswith(prefix)})
+
+
+def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
+    """The commit at which `head` left `base`; None where GitHub does not say."""
+    try:
+        found = api.get(f"/repos/{repository}/compare/{base}...{head}", READ_COMMITS)
+    except Refused:
+        return None
+    return str(found["merge_base_commit"]["sha"])
+
+
+def _before(api: Api, wanted: Wanted) -> list[str]:
+    """The commits before the wanted one; none where GitHub does not say, as the branch is left to look at."""
+    path = f"/repos/{wanted.repository}/commits"
+    try:
+        found = api.get(path, READ_COMMITS, sha=wanted.commit or "", per_page=MOST_COMMITS + 1)
+    except Refused:
+        return []
+    return [str(commit["sha"]) for commit in found[1:]]
+
+
+def _of(api: Api, wanted: Wanted, behind: int | None, **query: str) -> Iterator[StoredRun]:
+    """Finished runs that are the repository's own: a fork's branch may have any name, and any commit."""
+    workflow = quote(wanted.workflow, safe="")
+    path = f"/repos/{wanted.repository}/actions/workflows/{workflow}/runs"
+    for run in api.items(path, READ_RUNS, "workflow_runs", status="completed", **query):
+        ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
+        if ours and run["event"] in TRUSTED and run["id"] != wanted.not_run:
+            yield StoredRun(
+                id=run["id"],
+                number=run["run_number"],
+                commit=run["head_sha"],
+                branch=run["head_branch"] or "",
+                behind=behind,
+            )

@@ -1,0 +1,71 @@
+"""Picking an answer and what came with it out of a JSON reply, by JSONPath (RFC 9535)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runevals.errors import InvalidSettings
+
+if TYPE_CHECKING:
+    from jsonpath import JSONPath
+
+LISTS = frozenset({"tool_calls", "citations"})  # what several values may be found of
+
+
+class Pick:
+    """Where each field is looked for: the first of its places that has something."""
+
+    def __init__(self, places: Mapping[str, Sequence[str]], what: str) -> None:
+        """`what` names the setting. Raises InvalidSettings for what is no JSONPath."""
+        import jsonpath  # only these targets need it
+
+        environment = jsonpath.JSONPathEnvironment(strict=True)
+        for name in ("match", "search"):  # an expression of the settings over a reply could hang the run
+            environment.function_extensions.pop(name)
+        self.places = {field: tuple(paths) for field, paths in places.items()}
+        self._compiled: dict[str, list[_Query]] = {}
+        for field, paths in self.places.items():
+            for path in paths:
+                try:
+                    query = environment.compile(path)
+                except (jsonpath.JSONPathError, RecursionError) as error:
+                    reason = str(error).partition("\n")[0]
+                    raise InvalidSettings(f"{what}.{field}: '{path}' is no JSONPath: {reason}") from None
+                assert isinstance(query, jsonpath.JSONPath)  # noqa: S101 - strict, it knows no other
+                self._compiled.setdefault(field, []).append(_Query(path, query))
+
+    def found_in(self, reply: object) -> dict[str, object]:
+        """Field → value, of those that are there and not null. Raises ValueError where one is ambiguous."""
+        found = {field: self._value(field, reply) for field in self._compiled}
+        return {field: value for field, value in found.items() if value is not None}
+
+    def _value(self, field: str, reply: object) -> object:
+        for query in self._compiled[field]:
+            values = query.values_in(reply)
+            if field in LISTS and values and not query.compiled.singular_query():
+                return values
+            if len(values) > 1:
+                raise ValueError(f"{field}: {query.path} finds {len(values)} values, not one")
+            if values:
+                return values[0]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    path: str
+    compiled: JSONPath
+
+    def values_in(self, reply: object) -> list[object]:
+        """All that is there and not null. Raises ValueError where the reply is too deep to look through."""
+        from jsonpath import JSONPathError
+
+        if not isinstance(reply, dict | list):  # a bare text or number has no places inside
+            return [reply] if self.path == "$" and reply is not None else []
+        try:
+            return [value for value in self.compiled.findall(reply) if value is not None]
+        except (JSONPathError, RecursionError) as error:
+            reason = str(error).partition("\n")[0]
+            raise ValueError(f"{self.path} cannot be looked for: {reason}") from None

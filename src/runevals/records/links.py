@@ -1,0 +1,14 @@
+"""Where the parts of a run can be seen by those who read about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Web addresses; None where there is none to go to."""
+
+    files: str | None = None  # of the repository's files at the commit that was run, ends in a slash
+    run: str | None = None
+    head: str | None = None  # that commit

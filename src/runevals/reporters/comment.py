@@ -1,0 +1,46 @@
+"""The verdict as a comment on a pull request: what fits of it, never half of a section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runevals.records import Conclusion, Links
+from runevals.reporters.sections import NUMBERS, Section, folded, sections
+
+FILENAME = "comment.md"
+MOST_CHARACTERS = 60_000
+MOST_BYTES = 200_000
+
+
+def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
+    """The comment's text, which begins with `marker`; whole sections are left out until it fits."""
+    kept = [_as_shown(section, conclusion) for section in sections(conclusion, links)]
+    left_out: list[Section] = []
+    while True:
+        text = _joined(kept, left_out, marker)
+        droppable = [section for section in kept if section.rank]
+        if _fits(text) or not droppable:
+            return text
+        next_out = max(droppable, key=lambda section: section.rank)
+        kept.remove(next_out)
+        left_out.append(next_out)
+
+
+def _as_shown(section: Section, conclusion: Conclusion) -> Section:
+    """The numbers are only opened on a click where nothing is wrong."""
+    if section.name == NUMBERS and conclusion.verdict.outcome == "passed":
+        return replace(section, text=folded("Numbers", section.text))
+    return section
+
+
+def _joined(kept: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:
+    texts = [section.text for section in kept]
+    if left_out:
+        names = ", ".join(dict.fromkeys(section.name for section in left_out))
+        texts.insert(-1, f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")
+    return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= MOST_CHARACTERS and len(text.encode("utf-8", "backslashreplace")) <= MOST_BYTES

@@ -1,0 +1,64 @@
+"""One page to open from an artifact, offline: verdict, picture, every case with base and head, statistics."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from runevals.inert import one_line
+from runevals.records import Conclusion
+from runevals.reporters.page_cases import bodies, case_pairs, rows
+from runevals.reporters.page_overview import overview
+
+NAME = "html"
+FILENAME = "report.html"
+SCRIPTS = ("dom.js", "diff.js", "charts.js", "filters.js", "table.js", "case.js", "sections.js", "main.js")
+# No script, style or request but the page's own two; text can become nothing but text.
+POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'"
+)
+
+
+def render(conclusion: Conclusion) -> str:
+    """The whole page; what came from outside stands in it as data only."""
+    pairs = case_pairs(conclusion)
+    style, script = _style(), _script()
+    return Template(_part("page.html")).substitute(
+        policy=POLICY.format(script=_hash(script), style=_hash(style)),
+        title=html.escape(one_line(conclusion.verdict.headline)),
+        style=style,
+        script=script,
+        overview=embedded(json.dumps(overview(conclusion, pairs))),
+        rows=embedded(json.dumps(rows(pairs))),
+        bodies=embedded(bodies(pairs)),
+    )
+
+
+def embedded(text: str) -> str:
+    """JSON such that nothing in it can end the script element it stands in: plain ASCII without <, > and &."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _style() -> str:
+    return _part("page.css")
+
+
+@cache
+def _script() -> str:
+    inner = "\n".join(_part(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{inner}}})();\n'
+
+
+def _part(name: str) -> str:
+    return files("runevals.reporters").joinpath("page", name).read_text(encoding="utf-8")

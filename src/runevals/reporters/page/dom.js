@@ -1,0 +1,70 @@
+// Elements are made here and nowhere else; text is only ever set as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The element with this id. */
+function at(id) {
+  return document.getElementById(id);
+}
+
+/** An element; `attributes` with functions are listeners, children are nodes, texts or nothing. */
+function el(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** The same for SVG. */
+function svg(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(name, value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+
+/** A list of facts: [[name, value], …]. */
+function factList(facts) {
+  return el(
+    "dl",
+    { class: "facts" },
+    facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
+}
+
+const MARKS = {
+  passed: ["✓", "passed"],
+  failed: ["✕", "failed"],
+  errored: ["!", "errored"],
+  skipped: ["–", "skipped"],
+  removed: ["−", "removed"],
+  warned: ["!", "warned"],
+  unmeasured: ["!", "not measured"],
+  not_applicable: ["–", "not applicable"],
+};
+
+/** The sign of a status, its name beside it for those who do not see it. */
+function mark(status) {
+  const [sign, word] = MARKS[status];
+  return el(
+    "span",
+    { class: `mark is-${status}`, title: word },
+    sign,
+    el("span", { class: "hidden" }, ` ${word}`),
+  );
+}
+
+/** Shows a hint beside the pointer; without text hides it. */
+function hint(text, x = 0, y = 0) {
+  const tip = at("tip");
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
+  const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+  tip.style.left = `${Math.max(8, Math.min(x + 12, room))}px`;
+  tip.style.top = `${y + 16 + tip.offsetHeight > window.innerHeight ? y - tip.offsetHeight - 10 : y + 16}px`;
+}

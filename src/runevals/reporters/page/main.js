@@ -1,0 +1,188 @@
+// The page: reads the data, follows the address, listens to keys.
+
+const OVERVIEW = JSON.parse(at("overview-data").textContent);
+const ROWS = JSON.parse(at("row-data").textContent);
+const BODY_LINES = at("body-data").textContent.split("\n"); // one case a line, after "["
+
+const places = new Map(); // key → rows of that key
+ROWS.forEach((row, index) => {
+  row.index = index;
+  places.set(row.key, [...(places.get(row.key) ?? []), row]);
+});
+
+function bodyOf(row) {
+  return JSON.parse(BODY_LINES[row.index + 1].replace(/,$/, ""));
+}
+
+const searched = [];
+/** All that a search looks at, read when it is first needed. */
+function textOf(row) {
+  searched[row.index] ??= [
+    row.key,
+    row.name,
+    row.category,
+    row.why,
+    ...(row.tags ?? []),
+    ...(bodyOf(row)?.texts ?? []),
+  ]
+    .join("\n")
+    .toLowerCase();
+  return searched[row.index];
+}
+
+function link(row) {
+  const suite = places.get(row.key).length > 1 ? `&suite=${encodeURIComponent(row.suite)}` : "";
+  return `#case=${encodeURIComponent(row.key)}${suite}`;
+}
+
+const cases = caseTable(link);
+let shown = [];
+let opened = null;
+let scrolled = 0;
+
+function filter() {
+  shown = matching(ROWS, textOf);
+  at("count").textContent = shown.length === ROWS.length ? `${ROWS.length}` : `${shown.length} of ${ROWS.length}`;
+  at("none").hidden = shown.length > 0;
+  cases.show(shown);
+}
+
+/** The case that the address names, null where it names none. */
+function addressed() {
+  if (!location.hash.startsWith("#case=")) return null;
+  const told = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+  const rows = places.get(told.get("case")) ?? [];
+  return rows.find((row) => row.suite === told.get("suite")) ?? rows[0] ?? null;
+}
+
+function follow() {
+  const row = addressed();
+  hint("");
+  if (row) openCase(row);
+  else if (opened) {
+    closeCase();
+    if (location.hash !== "#cases") document.querySelector(":target")?.scrollIntoView();
+  }
+}
+
+function openCase(row) {
+  if (!opened) scrolled = window.scrollY;
+  opened = row;
+  const list = shown.includes(row) ? shown : ROWS;
+  const place = list.indexOf(row);
+  const to = (other) => (other ? link(other) : null);
+  drawCase(at("case-page"), row, bodyOf(row), { previous: to(list[place - 1]), next: to(list[place + 1]) });
+  at("case-page").hidden = false;
+  at("overview-page").hidden = true;
+  window.scrollTo({ top: 0, behavior: "instant" });
+  at("case-page").querySelector("h1").focus({ preventScroll: true });
+}
+
+function closeCase() {
+  const row = opened;
+  opened = null;
+  at("case-page").hidden = true;
+  at("overview-page").hidden = false;
+  cases.draw(true);
+  window.scrollTo({ top: scrolled, behavior: "instant" });
+  if (shown.includes(row)) cases.activate(shown.indexOf(row));
+}
+
+function step(by) {
+  if (!opened) return cases.move(by);
+  const list = shown.includes(opened) ? shown : ROWS;
+  const next = list[list.indexOf(opened) + by];
+  if (next) location.hash = link(next);
+}
+
+function nextRegression() {
+  const regressed = ROWS.filter((row) => row.change === "regressed");
+  if (!regressed.length) return;
+  const place = regressed.indexOf(opened);
+  location.hash = link(regressed[(place + 1) % regressed.length]);
+}
+
+const KEYS = {
+  "/": () => {
+    if (opened) {
+      history.pushState(null, "", "#cases");
+      closeCase();
+    }
+    at("search").focus();
+  },
+  j: () => step(1),
+  k: () => step(-1),
+  r: nextRegression,
+  "?": () => at("help").showModal(),
+  Escape: () => {
+    if (opened) location.hash = "#cases";
+  },
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
+  if (event.target.matches("input, select, textarea")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const action = KEYS[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+const THEMES = { auto: "Auto", light: "Light", dark: "Dark" };
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  at("theme").textContent = `◐ ${THEMES[name]}`;
+  at("theme").setAttribute("aria-label", `Theme: ${THEMES[name]}`);
+  try {
+    localStorage.setItem("runevals-theme", name);
+  } catch {
+    // A page from a file may not be allowed to remember.
+  }
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem("runevals-theme");
+  } catch {
+    return null;
+  }
+}
+
+function start() {
+  theme(remembered() in THEMES ? remembered() : "auto");
+  at("theme").addEventListener("click", () => {
+    const names = Object.keys(THEMES);
+    theme(names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length]);
+  });
+  at("help-button").addEventListener("click", KEYS["?"]);
+  drawSections(OVERVIEW);
+  drawChips(ROWS, filter);
+  drawCategories(OVERVIEW.categories, OVERVIEW.compared, (category) => {
+    choose("category", category, filter);
+    at("cases").scrollIntoView();
+  });
+  drawStrip(ROWS, (row) => {
+    location.hash = link(row);
+  });
+  drawRegressions(ROWS);
+  let waiting = 0;
+  at("search").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(filter, 80);
+  });
+  at("sort").addEventListener("change", filter);
+  at("reset").addEventListener("click", () => {
+    chooseNothing();
+    filter();
+    at("search").focus();
+  });
+  filter();
+  window.addEventListener("hashchange", follow);
+  follow();
+}
+
+start();

@@ -1,0 +1,78 @@
+// What the page says of the run as a whole.
+
+const TONES = { passed: ["✓", "passed"], failed: ["✕", "failed"], unmeasured: ["!", "errored"] };
+
+/** Verdict, gates, statistics, run. */
+function drawSections(overview) {
+  const [sign, tone] = TONES[overview.outcome] ?? ["–", "skipped"];
+  filled(at("mark"), { class: `mark is-${tone}` }, [sign]);
+  at("verdict").classList.add(`is-${tone}`);
+  at("sentences").append(
+    ...overview.sentences.flatMap((sentence, i) => [el(i ? "span" : "strong", {}, sentence), " "]),
+  );
+  at("top").append(...overview.top.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  at("gates").append(
+    ...overview.gates.map((gate) =>
+      el("li", {}, mark(gate.state), el("strong", {}, gate.name), el("span", { class: "muted" }, gate.reason)),
+    ),
+  );
+  at("charts").append(...overview.charts.map(histogram));
+  const { facts, tables, notes } = overview.statistics;
+  at("statistics").append(factList(facts), ...tables.map(table));
+  if (notes.length)
+    at("statistics").append(
+      el("h3", {}, "To know"),
+      el(
+        "ul",
+        { class: "notes" },
+        notes.map((note) => el("li", {}, note)),
+      ),
+    );
+  for (const group of overview.run) at("run").append(el("h3", {}, group.title), factList(group.facts));
+}
+
+function table({ title, columns, rows }) {
+  return el(
+    "div",
+    { class: "wide", tabindex: 0, role: "region", "aria-label": title },
+    el(
+      "table",
+      { class: "plain-table" },
+      el("caption", {}, title),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          columns.map((column) => el("th", { scope: "col" }, column)),
+        ),
+      ),
+      el(
+        "tbody",
+        {},
+        rows.map((cells) =>
+          el(
+            "tr",
+            {},
+            cells.map((cell) => el("td", {}, cell)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+const MOST_PRINTED = 200;
+
+/** What a printed page has in place of the table. */
+function drawRegressions(rows) {
+  const regressed = rows.filter((row) => row.change === "regressed");
+  if (!regressed.length) return;
+  const lines = regressed
+    .slice(0, MOST_PRINTED)
+    .map((row) => [row.key, row.name ?? "", `${row.was ?? "–"} → ${row.runs ?? "–"}`, row.why ?? ""]);
+  at("regressions").append(
+    table({ title: `Regressed: ${regressed.length}`, columns: ["case", "", "runs passed", "why"], rows: lines }),
+  );
+}

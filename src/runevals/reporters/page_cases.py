@@ -1,0 +1,289 @@
+"""What the page shows of each case: a row of the table, and apart from it the case, read when it is opened."""
+
+from __future__ import annotations
+
+import glob
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runevals.inert import one_line, visible
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Change,
+    CheckReport,
+    Conclusion,
+    Outcome,
+    ToolCall,
+    TurnReport,
+)
+from runevals.wording import because, first_error, first_failure, money, runs_passed, score, seconds
+
+Json = dict[str, Any]
+
+# Past this much text, browsers get slow: then cases that passed and did not change are shown without their texts.
+MOST_CHARACTERS = 150_000_000
+_RANKS = (
+    "regressed",
+    "edited and failing",
+    "failed",
+    "errored",
+    "quarantined",
+    "worse",
+    "flaky",
+    "fixed",
+    "better",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasePair:
+    """One case as both sides ran it; one of them may be missing."""
+
+    head: CaseReport | None
+    base: CaseReport | None
+    change: Change | None
+
+    @property
+    def case(self) -> CaseReport:
+        """The head's, else the base's."""
+        case = self.head or self.base
+        assert case is not None  # noqa: S101 - a pair has a side
+        return case
+
+    @property
+    def added(self) -> bool:
+        """Whether the base does not have it."""
+        return self.change is not None and self.change.change == "added"
+
+    @property
+    def status(self) -> str:
+        """The head's status; "removed" where only the base has the case."""
+        return "removed" if self.head is None else self.head.status.value
+
+    @property
+    def rank(self) -> int:
+        """What should be looked at first, from 0."""
+        kind: str = "" if self.change is None else self.change.change
+        failing = self.status == Outcome.FAILED.value
+        if kind == "edited" and failing and self.base is not None and self.base.status is Outcome.PASSED:
+            kind = "edited and failing"
+        found = (kind, self.status, "flaky" if self.case.flaky else "")
+        ranks = [_RANKS.index(name) for name in found if name in _RANKS]
+        return min(ranks, default=len(_RANKS) + (not kind))
+
+
+def case_pairs(conclusion: Conclusion) -> list[CasePair]:
+    """Every case of the head in suite order, each with its base where that is known, then the removed ones."""
+    comparison = conclusion.comparison
+    changes: dict[tuple[str, str], Change] = {}
+    bases: dict[tuple[str, str], CaseReport] = {}
+    if comparison is not None:
+        changes = {(change.suite, change.key): change for change in comparison.changes}
+        bases = {(case.suite, case.key): case for case in comparison.base.cases}
+    # Of a head that was run on the base's suite, the changes alone have what was compared.
+    elsewhere = comparison is not None and comparison.on_base_suite
+    pairs = []
+    for case in conclusion.report.cases:
+        place = (case.suite, case.key)
+        change = changes.pop(place, None)
+        head = change.head if elsewhere and change is not None else case
+        base = bases.get(place) if change is None else change.base
+        pairs.append(CasePair(head=head, base=base, change=change))
+    return pairs + [CasePair(head=c.head, base=c.base, change=c) for c in changes.values() if c.head or c.base]
+
+
+def rows(pairs: Sequence[CasePair]) -> list[Json]:
+    """The rows of the table, in suite order."""
+    return [_row(pair) for pair in pairs]
+
+
+def _row(pair: CasePair) -> Json:
+    case, change = pair.case, pair.change
+    return _told(
+        {
+            "suite": visible(case.suite),
+            "key": one_line(case.key, 500),
+            "name": "" if case.name == case.key else one_line(case.name, 500),
+            "category": _maybe(case.category),
+            "tags": [one_line(tag) for tag in case.tags],
+            "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
+            "status": pair.status,
+            "change": None if change is None else change.change,
+            "label": None if change is None or change.label in (change.change, "new") else change.label,
+            "runs": None if pair.head is None else runs_passed(pair.head),
+            "was": None if pair.base is None else runs_passed(pair.base),
+            "score": _score(pair.head),
+            "scored": _score(pair.base),
+            "slowest": slowest(case),
+            "why": _why(case),
+            "checks": list(dict.fromkeys(one_line(result.id) for result in _results(case))),
+            "marks": [
+                mark
+                for mark, holds in (
+                    ("flaky", case.flaky),
+                    ("critical", case.critical),
+                    ("quarantined", case.quarantined),
+                )
+                if holds
+            ],
+            "rank": pair.rank,
+        }
+    )
+
+
+def slowest(case: CaseReport) -> float | None:
+    """The slowest answer of a case, None where no answer says how long it took."""
+    known = [t.latency_s for attempt in case.attempts for t in attempt.turns if t.latency_s is not None]
+    return max(known, default=None)
+
+
+def _score(case: CaseReport | None) -> str | None:
+    return None if case is None or case.composite is None else score(case.composite)
+
+
+def _why(case: CaseReport) -> str:
+    found = first_failure(case)
+    if found is not None:
+        return one_line(f"{found[1].id}: {because(found[1])}")
+    return one_line(first_error(case) or "") if case.unmeasured else ""
+
+
+def _results(case: CaseReport) -> Iterable[CheckReport]:
+    return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
+
+
+def bodies(pairs: Sequence[CasePair], most: int = MOST_CHARACTERS) -> str:
+    """A JSON array with one case a line, so that the page need read only the cases that are opened.
+
+    Where all would be too much, those to look at first come in and the others are null.
+    """
+    lines = ["null"] * len(pairs)
+    left = most
+    for index in sorted(range(len(pairs)), key=lambda index: pairs[index].rank):
+        line = json.dumps(_Body(pairs[index]).made, separators=(",", ":"))
+        left -= len(line)
+        if left < 0:
+            break
+        lines[index] = line
+    return "[\n" + ",\n".join(lines) + "\n]"
+
+
+class _Body:
+    """One case, its texts each written once: most stand in every attempt, and on both sides."""
+
+    def __init__(self, pair: CasePair) -> None:
+        self._texts: dict[str, int] = {}
+        case = pair.case
+        self.made: Json = {
+            "again": _again(case),
+            "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
+            "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
+        }
+        self.made["texts"] = list(self._texts)
+
+    def _text(self, text: str | None) -> int | None:
+        return None if text is None else self._texts.setdefault(visible(text), len(self._texts))
+
+    def _attempt(self, attempt: AttemptReport) -> Json:
+        layers = attempt.layers
+        named = (("fact", layers.fact), ("behavior", layers.behavior), ("judge", layers.judge))
+        present = [f"{name} {score(value)}" for name, value in named if value is not None]
+        return {
+            "status": attempt.status.value,
+            "score": "" if attempt.composite is None else f"score {score(attempt.composite)} of 5",
+            "layers": ", ".join(present) if len(present) > 1 else "",
+            "turns": [self._turn(turn) for turn in attempt.turns],
+        }
+
+    def _turn(self, turn: TurnReport) -> Json:
+        return _told(
+            {
+                "prompt": self._text(turn.prompt),
+                "expected": self._text(turn.expected),
+                "context": self._text(turn.context),
+                "output": self._text(turn.output),
+                "raised": self._text(turn.raised),
+                "error": self._text(None if turn.error is None else f"{turn.error.code}: {turn.error.message}"),
+                "facts": _facts(turn),
+                "citations": [
+                    self._text(f"{cited.text} ({cited.source})" if cited.source else cited.text)
+                    for cited in turn.citations or ()
+                ],
+                "calls": None if turn.tool_calls is None else [self._call(call) for call in turn.tool_calls],
+                "checks": [self._check(result) for result in turn.results],
+            }
+        )
+
+    def _call(self, call: ToolCall) -> Json:
+        return _told(
+            {
+                "name": one_line(call.name),
+                "input": self._text(_pretty(call.input)),
+                "output": self._text(call.output),
+                "ok": call.ok,
+                "mock": _maybe(call.mock),
+            }
+        )
+
+    def _check(self, result: CheckReport) -> Json:
+        details = {name: value for name, value in result.details.items() if name != "votes"}
+        error = None if result.error is None else f"{result.error.code}: {result.error.message}"
+        return _told(
+            {
+                "id": one_line(result.id),
+                "evaluator": None if result.evaluator == result.id else one_line(result.evaluator),
+                "outcome": result.outcome.value,
+                "value": result.value,
+                "scale": list(result.scale),
+                "threshold": result.threshold,
+                "negated": result.negated or None,
+                "weight": None if result.weight == 1 else result.weight,
+                "reason": self._text(result.reason or None),
+                "details": self._text(_pretty(details)) if details else None,
+                "votes": result.details.get("votes"),
+                "error": self._text(error),
+                "judge": _maybe(result.judge_model),
+            }
+        )
+
+
+def _facts(turn: TurnReport) -> str:
+    """What an answer took, in one line; what is unknown is not said."""
+    parts = [
+        None if turn.latency_s is None else seconds(turn.latency_s),
+        None if turn.cost_usd is None else money(turn.cost_usd),
+        None if turn.input_tokens is None else f"{turn.input_tokens} tokens in",
+        None if turn.output_tokens is None else f"{turn.output_tokens} tokens out",
+        _maybe(turn.model),
+        "cached" if turn.cached else None,
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _again(case: CaseReport) -> str | None:
+    """The line that runs this case alone; None for prompts of a command line, which stand in no file."""
+    if case.file in ("", "inline"):
+        return None
+    file = one_line(case.file, 500)
+    file = f"./{file}" if file.startswith("-") else file
+    pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
+    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}"
+
+
+def _pretty(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+
+
+def _maybe(text: str | None) -> str | None:
+    return None if text is None else one_line(text)
+
+
+def _told(fields: Mapping[str, object]) -> Json:
+    """Without what is unknown or empty."""
+    return {name: value for name, value in fields.items() if value is not None and value not in ("", [])}

@@ -1,0 +1,244 @@
+"""What the page says of the run as a whole: verdict, picture, statistics, circumstances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from runevals.inert import one_line
+from runevals.records import Comparison, Conclusion, ModelIdentity, RunReport
+from runevals.reporters.page_cases import CasePair
+from runevals.reporters.page_charts import latencies, scores
+from runevals.wording import (
+    UNKNOWN,
+    compared_cases,
+    error_kinds,
+    halved,
+    headline_numbers,
+    how_sure,
+    money,
+    p_value,
+    percent,
+    plural,
+    points,
+    score,
+    seconds,
+)
+
+Json = dict[str, Any]
+Facts = list[tuple[str, str]]
+
+
+def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
+    """All but the cases."""
+    report, comparison = conclusion.report, conclusion.comparison
+    no_base = comparison is None and conclusion.verdict.outcome == "passed"
+    return {
+        "outcome": "no base" if no_base else conclusion.verdict.outcome,
+        "sentences": _sentences(report, comparison),
+        "top": _known(_top(report, comparison)),
+        "gates": [
+            {"name": one_line(gate.name), "state": gate.state.value, "reason": one_line(gate.reason)}
+            for gate in conclusion.gates
+        ],
+        "compared": comparison is not None,
+        "categories": _categories(report, comparison),
+        "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
+        "statistics": _statistics(report, comparison),
+        "run": _run(report, comparison),
+    }
+
+
+def _sentences(report: RunReport, comparison: Comparison | None) -> list[str]:
+    if comparison is not None:
+        return [one_line(text, 500) for text in (headline_numbers(comparison), *how_sure(comparison))]
+    return [f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."]
+
+
+def _top(report: RunReport, comparison: Comparison | None) -> Facts:
+    run = report.run
+    base = None if comparison is None else comparison.base
+    cost = money(report.totals.cost_usd)
+    if base is not None and base.totals.cost_usd is not None:
+        cost = f"{money(base.totals.cost_usd)} → {cost}"
+    if report.totals.judge_cost_usd is not None:
+        cost = f"{cost}, judge {money(report.totals.judge_cost_usd)}"
+    runs = f", {run.repeat} runs each" if run.repeat > 1 else ""
+    return [
+        ("Base", "" if comparison is None or base is None else _of(comparison)),
+        ("Head", f"{run.ref or ''}{_commit(report)}".strip()),
+        ("Target", _model(run.target)),
+        ("Judge", "" if run.judge is None else _model(run.judge)),
+        ("Cases", plural(report.totals.cases, "case") + runs),
+        ("Cost", cost),
+        ("Ran", f"{_moment(run.started_at)}, {seconds(run.duration_s)}"),
+    ]
+
+
+def _categories(report: RunReport, comparison: Comparison | None) -> list[Json]:
+    """The worst loss first, all cases before it; for a run without a base the lowest pass rate first."""
+    if comparison is None or not comparison.categories:
+        found = [(name, group.cases, None, group.pass_rate) for name, group in report.by_category.items()]
+        found.sort(key=lambda group: 1.0 if group[3] is None else group[3])
+        everything = (None, report.totals.cases, None, report.totals.pass_rate)
+        return [_category("All cases", everything), *(_category(_named(group[0]), group) for group in found)]
+    compared = [(group.name, group.cases, group.base_rate, group.head_rate) for group in comparison.categories]
+    compared.sort(key=lambda group: (group[3] or 0.0) - (group[2] or 0.0))
+    rates = comparison.base_totals.pass_rate, comparison.head_totals.pass_rate
+    if comparison.metric == "pass_rate" and comparison.drop is not None:
+        rates = comparison.base_mean, comparison.head_mean
+    shared = _category("All cases", (None, comparison.shared, *rates))
+    if len(compared) == 1 and compared[0][0] is None:
+        return [shared]
+    return [shared, *(_category(_named(group[0]), group) for group in compared)]
+
+
+def _category(shown: str, group: tuple[str | None, int, float | None, float | None]) -> Json:
+    name, cases, base, head = group
+    return {
+        "name": shown,
+        "filter": None if name is None else one_line(name),
+        "cases": plural(cases, "case"),
+        "base": base,
+        "head": head,
+        "rates": percent(head) if base is None else f"{percent(base)} → {percent(head)}",
+        "change": "" if base is None or head is None else points(head - base),
+    }
+
+
+def _named(category: str | None) -> str:
+    return "no category" if category is None else one_line(category)
+
+
+def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
+    if comparison is None:
+        return {"facts": [("Compared", "Nothing: there was no base.")], "tables": [], "notes": []}
+    verification = comparison.verification
+    facts = [
+        ("Compared", compared_cases(comparison)),
+        ("Difference", headline_numbers(comparison)),
+        ("How sure", " ".join(how_sure(comparison))),
+        ("Smaller drops", halved(comparison)),
+        ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
+        ("Critical cases lost", ", ".join(comparison.critical_lost)),
+    ]
+    return {
+        "facts": _known(facts),
+        "tables": [table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]],
+        "notes": [one_line(f"{w.key}: {w.message}", 500) for w in comparison.weakenings]
+        + [one_line(caveat, 500) for caveat in (*comparison.caveats, *report.run.notices)],
+    }
+
+
+def _metrics(comparison: Comparison) -> Json:
+    return {
+        "title": "Other metrics, corrected together",
+        "columns": ["metric", "cases", "base", "head", "change", "p (corrected)"],
+        "rows": [
+            [
+                one_line(metric.name.removeprefix("evaluator:")),
+                str(metric.cases),
+                percent(metric.base_mean),
+                percent(metric.head_mean),
+                points(-metric.drop),
+                p_value(metric.holm_p),
+            ]
+            for metric in comparison.metrics
+        ],
+    }
+
+
+def _flaky(comparison: Comparison) -> Json:
+    return {
+        "title": "Flaky: how often two runs of the same case differ",
+        "columns": ["case", "differ", "runs seen"],
+        "rows": [[one_line(case.key), percent(case.rate), str(case.runs)] for case in comparison.flaky],
+    }
+
+
+def _run(report: RunReport, comparison: Comparison | None) -> list[Json]:
+    groups: list[tuple[str, Facts]] = [("Head", _side(report))]
+    if comparison is not None:
+        groups.append(("Base", [("Result", comparison.source), *_side(comparison.base)]))
+    groups.append(
+        ("Suites", [(suite.path, f"{suite.dialect}, {suite.fingerprint[:12]}") for suite in report.run.suites])
+    )
+    groups.append(("Settings told", [(name, _value(value)) for name, value in report.run.settings.items()]))
+    shown = [{"title": title, "facts": _known(facts)} for title, facts in groups]
+    return [group for group in shown if group["facts"]]
+
+
+def _side(report: RunReport) -> Facts:
+    run, totals = report.run, report.totals
+    counts = {
+        "passed": totals.passed,
+        "failed": totals.failed,
+        "errored": totals.errored,
+        "skipped": totals.skipped,
+    }
+    return [
+        ("Commit", run.commit or ""),
+        ("Ref", run.ref or ""),
+        ("Started", _moment(run.started_at)),
+        ("Took", seconds(run.duration_s)),
+        ("Cases", ", ".join(f"{number} {name}" for name, number in counts.items() if number)),
+        ("Runs a case", str(run.repeat)),
+        ("Target", _model(run.target)),
+        *(("Target's " + name, value) for name, value in _identity(run.target)),
+        ("Judge", "" if run.judge is None else _model(run.judge)),
+        *(("Judge's " + name, value) for name, value in ([] if run.judge is None else _identity(run.judge))),
+        ("Cost of target", money(totals.cost_usd)),
+        ("Cost of judge", money(totals.judge_cost_usd)),
+        ("Tokens", _tokens(totals.input_tokens, totals.output_tokens)),
+        ("Latency p95", seconds(totals.latency_p95_s)),
+        ("Not measured", error_kinds(report)),
+        ("Complete", "" if report.complete else "no: the run was stopped"),
+        ("Sandbox", run.sandbox or ""),
+        ("Versions", f"runevals {report.tool_version}" + (f", Python {run.python}" if run.python else "")),
+    ]
+
+
+def _identity(identity: ModelIdentity) -> Facts:
+    told = {name: value for name, value in identity.detail.items() if value not in (None, "", [], {})}
+    return [
+        ("model, as reported", ", ".join(identity.reported)),
+        ("prompt", "" if identity.prompt_hash is None else identity.prompt_hash[:12]),
+        ("details", ", ".join(f"{name} {_value(value)}" for name, value in told.items())),
+        ("answers", "always the same" if identity.deterministic else ""),
+    ]
+
+
+def _model(identity: ModelIdentity) -> str:
+    return f"{identity.model} ({identity.type})" if identity.model else identity.type
+
+
+def _tokens(into: int | None, out: int | None) -> str:
+    return (
+        ""
+        if into is None and out is None
+        else f"{UNKNOWN if into is None else into} in, {UNKNOWN if out is None else out} out"
+    )
+
+
+def _of(comparison: Comparison) -> str:
+    commit = (comparison.base.run.commit or "")[:7]
+    return comparison.source if commit in comparison.source else f"{comparison.source} ({commit})"
+
+
+def _commit(report: RunReport) -> str:
+    return "" if report.run.commit is None else f" {report.run.commit[:7]}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_value(item)}" for name, item in value.items())
+    return ", ".join(map(_value, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _known(facts: Facts) -> Facts:
+    return [(one_line(name), one_line(value, 500)) for name, value in facts if value not in ("", UNKNOWN)]

@@ -1,0 +1,296 @@
+"""The sections that the job summary and the comment on a pull request are made of, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from runevals.inert import code_cell, inert_line
+from runevals.records import (
+    CaseReport,
+    Change,
+    Comparison,
+    Conclusion,
+    GateResult,
+    GateState,
+    Links,
+    RunReport,
+)
+from runevals.reporters import coverage
+from runevals.reporters.answers import answer_diff
+from runevals.wording import (
+    because,
+    edited_and_failing,
+    error_kinds,
+    first_error,
+    first_failure,
+    headline_numbers,
+    how_sure,
+    judge_notes,
+    money,
+    new_and_failing,
+    other_metrics,
+    percent,
+    plural,
+    points,
+    runs_passed,
+    score,
+    seconds,
+    signed,
+    still_failing,
+)
+
+MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
+GATE_MARKS = {
+    GateState.PASSED: "✅",
+    GateState.FAILED: "❌",
+    GateState.WARNED: "⚠",
+    GateState.NOT_APPLICABLE: "⚪",
+}
+MOST_ROWS = 50
+MOST_DIFFS = 10
+MOST_FLAKY = 10
+MOST_GATES = 20
+MOST_NOTICES = 5
+LONGEST_HEADLINE = 500
+LONGEST_PARAGRAPH = 1500
+NUMBERS = "the numbers of both sides"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A piece of Markdown. Where there is no room for all, those with the highest rank go first; 0 stays."""
+
+    text: str
+    name: str = ""  # what a reader misses where it is left out
+    rank: int = 0
+
+
+def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Section]:
+    """Verdict first, then how sure, then what to look at."""
+    report, comparison, links = conclusion.report, conclusion.comparison, links or Links()
+    yield _headline(conclusion)
+    if comparison is not None:
+        told = " ".join([headline_numbers(comparison), *how_sure(comparison)])
+        yield Section(inert_line(told, LONGEST_PARAGRAPH))
+        yield Section(_numbers(comparison, links), NUMBERS, 4)
+        yield from _changed(comparison, links)
+    else:
+        yield from _alone(report)
+    yield from _failures(report, comparison, links)
+    yield from _unmeasured(report)
+    if conclusion.gates:
+        yield Section(_gates(conclusion.gates), "the gates", 1)
+    yield from _about_the_suite(comparison)
+    for part in coverage.markdown(report):
+        yield Section(part, "what the cases cover", 9)
+    yield Section(f"<sub>{_footer(conclusion, links)}</sub>")
+
+
+def _headline(conclusion: Conclusion) -> Section:
+    no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
+    mark = "⚪" if no_base else MARKS[conclusion.verdict.outcome]
+    return Section(f"### {mark} {inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)}")
+
+
+def _alone(report: RunReport) -> Iterator[Section]:
+    """A run that is compared with nothing; its notices say why."""
+    totals = report.totals
+    if totals.cases:
+        parts = [f"Pass rate {percent(totals.pass_rate)}", f"score {score(totals.composite)} of 5"]
+        if totals.cost_usd is not None:
+            parts.append(f"cost {money(totals.cost_usd)}")
+        yield Section(", ".join(parts) + ".")
+    for notice in report.run.notices[:MOST_NOTICES]:
+        yield Section(f"{inert_line(notice[:1].upper() + notice[1:], LONGEST_HEADLINE)}.", "a notice", 3)
+
+
+def _numbers(comparison: Comparison, links: Links) -> str:
+    """The shared cases on both sides; their pass rate is the headline's where that is what was compared."""
+    base, head = comparison.base_totals, comparison.head_totals
+    rates = base.pass_rate, head.pass_rate
+    if comparison.metric == "pass_rate" and comparison.drop is not None:
+        rates = comparison.base_mean, comparison.head_mean
+    rows = [
+        ("pass rate", percent(rates[0]), percent(rates[1]), _points(*rates)),
+        ("score (1–5)", score(base.composite), score(head.composite), _by(base.composite, head.composite)),
+        ("cost", money(base.cost_usd), money(head.cost_usd), _relative(base.cost_usd, head.cost_usd)),
+        (
+            "latency p95",
+            seconds(base.latency_p95_s),
+            seconds(head.latency_p95_s),
+            _relative(base.latency_p95_s, head.latency_p95_s),
+        ),
+        ("tokens", *_tokens(comparison)),
+    ]
+    commit = comparison.base.run.commit
+    of_base = "base" if links.head is None or commit is None else f"base {code_cell(commit[:7])}"
+    of_head = "now" if links.head is None else f"this change {code_cell(links.head[:7])}"
+    lines = [f"| | {of_base} | {of_head} | change |", "|---|--:|--:|--:|"]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows if row[1:3] != ("–", "–")])
+
+
+def _tokens(comparison: Comparison) -> tuple[str, str, str]:
+    counts = []
+    for side in (comparison.base_totals, comparison.head_totals):
+        known = side.input_tokens is not None and side.output_tokens is not None
+        counts.append((side.input_tokens or 0) + (side.output_tokens or 0) if known else None)
+    base, head = ("–" if count is None else f"{count:,}".replace(",", " ") for count in counts)
+    return base, head, _relative(counts[0], counts[1])
+
+
+def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
+    regressed = comparison.of_kind("regressed")
+    if regressed:
+        yield Section("**Regressed**\n\n" + _change_table(regressed, links), "the table of regressed cases", 2)
+        diffs = [text for change in regressed[:MOST_DIFFS] if (text := answer_diff(change))]
+        if diffs:
+            yield Section(folded("What changed in the answers", "\n\n".join(diffs)), "changed answers", 6)
+    fixed = comparison.of_kind("fixed")
+    if fixed:
+        names = ", ".join(code_cell(change.key, 80) for change in fixed[:MOST_ROWS])
+        yield Section(f"**Fixed** {names}{_more(fixed)}", "fixed cases", 7)
+
+
+def _change_table(changes: Sequence[Change], links: Links) -> str:
+    lines = ["| case | runs passed | check that fails now | line |", "|---|:-:|---|--:|"]
+    for change in changes[:MOST_ROWS]:
+        if change.base is None or change.head is None:
+            continue
+        runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
+        label = "" if change.label in (None, "confirmed") else f" · {inert_line(change.label, 40)}"
+        check, line = _failing_check(change.head), _line(change.head, links)
+        lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
+    if len(changes) > MOST_ROWS:
+        lines.append(f"| … and {len(changes) - MOST_ROWS} more | | | |")
+    return "\n".join(lines)
+
+
+def _case(case: CaseReport) -> str:
+    name = "" if case.name == case.key else code_cell(case.name, 80)
+    return f"{code_cell(case.key, 80)} {name}"
+
+
+def _line(case: CaseReport, links: Links) -> str:
+    """The line of the suite, a link where its file can only lie inside the repository."""
+    if case.line is None:
+        return ""
+    parts = case.file.split("/")
+    if links.files is None or "\\" in case.file or any(part in ("", ".", "..") for part in parts):
+        return str(case.line)
+    path = quote(case.file.encode("utf-8", "backslashreplace"), safe="/")
+    return f"[{case.line}]({links.files}{path}#L{case.line})"
+
+
+def _failing_check(case: CaseReport) -> str:
+    found = first_failure(case)
+    if found is None:
+        return ""
+    return f"{code_cell(found[1].id, 60)} {code_cell(because(found[1]), 160)}"
+
+
+def _failures(report: RunReport, comparison: Comparison | None, links: Links) -> Iterator[Section]:
+    """What fails without having regressed."""
+    failing = still_failing(report, comparison)
+    if not failing:
+        return
+    lines = ["| case | check that fails | line |", "|---|---|--:|"]
+    lines += [f"| {_case(case)} | {_failing_check(case)} | {_line(case, links)} |" for case in failing[:MOST_ROWS]]
+    title = f"{plural(len(failing), 'case')} failing" + ("" if comparison is None else ", not newly")
+    more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""
+    yield Section(folded(title, "\n".join(lines) + more), "cases that fail without having regressed", 8)
+
+
+def _unmeasured(report: RunReport) -> Iterator[Section]:
+    errored = [case for case in report.cases if case.unmeasured]
+    if errored:
+        lines = ["| case | why it could not be measured |", "|---|---|"]
+        lines += [
+            f"| {code_cell(case.key, 80)} | {code_cell(first_error(case) or '', 200)} |"
+            for case in errored[:MOST_ROWS]
+        ]
+        more = f"\n\n{_more(errored).strip()}" if len(errored) > MOST_ROWS else ""
+        kinds = code_cell(error_kinds(report), 300)
+        told = f"**Not measured** ({kinds}); nothing was judged as failed because of this"
+        yield Section(f"{told}\n\n" + "\n".join(lines) + more, "cases that could not be measured", 5)
+
+
+def _gates(gates: Sequence[GateResult]) -> str:
+    failed_first = sorted(gates, key=lambda gate: gate.state is not GateState.FAILED)
+    chosen = set(map(id, failed_first[:MOST_GATES]))
+    shown = [
+        f"{GATE_MARKS[gate.state]} {inert_line(gate.name, 80)} ({inert_line(gate.reason, 200)})"
+        for gate in gates
+        if id(gate) in chosen
+    ]
+    return f"**Gates** {' · '.join(shown)}{_more(gates, MOST_GATES)}"
+
+
+def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
+    if comparison is None:
+        return
+    counts = [
+        f"{len(changes)} {kind}"
+        for kind in ("added", "removed", "edited")
+        if (changes := comparison.of_kind(kind))
+    ]
+    notes = [f"{', '.join(counts)} (not compared)"] if counts else []
+    notes += [
+        f"{code_cell(change.key, 80)} is new and fails" for change in new_and_failing(comparison)[:MOST_ROWS]
+    ]
+    notes += [
+        f"⚠ {code_cell(change.key, 80)} was edited, passed on the base and fails now"
+        for change in edited_and_failing(comparison)[:MOST_ROWS]
+    ]
+    notes += [f"⚠ {code_cell(w.key, 80)} {code_cell(w.message, 160)}" for w in comparison.weakenings[:MOST_ROWS]]
+    notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
+    notes += [code_cell(caveat, 300) for caveat in comparison.caveats[:MOST_ROWS]]
+    if notes:
+        yield Section("**Also changed** " + " · ".join(notes), "what else changed", 5)
+    if comparison.flaky:
+        shown = [f"{code_cell(c.key, 80)} {100 * c.rate:.0f} %" for c in comparison.flaky[:MOST_FLAKY]]
+        yield Section(f"**Flaky** (how often two runs differ) {', '.join(shown)}", "flaky cases", 9)
+
+
+def _footer(conclusion: Conclusion, links: Links) -> str:
+    report, comparison = conclusion.report, conclusion.comparison
+    parts = [f"target {code_cell(report.run.target.model or report.run.target.type, 80)}"]
+    if report.run.judge is not None:
+        parts.append(f"judge {code_cell(report.run.judge.model or report.run.judge.type, 80)}")
+    if report.totals.judge_cost_usd is not None:
+        parts.append(f"judge's cost {money(report.totals.judge_cost_usd)}")
+    parts += [code_cell(note, 160) for note in judge_notes(report)]
+    if comparison is not None:
+        parts.append(f"base: {code_cell(comparison.source, 160)}")
+    if report.run.repeat > 1:
+        parts.append(f"{report.run.repeat} runs a case")
+    if report.run.sandbox == "reduced":
+        parts.append("⚠ sandbox: reduced")
+    if comparison is not None:
+        parts += [code_cell(notice, 200) for notice in report.run.notices[:MOST_NOTICES]]
+    if links.run is not None:
+        parts.append(f"[run]({links.run})")
+    parts.append(f"runevals {inert_line(report.tool_version, 40)}")
+    return " · ".join(parts)
+
+
+def folded(title: str, body: str) -> str:
+    """A part that opens on a click. `title` is ours."""
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def _more(items: Sequence[object], most: int = MOST_ROWS) -> str:
+    return f" … and {len(items) - most} more" if len(items) > most else ""
+
+
+def _points(base: float | None, head: float | None) -> str:
+    return points(None if base is None or head is None else head - base)
+
+
+def _by(base: float | None, head: float | None) -> str:
+    return "–" if base is None or head is None else signed(head - base, 2)
+
+
+def _relative(base: float | None, head: float | None) -> str:
+    return "–" if not base or head is None else f"{signed(100 * (head - base) / base, 0)} %"

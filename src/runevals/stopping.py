@@ -1,0 +1,105 @@
+"""Ending a run early: because somebody asked for it, or because what may be spent is spent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from runevals.records import Problem
+
+F = TypeVar("F", bound="Future[Any]")
+
+GRACE_S = 5.0  # for answers that are under way when a run is interrupted
+
+
+class Stop:
+    """Says that nothing more is to be sent. Any thread may ask for it; the first to do so says why."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked: Future[None] = Future()
+        self._ends_at = float("inf")
+        self.problem: Problem | None = None
+
+    def ask(self, problem: Problem, *, grace_s: float = float("inf")) -> None:
+        """From now on nothing is sent, and after `grace_s` nothing is waited for. Not for signal handlers."""
+        with self._lock:
+            if self.problem is not None:
+                return
+            self._ends_at = time.monotonic() + grace_s
+            self.problem = problem
+        self._asked.set_result(None)
+
+    def first_of(self, pending: Collection[F]) -> set[F]:
+        """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""
+        if self.problem is None:
+            waited_for: list[Future[Any]] = [*pending, self._asked]
+            wait(waited_for, return_when=FIRST_COMPLETED)
+        else:
+            left_s = max(0.0, self._ends_at - time.monotonic())
+            wait(pending, timeout=None if left_s == float("inf") else left_s, return_when=FIRST_COMPLETED)
+        return {future for future in pending if future.done()}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is waited for any more."""
+        return time.monotonic() >= self._ends_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a run may spend; None: without limit."""
+
+    cost_usd: float | None = None
+    tokens: int | None = None
+    duration_s: float | None = None
+
+
+class Budget:
+    """Counts what answers and judgements took, and asks for a stop when a limit is reached."""
+
+    def __init__(self, limits: Limits, stop: Stop) -> None:
+        self._limits = limits
+        self.stop = stop
+        self._lock = threading.Lock()
+        self._cost_usd = 0.0
+        self._tokens = 0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Counts the time that passes in it."""
+        if self._limits.duration_s is None:
+            yield
+            return
+        told = f"the run took longer than --max-duration {self._limits.duration_s:g} s"
+        timer = threading.Timer(self._limits.duration_s, self._exhausted, (told,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def spend(self, cost_usd: float | None, input_tokens: int | None, output_tokens: int | None) -> None:
+        """One answer more. An amount that is limited and unknown ends the run: nobody could keep to the limit."""
+        with self._lock:
+            self._cost_usd += cost_usd or 0.0
+            self._tokens += (input_tokens or 0) + (output_tokens or 0)
+            cost, tokens = self._cost_usd, self._tokens
+        most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
+        if most_usd is not None and cost_usd is None:
+            self._exhausted("--max-cost cannot be kept: what a call costs is unknown (`prices:` in the settings)")
+        elif most_usd is not None and cost >= most_usd:
+            self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
+        elif most_tokens is not None and (input_tokens is None or output_tokens is None):
+            self._exhausted("--max-tokens cannot be kept: a call does not say how many it took")
+        elif most_tokens is not None and tokens >= most_tokens:
+            self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
+
+    def _exhausted(self, told: str) -> None:
+        self.stop.ask(Problem(code="budget_exhausted", message=told))

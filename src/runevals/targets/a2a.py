@@ -1,0 +1,140 @@
+"""An Agent2Agent endpoint, by the official SDK: one message a turn, tasks waited for until they end."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from runevals.errors import InvalidSettings, TargetRefused
+from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.targets.reported import failed
+from runevals.targets.threads import Threads
+from runevals.throttle import CallFailed, Throttle, gave_up
+from runevals.web_settings import WebSettings
+
+if TYPE_CHECKING:
+    from runevals.targets.a2a_client import AgentClient
+    from runevals.targets.a2a_reply import AgentReply
+
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 5.0
+_AT_WORK = ("submitted", "working")
+_ENDED_BADLY: Mapping[str, tuple[str, str]] = {
+    "failed": ("target_failed", "the agent failed"),
+    "rejected": ("target_failed", "the agent rejected the task"),
+    "canceled": ("target_failed", "the agent cancelled the task"),
+    "auth_required": ("target_auth", "the agent waits for somebody to sign in"),
+}
+
+
+class A2ATarget:
+    """Sends each prompt as a message; the agent's context id goes from turn to turn."""
+
+    def __init__(
+        self,
+        web: WebSettings,
+        headers: Mapping[str, str],
+        throttle: Throttle,
+        *,
+        timeout_s: float,
+        deterministic: bool = False,
+    ) -> None:
+        """`headers` are those of `web`, with keys. Raises InvalidSettings where the SDK is not installed."""
+        try:
+            from runevals.targets.a2a_client import AgentClient
+        except ImportError as error:
+            raise InvalidSettings(
+                f"the a2a target needs the A2A SDK ({error}); install it with: pip install 'runevals[a2a]'"
+            ) from None
+        self._web = web
+        self._throttle = throttle
+        self._timeout_s = timeout_s
+        self._deterministic = deterministic
+        self._threads = Threads()
+        self._lock = threading.Lock()
+        self._refused: str | None = None
+        self._client: AgentClient = AgentClient(web, headers, timeout_s)
+
+    def answer(self, conversation: Conversation) -> Response:
+        """What the agent says; a task that ends otherwise than completed has no answer."""
+        self._know_the_agent()
+        known = self._threads.id_of(conversation)
+        context_id, task_id = known if isinstance(known, tuple) else (None, None)
+        started = time.monotonic()
+        try:
+            reply = self._sent(conversation.prompt, context_id, task_id)
+            reply = self._ended(reply, started + self._timeout_s)
+        except CallFailed as error:
+            if error.refused:
+                raise TargetRefused(f"the target refuses every call: {error}") from error
+            return failed(f"target_{error.kind}", str(error))
+        problem = _problem(reply, self._timeout_s)
+        if problem is not None:
+            return Response(problem=problem)
+        waiting_task = reply.task_id if reply.state == "input_required" else None
+        self._threads.keep(conversation, (reply.context_id or context_id, waiting_task))
+        return Response(
+            text=reply.text,
+            value=reply.value,
+            citations=reply.citations,
+            latency_s=time.monotonic() - started,
+        )
+
+    def identity(self) -> ModelIdentity:
+        """The agent as its card names it, once that was read."""
+        return ModelIdentity(
+            type="a2a",
+            deterministic=self._deterministic,
+            detail={"url": self._web.shown, **self._client.card},
+        )
+
+    def close(self) -> None:
+        """Ends the calls under way and the thread they run in."""
+        self._client.close()
+
+    def _know_the_agent(self) -> None:
+        """Reads the card, once for all threads. Raises TargetRefused: without it nothing can be asked."""
+        with self._lock:
+            if self._refused is None and not self._client.card:
+                try:
+                    self._throttle.call(self._client.read_card, gave_up)
+                except CallFailed as error:
+                    self._refused = str(error)
+        if self._refused is not None:
+            raise TargetRefused(f"the agent card of {self._web.shown} cannot be had: {self._refused}")
+
+    def _sent(self, prompt: str, context_id: str | None, task_id: str | None) -> AgentReply:
+        """The agent's first reply. A repeated message keeps its id, so that the agent can tell."""
+        message_id = str(uuid.uuid4())
+        return self._throttle.call(
+            lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), gave_up
+        )
+
+    def _task(self, task_id: str) -> AgentReply:
+        return self._throttle.call(lambda: self._client.task(task_id), gave_up)
+
+    def _ended(self, reply: AgentReply, deadline: float) -> AgentReply:
+        """The reply, asked for again while its task is at work and there is time."""
+        pause = FIRST_PAUSE_S
+        while reply.state in _AT_WORK and time.monotonic() + pause < deadline:
+            time.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, 1.5 * pause)
+            reply = self._task(reply.task_id or "")
+        return reply
+
+
+def _problem(reply: AgentReply, timeout_s: float) -> Problem | None:
+    """Why this reply is no answer, None where it is one."""
+    if reply.state in _AT_WORK:
+        return Problem(code="target_timeout", message=f"the task is still {reply.state} after {timeout_s:g} s")
+    if reply.state in _ENDED_BADLY:
+        code, message = _ENDED_BADLY[reply.state]
+        return Problem(code=code, message=f"{message}: {reply.text}" if reply.text else message)
+    if reply.state not in ("completed", "input_required"):
+        return Problem(code="target_unparseable", message=f"the task is in an unknown state: {reply.state}")
+    if not reply.text and reply.value is None:
+        return Problem(code="empty_response", message=f"the task is {reply.state}, and there is no text in it")
+    return None

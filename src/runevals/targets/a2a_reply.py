@@ -1,0 +1,86 @@
+"""What an agent's messages and tasks say, as an answer. Imported only where an a2a target is used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
+from google.protobuf.json_format import MessageToDict
+
+from runevals.records import Citation
+from runevals.targets.reported import citations, shallow
+from runevals.throttle import CallFailed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReply:
+    """What an agent has said so far. A plain message is `completed`."""
+
+    state: str
+    text: str
+    value: object = None  # the JSON value behind `text`, of an answer that is nothing else
+    citations: tuple[Citation, ...] | None = None
+    context_id: str | None = None
+    task_id: str | None = None
+
+
+def of_message(message: Message) -> AgentReply:
+    """What a message says. Raises CallFailed for what no report can hold."""
+    return _reply("completed", [message], context_id=message.context_id, task_id=None)
+
+
+def of_task(task: Task) -> AgentReply:
+    """A task's answer is in its artifacts; without any, in what its status or its last message says.
+
+    Raises CallFailed for what no report can hold.
+    """
+    state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
+    said = [message for message in task.history if message.role == Role.ROLE_AGENT][-1:]
+    sources: tuple[list[Any], ...] = ([*task.artifacts], [task.status.message], said)
+    if state not in ("completed", "submitted", "working"):
+        sources = sources[1:2]  # what it ends with, or asks for, not what it had made by then
+    spoken = next((source for source in sources if any(each.parts for each in source)), [])
+    return _reply(state, spoken, context_id=task.context_id, task_id=task.id)
+
+
+def _reply(state: str, sources: Iterable[Any], *, context_id: str, task_id: str | None) -> AgentReply:
+    """What messages or artifacts say together."""
+    parts = [part for source in sources for part in source.parts]
+    text = "\n".join(part.text for part in parts if part.WhichOneof("content") == "text")
+    values = [MessageToDict(part.data) for part in parts if part.WhichOneof("content") == "data"]
+    value = None if text or not values else values[0] if len(values) == 1 else values
+    try:
+        value = _plain(shallow(value, "the answer"))
+        return AgentReply(
+            state=state,
+            text=json.dumps(value, ensure_ascii=False) if value is not None else text,
+            value=value,
+            citations=_citations(sources, parts),
+            context_id=context_id or None,
+            task_id=task_id,
+        )
+    except ValueError as error:
+        raise CallFailed("unparseable", str(error)) from error
+
+
+def _plain(value: object) -> object:
+    """What came through the protocol's own types as JSON has it: whole numbers, keys in one order."""
+    if isinstance(value, dict):
+        return {key: _plain(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _citations(sources: Iterable[Any], parts: Iterable[Any]) -> tuple[Citation, ...] | None:
+    """Sources that stand beside the text: `citations` in the metadata, and files by their address."""
+    found: list[Citation] = []
+    for source in sources:
+        found += citations(MessageToDict(source.metadata).get("citations")) or ()
+    found += [
+        Citation(text=part.filename, source=part.url) for part in parts if part.WhichOneof("content") == "url"
+    ]
+    return tuple(found) or None

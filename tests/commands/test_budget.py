@@ -1,0 +1,116 @@
+"""Budgets: nothing more is sent, what was paid for is reported, and nobody takes it for a verdict."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.test_judge import verdict
+
+ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(20)]
+SUITE = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": ITEMS}
+PRICES = "prices: {tiny: {input: 1000, output: 2000}}\n"  # a call takes 10 tokens in and 5 out: 2 cents
+
+
+@pytest.fixture
+def paid(project, monkeypatch):
+    def answer(body, number):
+        if "nonce" in body["messages"][0]["content"]:
+            return Reply(verdict(body, 5))
+        return Reply("yes")
+
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", PRICES)
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        project.server = server
+        yield project
+
+
+RUN = ("--target", "openai:tiny", "--concurrency", "2", "-o", "out.json", "-o", "out.xml", "-o", "out.md")
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (("--max-cost", "0.1"), r"--max-cost 0.1 is spent: $0.1000 so far"),
+        (("--max-tokens", "70"), "--max-tokens 70 are spent: 75 so far"),
+    ],
+)
+def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limit, told):
+    code, out, _ = runevals(*RUN, *limit)
+    assert code == 3
+    assert f"! Incomplete – {told}; " in out
+    document = paid.document()
+    assert (document["complete"], document["verdict"]["outcome"]) == (False, "unmeasured")
+    assert document["run"]["stopped"]["code"] == "budget_exhausted"
+    statuses = [case["status"] for case in document["cases"]]
+    assert len(paid.server.requests) == statuses.count("passed")
+    assert 5 <= statuses.count("passed") <= 6  # one more may have been under way
+    assert set(statuses) == {"passed", "skipped"}
+    assert (paid.path / "out.md").read_text().startswith("### ⛔ Incomplete")
+    assert (paid.path / "out.xml").read_text().count("<skipped") >= 14
+
+
+def test_the_judge_spends_from_the_same_budget(paid, runevals):
+    paid.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    code, _, _ = runevals(
+        *RUN, "--judge", "tiny", "--judge-concurrency", "2", "--cache", "none", "--max-cost", "0.1"
+    )
+    assert code == 3
+    document = paid.document()
+    spent = document["totals"]["cost_usd"] + document["totals"]["judge_cost_usd"]
+    assert 0.1 <= spent + 1e-9 <= 0.2  # four calls may be under way
+    errors = {
+        result["error"]["code"]
+        for case in document["cases"]
+        for turn in case["attempts"][0]["turns"]
+        for result in turn["results"]
+        if result["error"]
+    }
+    assert errors == {"budget_exhausted"}
+
+
+def test_a_cost_that_nobody_knows_cannot_be_limited(paid, runevals):
+    paid.write("runevals.yaml", "repeat: 1\n")
+    code, out, _ = runevals(*RUN, "--max-cost", "5")
+    assert code == 3
+    assert "--max-cost cannot be kept: what a call costs is unknown" in out
+    assert len(paid.server.requests) <= 2
+
+
+def test_recorded_answers_cost_nothing(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", "".join(f'{{"case": "k{n}", "output": "yes"}}\n' for n in range(20)))
+    assert runevals("--target", "recorded:answers.jsonl", "--max-cost", "0")[0] == 0
+
+
+def test_time_is_a_budget_too(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(0.2)\n    return 'yes'\n")
+    started = time.monotonic()
+    code, out, _ = runevals(
+        "--target", "python:agent.py:answer", "--concurrency", "1", "--max-duration", "0.7", "-o", "out.json"
+    )
+    assert code == 3
+    assert "the run took longer than --max-duration 0.7 s" in out
+    statuses = [case["status"] for case in project.document()["cases"]]
+    assert 1 <= statuses.count("passed") < 20
+    assert time.monotonic() - started < 4
+
+
+def test_a_budget_that_suffices_changes_nothing(paid, runevals):
+    code, out, _ = runevals(*RUN, "--max-cost", "0.5", "--max-tokens", "1000", "--max-duration", "60")
+    assert code == 0, out
+    assert paid.document()["complete"] is True
+
+
+def test_a_regression_in_half_a_run_is_no_verdict(paid, runevals):
+    assert runevals(*RUN)[0] == 0
+    (paid.path / "out.json").rename(paid.path / "base.json")
+    paid.write("evals.json", SUITE)
+    code, out, _ = runevals(*RUN, "--baseline", "base.json", "--max-cost", "0.1")
+    assert code == 3
+    assert out.startswith("! Incomplete")

@@ -1,0 +1,562 @@
+"""The action on a GitHub of its own: baselines from artifacts, the comment, and what can go wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from runevals.commands.action import execute
+from runevals.document import parse, write
+from runevals.errors import InvalidSettings
+from runevals.github.comments import marker
+from tests.commands.test_run import AGENT, SUITE
+from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
+from tests.github.test_archive import NAME, packed
+from tests.github.test_file_commands import read_as_the_runner_does
+from tests.reporters.hostile import TEXTS
+from tests.test_action_yml import ACTION
+
+HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
+WORSE = AGENT.replace("'Paris'", "'Rome'")
+ARTIFACT = "runevals-evals-test"
+IDS = {"INPUT_COMMENT_ID": "evals-test"}
+MARKER = marker("evals-test")
+
+
+@pytest.fixture
+def job(repository, hub, tmp_path_factory, capfd, monkeypatch):
+    """Runs the action for an event; by default a pull request whose merge commit is checked out."""
+    runner = tmp_path_factory.mktemp("runner")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    repository.write(".gitignore", ".evals/\n__pycache__/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    repository.head = repository.git("rev-parse", "HEAD")
+    repository.base = repository.git("rev-parse", "main")
+    hub.history = [repository.base]
+
+    def payload(repository_id=REPOSITORY_ID):
+        head = {"sha": repository.head, "ref": "main", "repo": {"id": repository_id}}
+        base = {"sha": repository.base, "ref": "main", "repo": {"id": REPOSITORY_ID}}
+        return {"pull_request": {"number": 7, "head": head, "base": base}}
+
+    def run(event="pull_request", told=None, **environment):
+        for name in ("output", "summary"):
+            (runner / name).write_text("", encoding="utf-8")
+        (runner / "event.json").write_text(json.dumps(told or payload()), encoding="utf-8")
+        given = {
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_EVENT_PATH": str(runner / "event.json"),
+            "GITHUB_OUTPUT": str(runner / "output"),
+            "GITHUB_STEP_SUMMARY": str(runner / "summary"),
+            "GITHUB_API_URL": hub.url,
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_WORKFLOW_REF": "o/r/.github/workflows/evals.yml@refs/heads/main",
+            "GITHUB_RUN_ID": "99",
+            "GITHUB_SHA": repository.git("rev-parse", "HEAD"),
+            "INPUT_GITHUB_TOKEN": TOKEN,
+            **IDS,
+            **environment,
+        }
+        capfd.readouterr()
+        code = execute(given, repository.path)
+        printed = capfd.readouterr()
+        outputs = read_as_the_runner_does((runner / "output").read_text(encoding="utf-8"))
+        return code, outputs, printed.out + printed.err
+
+    run.payload, run.repository = payload, repository
+    return run
+
+
+@pytest.fixture
+def stored(job, hub):
+    """A result of the base, as a push to main stored it in run 1."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    push = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+    assert job("push", push)[0] == 0
+    text = (repository.path / ".evals/results/results.json").read_text(encoding="utf-8")
+    shutil.rmtree(repository.path / ".evals")
+    repository.git("checkout", "-q", "change")
+    hub.run(1, repository.base)
+    hub.artifact(1, ARTIFACT, {NAME: text, "junit.xml": "<x/>"})
+    return text
+
+
+def test_the_base_of_a_pull_request_is_its_stored_result(job, hub, stored):
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert code == 1, printed
+    assert (outputs["verdict"], outputs["regressions"], outputs["baseline_run_id"]) == ("failed", "1", "1")
+    assert outputs["artifact_name"] == ARTIFACT
+    assert f"base: run 1 on main, {job.repository.base[:7]}" in printed
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ❌ 1 of 2 cases regressed")
+    assert body == (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
+    assert outputs["comment_url"] == "https://github.com/o/r/pull/7#issuecomment-1"
+    assert f"blob/{job.repository.head}/evals.json#L" in body
+    assert "- Paris\n+ Rome" in body
+    assert re.search(
+        r"^::error file=evals.json,line=\d+,title=a regressed::1/1 → 0/1 runs passed; ", printed, re.M
+    )
+    assert job.repository.git("status", "--porcelain") == "M agent.py"
+
+
+def test_the_merge_commit_is_compared_with_its_first_parent(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    tip = repository.git("rev-parse", "main")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "change")
+    hub.history = [tip, repository.base]
+    hub.run(2, tip)
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    code, outputs, _ = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "2")
+
+
+def test_a_head_that_is_checked_out_is_compared_where_it_left_its_base(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    tip = repository.git("rev-parse", "main")
+    repository.git("checkout", "-q", "change")
+    hub.run(2, tip)
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    told = job.payload()
+    told["pull_request"]["base"]["sha"] = tip
+    assert job(told=told)[1]["baseline_run_id"] == "1"
+
+
+def test_a_shallow_checkout_of_the_head_asks_github_where_it_left_its_base(job, hub, stored, tmp_path_factory):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    told = job.payload()
+    told["pull_request"]["base"]["sha"] = repository.git("rev-parse", "main")
+    repository.git("checkout", "-q", "change")
+    shallow = tmp_path_factory.mktemp("shallow") / "clone"
+    repository.git("clone", "-q", "--depth=1", f"file://{repository.path}", str(shallow))
+    hub.merge_base = repository.base
+    repository.path = shallow
+    assert job(told=told)[1]["baseline_run_id"] == "1"
+    assert any("/compare/" in path for path in hub.paths("GET"))
+
+
+def test_an_ancestors_result_is_called_approximate(job, hub, stored):
+    hub.runs[0]["head_sha"] = "1" * 40
+    hub.history = [job.repository.base, "2" * 40, "1" * 40]
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1")
+    assert "approximate: 2 commits before the base" in printed
+    assert "approximate&#58; 2 commits before the base" in hub.bodies()[0]
+
+
+def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    repository.git("checkout", "-q", "-B", "change")
+    repository.base = repository.head = repository.git("rev-parse", "HEAD")
+    hub.faults.append(Fault("/commits", 500))
+    assert "approximate: 1 commit before the base" in job()[2]
+
+
+def test_the_newest_of_the_branch_is_called_approximate_too(job, hub, stored):
+    hub.runs[0]["head_sha"] = "1" * 40
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == "1"
+    assert "approximate: the newest of its branch" in printed
+
+
+def test_the_newest_of_two_artifacts_of_a_name_is_taken(job, hub, stored):
+    hub.artifact(1, ARTIFACT, {NAME: "broken"})
+    assert "not JSON" in job()[2]
+    hub.artifact(1, ARTIFACT, {NAME: stored})
+    assert job()[1]["baseline_run_id"] == "1"
+
+
+def test_a_fork_whose_branch_is_called_main_is_no_base(job, hub, stored):
+    hub.runs.clear()
+    hub.run(1, job.repository.base, repository_id=FORK_ID)
+    hub.run(2, job.repository.base, event="pull_request")
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == ""
+    assert "no baseline yet" in printed
+    assert hub.blob_asked == []
+
+
+def expired(hub):
+    hub.artifacts[0]["shown"]["expired"] = True
+
+
+def gone(hub):
+    hub.faults.append(Fault("/zip", 410))
+
+
+def content(archive):
+    def change(hub):
+        shown = hub.artifacts[0]["shown"]
+        hub.artifacts.clear()
+        hub.artifact(1, ARTIFACT, archive)
+        assert shown["name"] == ARTIFACT
+
+    return change
+
+
+def tampered(hub):
+    hub.artifacts[0]["content"] = zip_of({NAME: "{}"})
+
+
+def too_large(hub):
+    hub.artifacts[0]["shown"]["size_in_bytes"] = 10**9
+
+
+def elsewhere(hub):
+    hub.blob_faults.append(Fault("GET", 302, {"Location": "http://127.0.0.1:9/"}))
+
+
+def fault(*words, **more):
+    return lambda hub: hub.faults.append(Fault(*words, **more))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        pytest.param(expired, "it has expired", id="expired"),
+        pytest.param(gone, "it has expired", id="410"),
+        pytest.param(fault("/zip", 404), "it has expired", id="404"),
+        pytest.param(tampered, "not what was uploaded", id="digest"),
+        pytest.param(too_large, "larger than 64 MiB", id="announced size"),
+        pytest.param(content(packed((NAME, bytes(50_000_000)))), "unpacks to far more", id="zip bomb"),
+        pytest.param(content(packed((NAME, "{}"), ("../x", "y"))), "leads out of it", id="traversal"),
+        pytest.param(content(packed((NAME, "{}"), (NAME, "{}"))), "two entries have one name", id="two of a name"),
+        pytest.param(content(packed(("other.json", "{}"))), "holds no results.json", id="another file"),
+        pytest.param(content(packed((NAME, "{}"))), "no format_version", id="schema"),
+        pytest.param(content(packed((NAME, b"\xff\xfe"))), "not UTF-8", id="no text"),
+        pytest.param(content(b"x"), "no zip archive", id="no archive"),
+        pytest.param(fault("/artifacts", 403), "lacks `permissions: {actions: read}`", id="forbidden"),
+        pytest.param(fault("/runs", 403), "lacks `permissions: {actions: read}`", id="runs forbidden"),
+        pytest.param(fault("/runs", 404), "404", id="no such workflow"),
+        pytest.param(fault("/runs", 429, {"Retry-After": "3600"}), "rate limit", id="limit of an hour"),
+        pytest.param(elsewhere, "answers with 302", id="redirect to another host"),
+        pytest.param(lambda hub: hub.runs.clear(), "the first run on main after merging stores one", id="first"),
+    ],
+)
+def test_no_baseline_is_told_in_words_and_costs_nothing_else(job, hub, stored, trouble, told):
+    trouble(hub)
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (0, "passed", "")
+    assert "no baseline" in printed
+    assert told in printed
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ⚪ 1 of 2 cases pass – nothing to compare with yet")
+    assert "No baseline" in body
+    assert (job.repository.path / outputs["results_path"]).is_file()
+
+
+def test_a_limit_and_a_burst_of_502_are_waited_for(job, hub, stored):
+    hub.faults += [
+        Fault("/runs", 502, times=1),
+        Fault("/artifacts", 403, {"Retry-After": "0"}, message="secondary rate limit", times=2),
+    ]
+    assert job()[1]["baseline_run_id"] == "1"
+
+
+def test_a_result_that_measured_nothing_is_no_base(job, hub, stored):
+    conclusion = parse(stored, "x")
+    nothing = write(replace(conclusion, report=replace(conclusion.report, complete=False)))
+    hub.artifacts.clear()
+    hub.artifact(1, ARTIFACT, {NAME: nothing})
+    assert "it measured nothing" in job()[2]
+
+
+def test_an_explicit_baseline_goes_first_and_none_means_none(job, hub, stored):
+    job.repository.write("../base-of-mine.json", stored)
+    _, outputs, printed = job(INPUT_BASELINE="../base-of-mine.json")
+    assert outputs["baseline_run_id"] == ""
+    assert "base: base-of-mine.json" in printed
+    assert "no baseline" not in job(INPUT_BASELINE="none")[2]
+    assert hub.paths("GET").count("/repos/o/r/actions/runs/1/artifacts") == 0
+
+
+def test_a_required_baseline_that_cannot_be_had_is_unmeasured(job, hub, stored):
+    hub.faults.append(Fault("/runs", 403))
+    repository = job.repository
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", settings + "baseline: {required: true}\n")
+    repository.git("commit", "-qam", "require")
+    repository.git("branch", "-f", "main")
+    repository.base = repository.git("rev-parse", "main")
+    code, outputs, _ = job()
+    assert (code, outputs["verdict"]) == (3, "unmeasured")
+
+
+def test_the_settings_name_artifact_and_branch(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", settings + "baseline: {artifact: of-mine, branch: stable}\n")
+    repository.git("commit", "-qam", "name")
+    repository.base = repository.git("rev-parse", "main")
+    hub.run(5, "5" * 40, branch="stable")
+    hub.artifact(5, "of-mine", {NAME: stored})
+    repository.git("checkout", "-q", "-B", "change")
+    repository.head = repository.git("rev-parse", "HEAD")
+    _, outputs, printed = job()
+    assert (outputs["artifact_name"], outputs["baseline_run_id"]) == ("of-mine", "5")
+    assert "run 5 on stable" in printed
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        pytest.param(
+            Fault("POST", 403, message="Resource not accessible by integration"),
+            "lacks `permissions: {pull-requests: write}`",
+            id="read-only",
+        ),
+        pytest.param(Fault("POST", 422, message="Body is too long"), "422 (Body is too long)", id="too long"),
+        pytest.param(Fault("POST", 404), "404", id="404"),
+        pytest.param(Fault("GET .*/comments", 403), "pull-requests: read", id="cannot even read"),
+        pytest.param(Fault("POST", 429, {"Retry-After": "7200"}), "rate limit", id="limit"),
+        pytest.param(Fault("POST", 502), "GitHub answers with 502", id="502"),
+    ],
+)
+def test_a_comment_that_is_refused_is_a_warning_and_a_file(job, hub, stored, trouble, told):
+    hub.faults.append(trouble)
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["comment_url"]) == (1, "failed", "")
+    assert hub.bodies() == []
+    [warning] = [line for line in printed.splitlines() if line.startswith("::warning ")]
+    assert told in warning.replace("%25", "%")
+    body = (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
+    assert body.startswith(f"{MARKER}\n### ❌")
+
+
+def test_an_answer_that_is_no_json_costs_no_verdict(job, hub, stored):
+    hub.faults.append(Fault("GET .*/comments", 200))  # a message, no list
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"]) == (0, "passed")
+    assert "GitHub's answer is not what it describes" in printed
+    hub.problems.clear()  # the answer was meant to be wrong
+
+
+@pytest.mark.parametrize(
+    ("when", "agent", "made"),
+    [
+        ("always", AGENT, 1),
+        ("on-change", AGENT, 0),
+        ("on-change", WORSE, 1),
+        ("on-failure", AGENT, 0),
+        ("on-failure", WORSE, 1),
+        ("never", WORSE, 0),
+    ],
+)
+def test_when_a_comment_is_made(job, hub, stored, when, agent, made):
+    job.repository.write("agent.py", agent)
+    job(INPUT_COMMENT=when)
+    assert len(hub.bodies()) == made
+
+
+def test_a_red_comment_is_corrected_once_it_is_green(job, hub, stored):
+    job.repository.write("agent.py", WORSE)
+    job(INPUT_COMMENT="on-failure")
+    job.repository.write("agent.py", AGENT)
+    job(INPUT_COMMENT="on-failure")
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ✅")
+
+
+def test_without_a_token_nothing_is_asked(job, hub, stored):
+    hub.asked.clear()
+    code, _, printed = job(INPUT_GITHUB_TOKEN="")
+    assert code == 0
+    assert "there is no github_token to look for one with" in printed
+    assert hub.asked == []
+
+
+def test_annotations_can_be_turned_off_and_there_are_ten_at_most(job, hub, stored):
+    job.repository.write("agent.py", WORSE)
+    assert "::error" not in job(INPUT_ANNOTATIONS="false")[2]
+
+
+def test_hostile_answers_command_no_runner(job, hub):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    (repository.path / "evals.json").unlink()
+    name = "x, ::error::y##[error]z @octocat.json"
+    items = [{"testId": f"k{n}", "prompt": str(n), "expected_response": "x"} for n in range(len(TEXTS))]
+    repository.write(name, {**SUITE, "items": items})
+    repository.write("texts.json", [text.encode("utf-8", "replace").decode() for text in TEXTS])
+    repository.write("agent.py", HOSTILE_AGENT)
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\nmin_pass_rate: 1\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "hostile")
+    repository.base = repository.head = repository.git("rev-parse", "HEAD")
+    hub.history = [repository.base]
+    code, outputs, printed = job(INPUT_SUITES=f"{repository.path}/x*.json")
+    assert code == 1, printed
+    commands = {
+        line.split("::")[1].split(" ")[0] for line in printed.splitlines() if line.lstrip().startswith("::")
+    }
+    assert commands == {"add-mask", "error"}
+    assert len(re.findall("^::error ", printed, re.MULTILINE)) == 10
+    assert "##[" not in printed
+    assert outputs["verdict"] == "failed"
+    assert set(outputs) == set(ACTION["outputs"])
+    assert hub.bodies()[0].startswith(f"{MARKER}\n### ❌")
+
+
+def test_other_events_comment_on_nothing(job, hub, stored):
+    group = {"base_sha": job.repository.base, "base_ref": "refs/heads/main", "head_sha": job.repository.head}
+    _, outputs, _ = job("merge_group", {"merge_group": group})
+    assert outputs["baseline_run_id"] == "1"
+    push = {"before": job.repository.base, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+    assert job("push", push)[1]["baseline_run_id"] == "1"
+    for event in ("schedule", "workflow_dispatch"):
+        assert job(event, {"repository": {"default_branch": "main"}})[1]["baseline_run_id"] == "1"
+    assert job("release", {"release": {}})[1]["baseline_run_id"] == ""
+    assert hub.comments == {}
+
+
+def test_a_strangers_code_beside_secrets_is_refused_before_anything_runs(job, hub):
+    with pytest.raises(InvalidSettings, match="allow_untrusted: true"):
+        job("pull_request_target", GITHUB_SHA="f" * 40)
+    assert hub.asked == []
+    assert job("pull_request_target", GITHUB_SHA="f" * 40, INPUT_ALLOW_UNTRUSTED="true")[0] == 0
+
+
+def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
+    hub.faults.append(Fault("POST", 403, message="Resource not accessible by integration"))
+    code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
+    assert (code, outputs["verdict"], outputs["pass_rate"]) == (0, "skipped", "")
+    assert "– Skipped – changes from forks and Dependabot have no access to OPENAI_API_KEY" in printed
+    body = (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
+    assert body.startswith(f"{MARKER}\n### ⚪ Skipped – ")
+    assert "Nothing of this change was measured" in body
+    assert "Pass rate" not in printed
+    assert "Pass rate" not in body
+    assert hub.blob_asked == []
+
+
+def test_dependabot_is_skipped_too_and_credentials_can_be_required(job, hub):
+    assert job(GITHUB_ACTOR="dependabot[bot]", MODEL_TOKEN="")[1]["verdict"] == "skipped"
+    code, outputs, _ = job(told=job.payload(FORK_ID), MODEL_TOKEN="", INPUT_REQUIRE_CREDENTIALS="true")
+    assert (code, outputs["verdict"]) == (3, "unmeasured")
+
+
+def test_a_fork_that_needs_no_key_is_measured(job, hub, stored):
+    job.repository.write("agent.py", WORSE)
+    assert job(told=job.payload(FORK_ID))[0] == 1
+    assert job(told=job.payload(FORK_ID), INPUT_GITHUB_TOKEN="")[1]["verdict"] == "passed"  # without a base
+    assert job(MODEL_TOKEN="")[1]["verdict"] == "failed"  # and so is a change of the repository's own
+
+
+FORK = {"event": "pull_request", "repository_id": FORK_ID, "branch": "main"}
+OF_RUN = {"workflow_run": {"id": 31}}
+
+
+@pytest.fixture
+def from_fork(job, hub, stored):
+    """A fork's run 31 with its results, and the open pull request 7 of its head."""
+    head = "f" * 40
+    hub.run(31, head, **FORK)
+    hub.artifact(31, ARTIFACT, {NAME: stored})
+    hub.pull(7, head, branch="main", owner="mallory", repository_id=FORK_ID)
+    return head
+
+
+def test_a_forks_results_are_shown_by_the_trusted_side(job, hub, from_fork):
+    code, _, printed = job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
+    assert code == 0, printed
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ")
+    assert "As the change" in body
+    assert f"blob/{from_fork}/" in body
+    assert "actions/runs/31" in body
+    assert not (job.repository.path / ".evals").exists()
+    job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
+    assert len(hub.bodies()) == 1
+    assert hub.paths("PATCH") == []
+
+
+def moved_on(hub):
+    hub.pulls[0]["head"]["sha"] = "e" * 40
+
+
+def of_another(hub):
+    hub.pulls[0]["head"]["repo"]["id"] = 3
+
+
+def own(hub):
+    hub.runs.clear()
+    hub.run(31, "f" * 40, event="pull_request")
+
+
+def pushed(hub):
+    hub.runs[-1]["event"] = "push"
+
+
+@pytest.mark.parametrize("change", [moved_on, of_another, own, pushed, lambda hub: hub.pulls.clear()])
+def test_where_no_pull_request_is_at_that_commit_nothing_is_posted(job, hub, from_fork, change):
+    change(hub)
+    code, _, printed = job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
+    assert code == 0
+    assert "Nothing to do" in printed
+    assert hub.comments == {}
+    assert hub.blob_asked == []
+
+
+@pytest.mark.parametrize(
+    ("archive", "told"),
+    [
+        (packed((NAME, "{}")), "no format_version"),
+        (packed((NAME, bytes(50_000_000))), "unpacks to far more"),
+        (packed((NAME, "{}"), ("../x", "")), "leads out of it"),
+        (b"x", "no zip archive"),
+    ],
+)
+def test_a_forks_odd_results_are_not_shown(job, hub, from_fork, archive, told):
+    hub.artifacts[-1:] = []
+    hub.artifact(31, ARTIFACT, archive)
+    code, _, printed = job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
+    assert code == 0
+    assert told in printed
+    assert hub.comments == {}
+
+
+def test_dependabots_results_are_shown_by_the_trusted_side(job, hub, from_fork):
+    hub.runs.clear()
+    hub.run(31, "f" * 40, event="pull_request", branch="dependabot/x", actor={"login": "dependabot[bot]"})
+    hub.pulls.clear()
+    hub.pull(8, "f" * 40, branch="dependabot/x")
+    job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
+    assert len(hub.bodies(8)) == 1
+
+
+def test_a_prepared_comment_is_posted_from_the_command_line(hub, job, stored, runevals, monkeypatch):
+    path = job.repository.write("saved.json", stored)
+    for name, value in {"GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": "o/r", "GITHUB_API_URL": hub.url}.items():
+        monkeypatch.setenv(name, value)
+    code, out, _ = runevals("comment", path, "--pull-request", 7, "--comment-id", "evals-test")
+    assert (code, out) == (0, "https://github.com/o/r/pull/7#issuecomment-1\n")
+    assert hub.bodies()[0].startswith(f"{MARKER}\n### ")
+    hostile = json.loads(stored)
+    hostile["run"]["commit"] = "x) [y](http://e.example"
+    runevals("comment", job.repository.write("hostile.json", hostile), "--pull-request", 9)
+    assert "e.example" not in hub.bodies(9)[0]
+    hub.faults.append(Fault("POST", 403))
+    code, _, err = runevals("comment", path, "--pull-request", 8)
+    assert code == 3
+    assert "pull-requests: write" in err
+    monkeypatch.delenv("GITHUB_TOKEN")
+    assert runevals("comment", path, "--pull-request", 7)[0] == 2

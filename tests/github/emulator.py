@@ -1,0 +1,316 @@
+"""A small GitHub on loopback that remembers: runs, artifacts at a host of their own, comments in pages, pulls.
+
+Every exchange is held against GitHub's own description; what that finds fails the test that used the emulator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import sys
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tests.github.described import complaints, complete
+
+REPOSITORY, REPOSITORY_ID, FORK_ID = "o/r", 1, 2
+TOKEN = "ghs_the-jobs-own-token-1234"
+US = "github-actions[bot]"
+Answer = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Fault:
+    """What answers instead, `times` over, where method and path match."""
+
+    match: str
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    message: str = "no"
+    times: int = 10**9
+
+
+@dataclass
+class GitHub:
+    """The state; tests change it and read it. `asked` is every request: method, path, query, authorization."""
+
+    url: str = ""
+    blob_url: str = ""
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    artifacts: list[dict[str, Any]] = field(default_factory=list)  # with `run` and `content`
+    comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    pulls: list[dict[str, Any]] = field(default_factory=list)
+    history: list[str] = field(default_factory=list)  # shas, newest first
+    merge_base: str | None = None
+    login: str | None = None  # whose token it is; None: an installation's, which may not ask
+    faults: list[Fault] = field(default_factory=list)
+    blob_faults: list[Fault] = field(default_factory=list)
+    asked: list[tuple[str, str, dict[str, str], str | None]] = field(default_factory=list)
+    blob_asked: list[tuple[str, str | None]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def run(self, number: int, sha: str, *, branch: str = "main", event: str = "push", **more: Any) -> None:
+        owner = more.pop("repository_id", REPOSITORY_ID)
+        login = "o" if owner == REPOSITORY_ID else "mallory"
+        given = {
+            "id": number,
+            "run_number": number,
+            "head_sha": sha,
+            "head_branch": branch,
+            "event": event,
+            "status": "completed",
+            "conclusion": "success",
+            "path": ".github/workflows/evals.yml",
+            "repository": {"id": REPOSITORY_ID, "full_name": REPOSITORY},
+            "head_repository": {"id": owner, "full_name": f"{login}/r", "owner": {"login": login}},
+            "pull_requests": [],
+            **more,
+        }
+        self.runs.append(complete("workflow-run", **given))
+
+    def artifact(self, run: int, name: str, content: bytes | dict[str, str], **more: Any) -> None:
+        zipped = content if isinstance(content, bytes) else zip_of(content)
+        digest = f"sha256:{hashlib.sha256(zipped).hexdigest()}"
+        given = {
+            "id": len(self.artifacts) + 1,
+            "name": name,
+            "size_in_bytes": len(zipped),
+            "digest": digest,
+            **more,
+        }
+        self.artifacts.append({"run": run, "content": zipped, "shown": complete("artifact", **given)})
+
+    def comment(self, pull_request: int, body: str, author: str = US) -> dict[str, Any]:
+        number = sum(map(len, self.comments.values())) + 1
+        url = f"https://github.com/o/r/pull/{pull_request}#issuecomment-{number}"
+        made = complete("issue-comment", id=number, body=body, user={"login": author}, html_url=url)
+        self.comments.setdefault(pull_request, []).append(made)
+        return made
+
+    def pull(self, number: int, sha: str, *, branch: str, owner: str = "o", repository_id: int = REPOSITORY_ID):
+        head = {
+            "sha": sha,
+            "ref": branch,
+            "label": f"{owner}:{branch}",
+            "repo": {"id": repository_id},
+            "user": {"login": owner},
+        }
+        self.pulls.append(complete("pull-request-simple", number=number, head=head, state="open"))
+
+    def bodies(self, pull_request: int = 7) -> list[str]:
+        return [comment["body"] for comment in self.comments.get(pull_request, ())]
+
+    def paths(self, method: str) -> list[str]:
+        return [path for asked, path, _, _ in self.asked if asked == method]
+
+
+def zip_of(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+@contextmanager
+def github() -> Iterator[GitHub]:
+    """Starts API and blob host; at the end no exchange may have been one that GitHub does not know."""
+    state = GitHub()
+    with ExitStack() as stack:
+        state.url = stack.enter_context(_server(lambda *request: _api(state, *request)))
+        state.blob_url = stack.enter_context(_server(lambda *request: _blob(state, *request)))
+        yield state
+    assert not state.problems, "\n".join(state.problems)
+
+
+def _api(state: GitHub, method: str, target: str, headers: Any, body: bytes) -> Answer:
+    parts = urlsplit(target)
+    query = dict(parse_qsl(parts.query))
+    state.asked.append((method, parts.path, query, headers.get("Authorization")))
+    answer = _fault(state.faults, method, target) or _answered(state, method, parts.path, query, body)
+    asked = {name: value for name, value in headers.items() if name in ("Accept", "Content-Type")}
+    state.problems += complaints((method, target, asked, body), answer)
+    return answer
+
+
+def _answered(state: GitHub, method: str, path: str, query: dict[str, str], body: bytes) -> Answer:
+    for wanted, pattern, operation in _OPERATIONS:
+        found = re.fullmatch(pattern, path)
+        if found and wanted == method:
+            return operation(state, query, json.loads(body) if body else {}, *found.groups())
+    return _error(404, "Not Found")
+
+
+def _workflow_runs(state: GitHub, query: dict[str, str], _: Any, workflow: str) -> Answer:
+    def fits(run: dict[str, Any]) -> bool:
+        return all(
+            (
+                run["path"].endswith(f"/{workflow}"),
+                query.get("head_sha") in (None, run["head_sha"]),
+                query.get("branch") in (None, run["head_branch"]),
+                query.get("event") in (None, run["event"]),
+                query.get("status") in (None, run["status"], run["conclusion"]),
+            )
+        )
+
+    return _page(state, [run for run in reversed(state.runs) if fits(run)], query, "workflow_runs")
+
+
+def _run(state: GitHub, _: dict[str, str], __: Any, number: str) -> Answer:
+    found = [run for run in state.runs if run["id"] == int(number)]
+    return _json(200, found[0]) if found else _error(404, "Not Found")
+
+
+def _artifacts(state: GitHub, query: dict[str, str], _: Any, run: str) -> Answer:
+    found = [one["shown"] for one in state.artifacts if one["run"] == int(run)]
+    found = [shown for shown in found if query.get("name") in (None, shown["name"])]
+    return _page(state, found, query, "artifacts")
+
+
+def _zip(state: GitHub, _: dict[str, str], __: Any, number: str) -> Answer:
+    shown = next((one["shown"] for one in state.artifacts if one["shown"]["id"] == int(number)), None)
+    if shown is None:
+        return _error(404, "Not Found")
+    if shown["expired"]:
+        return _error(410, "Artifact has expired")
+    return 302, {"Location": f"{state.blob_url}/signed/{number}?sig=secret%2Bsignature"}, b""
+
+
+def _commits(state: GitHub, query: dict[str, str], _: Any) -> Answer:
+    if query.get("sha") not in state.history:
+        return _error(404, "Not Found")
+    known = state.history[state.history.index(query["sha"]) :]
+    return _page(state, [complete("commit", sha=sha) for sha in known], query)
+
+
+def _compare(state: GitHub, _: dict[str, str], __: Any, base: str, head: str) -> Answer:
+    if state.merge_base is None:
+        return _error(404, "Not Found")
+    return _json(200, complete("commit-comparison", merge_base_commit={"sha": state.merge_base}))
+
+
+def _pulls(state: GitHub, query: dict[str, str], _: Any) -> Answer:
+    found = [pull for pull in state.pulls if query.get("head") in (None, pull["head"]["label"])]
+    return _page(state, found, query)
+
+
+def _comments(state: GitHub, query: dict[str, str], _: Any, number: str) -> Answer:
+    return _page(state, state.comments.get(int(number), []), query)
+
+
+def _create_comment(state: GitHub, _: dict[str, str], body: Any, number: str) -> Answer:
+    return _json(201, state.comment(int(number), body["body"]))
+
+
+def _change_comment(state: GitHub, _: dict[str, str], body: Any, number: str) -> Answer:
+    for comment in (comment for comments in state.comments.values() for comment in comments):
+        if comment["id"] == int(number):
+            comment["body"] = body["body"]
+            return _json(200, comment)
+    return _error(404, "Not Found")
+
+
+def _user(state: GitHub, _: dict[str, str], __: Any) -> Answer:
+    if state.login is None:
+        return _error(403, "Resource not accessible by integration")
+    return _json(200, complete("public-user", login=state.login, user_view_type="public"))
+
+
+_REPOSITORY = r"/repos/o/r"
+_OPERATIONS: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
+    ("GET", rf"{_REPOSITORY}/actions/workflows/([^/]+)/runs", _workflow_runs),
+    ("GET", rf"{_REPOSITORY}/actions/runs/(\d+)", _run),
+    ("GET", rf"{_REPOSITORY}/actions/runs/(\d+)/artifacts", _artifacts),
+    ("GET", rf"{_REPOSITORY}/actions/artifacts/(\d+)/zip", _zip),
+    ("GET", rf"{_REPOSITORY}/commits", _commits),
+    ("GET", rf"{_REPOSITORY}/compare/(\w+)\.\.\.(\w+)", _compare),
+    ("GET", rf"{_REPOSITORY}/pulls", _pulls),
+    ("GET", rf"{_REPOSITORY}/issues/(\d+)/comments", _comments),
+    ("POST", rf"{_REPOSITORY}/issues/(\d+)/comments", _create_comment),
+    ("PATCH", rf"{_REPOSITORY}/issues/comments/(\d+)", _change_comment),
+    ("GET", "/user", _user),
+)
+
+
+def _page(state: GitHub, found: list[Any], query: dict[str, str], key: str | None = None) -> Answer:
+    size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
+    shown = found[(number - 1) * size : number * size]
+    status, headers, body = _json(200, shown if key is None else {"total_count": len(found), key: shown})
+    if number * size < len(found):
+        path = state.asked[-1][1]
+        following = urlencode({**query, "page": number + 1})
+        headers["Link"] = f'<{state.url}{path}?{following}>; rel="next"'
+    return status, headers, body
+
+
+def _blob(state: GitHub, method: str, target: str, headers: Any, _: bytes) -> Answer:
+    state.blob_asked.append((target, headers.get("Authorization")))
+    if headers.get("Authorization") is not None:
+        return 400, {}, b"InvalidAuthenticationInfo"
+    number = int(urlsplit(target).path.rsplit("/", 1)[-1])
+    content = next(one["content"] for one in state.artifacts if one["shown"]["id"] == number)
+    return _fault(state.blob_faults, method, target) or (200, {"Content-Type": "application/zip"}, content)
+
+
+def _fault(faults: list[Fault], method: str, target: str) -> Answer | None:
+    for fault in faults:
+        if fault.times > 0 and re.search(fault.match, f"{method} {target}"):
+            fault.times -= 1
+            status, headers, body = _error(fault.status, fault.message)
+            return status, {**headers, **fault.headers}, body
+    return None
+
+
+def _error(status: int, message: str) -> Answer:
+    problem = {"message": message, "documentation_url": "https://docs.github.com/rest", "status": str(status)}
+    return _json(status, problem)
+
+
+def _json(status: int, value: Any) -> Answer:
+    return status, {"Content-Type": "application/json"}, json.dumps(value).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *request: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a reader may have had enough
+            super().handle_error(*request)
+
+
+@contextmanager
+def _server(answer: Callable[..., Answer]) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _any(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            status, headers, body = answer(self.command, self.path, self.headers, self.rfile.read(length))
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_PATCH = _any  # noqa: N815 - http.server's names
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = _Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,130 @@
+"""What each event asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.github.events import Event, Job, job_of
+
+BASE, HEAD, MERGE, TIP, OLD = (letter * 40 for letter in "abcde")
+REPOSITORY = {"repository": {"id": 1, "default_branch": "main"}}
+GROUP = {"merge_group": {"base_sha": BASE, "base_ref": "refs/heads/main", "head_sha": HEAD}}
+
+
+def pull_request(repository=1):
+    head = {"sha": HEAD, "ref": "main", "repo": None if repository is None else {"id": repository}}
+    return {
+        "pull_request": {"number": 7, "head": head, "base": {"sha": BASE, "ref": "main", "repo": {"id": 1}}},
+        **REPOSITORY,
+    }
+
+
+def event(name, payload, *, head=MERGE, parents=(TIP, HEAD), actor="ana", sha=MERGE):
+    return Event(name=name, payload=payload, actor=actor, sha=sha, head=head, parents=parents)
+
+
+MERGED = Job(base=TIP, branch="main", head=HEAD, pull_request=7)
+
+
+@pytest.mark.parametrize(
+    ("given", "job"),
+    [
+        pytest.param(event("pull_request", pull_request()), MERGED, id="the merge commit's first parent"),
+        pytest.param(
+            event("pull_request", pull_request(), head=HEAD, parents=(OLD,)),
+            Job(base=BASE, forked=True, branch="main", head=HEAD, pull_request=7),
+            id="the head itself is checked out",
+        ),
+        pytest.param(
+            event("pull_request", pull_request(), head=HEAD, parents=(OLD, TIP)),
+            Job(base=BASE, forked=True, branch="main", head=HEAD, pull_request=7),
+            id="a head that is a merge of its own",
+        ),
+        pytest.param(
+            event("pull_request", pull_request(2)),
+            Job(base=TIP, branch="main", head=HEAD, pull_request=7, has_secrets=False),
+            id="a fork whose branch is called main",
+        ),
+        pytest.param(
+            event("pull_request", pull_request(None)),
+            Job(base=TIP, branch="main", head=HEAD, pull_request=7, has_secrets=False),
+            id="a fork that is gone",
+        ),
+        pytest.param(
+            event("pull_request", pull_request(), actor="dependabot[bot]"),
+            Job(base=TIP, branch="main", head=HEAD, pull_request=7, has_secrets=False),
+            id="dependabot",
+        ),
+        pytest.param(
+            event("pull_request_target", pull_request(2), head=TIP, parents=(OLD,), sha=TIP),
+            Job(base=BASE, forked=True, branch="main", head=HEAD, pull_request=7),
+            id="the base's code of pull_request_target",
+        ),
+        pytest.param(event("merge_group", GROUP), Job(base=BASE, branch="main", head=HEAD), id="merge queue"),
+        pytest.param(
+            event("push", {"before": BASE, "ref": "refs/heads/main", **REPOSITORY}),
+            Job(base=BASE, branch="main"),
+            id="push",
+        ),
+        pytest.param(
+            event("push", {"before": "0" * 40, "ref": "refs/heads/new", **REPOSITORY}),
+            Job(branch="main"),
+            id="push of a new branch",
+        ),
+        pytest.param(event("schedule", REPOSITORY), Job(branch="main"), id="schedule"),
+        pytest.param(event("workflow_dispatch", REPOSITORY), Job(branch="main"), id="by hand"),
+        pytest.param(
+            event("workflow_run", {"workflow_run": {"id": 31}}), Job(task="comment", run=31), id="workflow_run"
+        ),
+        pytest.param(event("release", REPOSITORY), Job(), id="anything else"),
+        pytest.param(event("", {}), Job(), id="a laptop"),
+    ],
+)
+def test_job(given, job):
+    assert job_of(given) == job
+
+
+@pytest.mark.parametrize(
+    "name", ["pull_request", "pull_request_target", "merge_group", "push", "schedule", "workflow_run"]
+)
+@pytest.mark.parametrize("payload", [{}, {"pull_request": 1}, {"workflow_run": []}, {"merge_group": {}}])
+def test_a_payload_that_says_nothing_is_a_run_without_a_base(name, payload):
+    job = job_of(event(name, payload, head=MERGE))
+    assert (job.task, job.base, job.pull_request) == ("run", None, None)
+    assert "does not say" in job.why
+
+
+@pytest.mark.parametrize("parents", [(TIP, HEAD), (OLD,)])
+def test_a_strangers_code_is_refused_where_there_are_secrets(parents):
+    given = event("pull_request_target", pull_request(2), head=HEAD, parents=parents, sha=TIP)
+    assert job_of(given).task == "refused"
+    assert "allow_untrusted: true" in job_of(given).why
+    assert job_of(given, allow_untrusted=True).task == "run"
+    run = event("workflow_run", {"workflow_run": {"id": 31}}, head=HEAD, sha=TIP)
+    assert job_of(run, "run").task == "refused"
+    assert job_of(run).task == "comment"  # which runs nothing
+
+
+def test_a_comment_needs_a_run_to_show():
+    assert job_of(event("pull_request", pull_request()), "comment").task == "refused"
+
+
+def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
+    from runevals.git import checked_out, git
+
+    repository.git("commit", "-q", "--allow-empty", "-m", "parent of nothing\n\nparent 123")
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    tip, head = repository.git("rev-parse", "main"), repository.git("rev-parse", "change")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge\n\nparent 456", "change")
+    shallow = tmp_path_factory.mktemp("shallow")
+    assert git(shallow, "clone", "-q", "--depth=1", f"file://{repository.path}", "clone") is not None
+    commit, parents = checked_out(shallow / "clone")
+    assert (commit, parents) == (repository.git("rev-parse", "HEAD"), (tip, head))
+    assert git(shallow / "clone", "rev-parse", "--verify", "-q", "HEAD^1") is None
+
+
+def test_no_checkout_has_no_commit(tmp_path):
+    from runevals.git import checked_out
+
+    assert checked_out(tmp_path) == (None, ())

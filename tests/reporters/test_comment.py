@@ -1,0 +1,132 @@
+"""The comment: golden texts, and what is left out where it is too long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runevals.pipeline import concluded
+from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
+from runevals.reporters import comment
+from runevals.settings import defaults
+from tests.reporters.conclusions import (
+    ALL,
+    all_passed,
+    conclusion,
+    everything_broken,
+    regressions,
+    thousand_cases,
+)
+from tests.reports import attempt, case, report
+
+HERE = Path(__file__).parent / "golden"
+LINKS = Links(
+    files=f"https://github.com/o/r/blob/{'d' * 40}/", run="https://github.com/o/r/actions/runs/9", head="d" * 40
+)
+MARKER = "<!-- runevals evals/test -->"
+
+
+def no_base():
+    made = conclusion(report({"a": "p", "b": "f"}), None)
+    run = replace(
+        made.report.run, notices=("no baseline yet: no result of main was found (looked at 12 commits)",)
+    )
+    return replace(made, report=replace(made.report, run=run))
+
+
+def skipped():
+    made = conclusion(report([]), None)
+    verdict = FinalVerdict(outcome="skipped", headline="Skipped – no access to the model key", exit_code=0)
+    run = replace(made.report.run, notices=("a maintainer can run it by pushing the branch here",))
+    return replace(made, verdict=verdict, gates=(), report=replace(made.report, run=run))
+
+
+def not_confirmed():
+    made = regressions()
+    reason = "a fresh run of the base fell just as far: the model behind the target has moved"
+    verification = Verification(state="not_confirmed", reason=reason)
+    comparison = replace(made.comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, verification=verification)
+    return concluded(made.report, comparison, defaults())
+
+
+def unmeasured():
+    return conclusion(report({"a": "e", "b": "e", "c": "p"}), report({"a": "p", "b": "p", "c": "p"}))
+
+
+@pytest.mark.parametrize(
+    "make", [*ALL, no_base, skipped, not_confirmed, unmeasured], ids=lambda make: make.__name__
+)
+def test_golden(make, golden):
+    text = comment.render(make(), LINKS, MARKER).encode("utf-8", errors="backslashreplace").decode()
+    assert text.startswith(f"{MARKER}\n### ")
+    golden(HERE / f"{make.__name__}.comment.md", text)
+
+
+def test_the_verdict_is_the_first_line_and_numbers_are_folded_where_nothing_is_wrong():
+    assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression in 3 cases\n")
+    assert "<details><summary>Numbers</summary>" in comment.render(all_passed(), LINKS)
+    assert "<details><summary>Numbers</summary>" not in comment.render(regressions(), LINKS)
+
+
+def test_a_line_is_a_link_to_the_suite_at_the_head():
+    assert f"[7](https://github.com/o/r/blob/{'d' * 40}/evals/evals.json#L7)" in comment.render(
+        regressions(), LINKS
+    )
+
+
+@pytest.mark.parametrize("file", ["../../../evil/r/x.json", "/etc/x.json", "a//b.json", "a\\..\\b.json", "a/./b"])
+def test_a_file_that_may_lie_elsewhere_is_no_link(file):
+    made = conclusion(report([case("a", "f", file=file)]), None)
+    assert "blob" not in comment.render(made, LINKS)
+
+
+def test_a_file_name_cannot_end_its_link():
+    made = conclusion(report([case("a", "f", file="x) [y](evil.example) | \ud800.json")]), None)
+    text = comment.render(made, LINKS)
+    assert "blob" in text
+    assert "](evil" not in text
+
+
+def huge(cases, size):
+    """As many regressions, each with answers of this many characters that share nothing."""
+
+    def one(n, letter, word):
+        status = Outcome.PASSED if letter == "p" else Outcome.FAILED
+        output = " ".join(f"{word}{n}-{i}" for i in range(size // 8))
+        return case(f"k{n}", letter, attempts=(attempt(1, status, output=output),))
+
+    base = [one(n, "p", "a") for n in range(cases)]
+    head = [one(n, "f", "b") for n in range(cases)]
+    return conclusion(report(head, deterministic=True), report(base, deterministic=True))
+
+
+def test_what_is_too_long_loses_whole_sections_and_says_which():
+    text = comment.render(huge(40, 10_000), LINKS, MARKER)
+    assert len(text) <= comment.MOST_CHARACTERS
+    assert text.count("<details>") == text.count("</details>")
+    assert "**Regressed**" in text
+    hostile = "@|&<`" * 400
+    worst = [case(f"{n} {hostile}", "f", name=f"n{hostile}") for n in range(200)]
+    made = conclusion(report(worst), None)
+    run = replace(made.report.run, notices=tuple(f"{n} {hostile}" for n in range(50)))
+    verdict = replace(made.verdict, headline=hostile * 10)
+    gates = tuple(replace(made.gates[0], name=f"{n}{hostile}", reason=hostile) for n in range(100))
+    text = comment.render(
+        replace(made, report=replace(made.report, run=run), verdict=verdict, gates=gates), LINKS, MARKER
+    )
+    assert len(text) <= comment.MOST_CHARACTERS
+    assert "Too long for a comment: cases that fail without having regressed" in text
+
+
+def test_a_comment_in_many_bytes_is_shortened_too():
+    text = comment.render(
+        conclusion(report([case("👍" * 200 + str(n), "f", name="👩" * 99) for n in range(400)]), None), LINKS
+    )
+    assert len(text.encode()) <= comment.MOST_BYTES
+
+
+def test_nothing_is_left_out_where_all_fits():
+    for made in (all_passed(), regressions(), everything_broken(), thousand_cases()):
+        assert "Too long" not in comment.render(made, LINKS)

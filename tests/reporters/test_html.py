@@ -1,0 +1,204 @@
+"""The page: what came from outside stays data, and every case brings what its page shows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shlex
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from runevals import document
+from runevals.records import Layer, ModelIdentity
+from runevals.reporters import html
+from runevals.reporters.page_cases import bodies, case_pairs
+from tests.reporters.conclusions import all_passed, conclusion, everything_broken, regressions
+from tests.reports import case, report
+
+HERE = Path(__file__).parent / "golden"
+NASTY = (
+    "</script><script>alert(1)</script>",
+    "<!-- <script>",
+    "]]>\u2028\u2029",
+    "\ud800 lone",
+    "nul \x00",
+    "\u202eevil\u2066",
+    "<img src=x onerror=alert(1)>",
+    "$policy ${script} {style}",
+)
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of its scripts and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.raw: dict[str, str] = {}
+        self.policy = ""
+        self._open = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        told = dict(attrs)
+        self.names.append(tag)
+        self.attributes += attrs
+        self._open = told.get("id", tag) if tag in ("script", "style", "title") else ""
+        if told.get("http-equiv") == "Content-Security-Policy":
+            self.policy = told["content"]
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+    def handle_data(self, data):
+        if self._open:
+            self.raw[self._open] = self.raw.get(self._open, "") + data
+
+    def data(self, name):
+        return json.loads(self.raw[f"{name}-data"])
+
+
+def hostile(text):
+    plain = case(text, "f", name=text, category=text, tags=(text,), file=text)
+    attempt = plain.attempts[0]
+    turn = attempt.turns[0]
+    result = replace(turn.results[0], id=text, reason=text, details={text: text})
+    turn = replace(turn, prompt=text, output=text, expected=text, context=text, results=(result,))
+    return replace(plain, attempts=(replace(attempt, turns=(turn,)),))
+
+
+def broken_by(text):
+    head = report([hostile(text), case("b", "p")])
+    head = replace(head, run=replace(head.run, ref=text, notices=(text,), settings={text: text}))
+    made = conclusion(head, report([hostile(text), case("b", "f")]))
+    return replace(made, verdict=replace(made.verdict, headline=text))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_text_from_outside_adds_no_element_and_no_script(text):
+    page = Page(html.render(broken_by(text)))
+    harmless = Page(html.render(all_passed()))
+    assert page.names == harmless.names
+    assert page.attributes == harmless.attributes
+    assert page.raw["script"] == harmless.raw["script"]
+    assert page.data("body")[0]["head"][0]["turns"][0]["prompt"] is not None
+    assert all(page.raw[f"{name}-data"].isascii() for name in ("overview", "row", "body"))
+
+
+def test_what_hides_or_moves_text_is_shown_instead():
+    page = Page(html.render(broken_by("a\u202eb\x00\ud800")))
+    assert page.data("row")[0]["key"] == r"a\u202eb\x00\ud800"
+    assert r"a\u202eb\x00\ud800" in page.data("body")[0]["texts"]
+
+
+def test_the_policy_allows_the_pages_own_script_and_style_and_nothing_else():
+    page = Page(html.render(regressions()))
+
+    def digest(text):
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    policy = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": digest(page.raw["script"]),
+        "style-src": digest(page.raw["style"]),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "require-trusted-types-for": "'script'",
+    }
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("style", "src")]
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|https?://(?!www\.w3\.org/2000/svg)", page.raw["script"]
+    )
+
+
+@pytest.mark.parametrize("make", [regressions, everything_broken], ids=lambda make: make.__name__)
+def test_golden(make, golden):
+    page = Page(html.render(make()))
+    shown = {"overview": page.data("overview"), "row": page.data("row"), "body": page.data("body")[:1]}
+    golden(HERE / f"{make.__name__}.report.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+
+
+def test_the_first_line_is_the_verdict_of_all_other_reports():
+    made = regressions()
+    page = Page(html.render(made))
+    assert page.raw["title"] == made.verdict.headline
+    assert page.data("overview")["sentences"][0].startswith("Pass rate ")
+
+
+def test_a_run_shows_the_bases_answer_of_every_case():
+    pairs = case_pairs(regressions())
+    assert [pair.case.key for pair in pairs if pair.base is None] == ["NEW-1"]
+    assert [pair.case.key for pair in pairs if pair.status == "removed"] == ["OLD-1"]
+
+
+def test_a_results_document_has_the_bases_answer_where_a_case_changed(tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text(document.write(regressions()), encoding="utf-8")
+    page = Page(html.render(document.read_conclusion(path)))
+    rows, cases = page.data("row"), page.data("body")
+    assert {row["key"] for row, shown in zip(rows, cases, strict=True) if shown["base"]} == {
+        *(row["key"] for row in rows if row.get("change") and row["change"] != "added")
+    }
+    at_once = Page(html.render(regressions()))
+    assert [shown["head"] for shown in cases] == [shown["head"] for shown in at_once.data("body")]
+    (chart,), (whole,) = page.data("overview")["charts"], at_once.data("overview")["charts"]
+    assert whole["compared"]
+    assert not chart["compared"]  # a part of the base would pass for all of it
+    assert {**page.data("overview"), "charts": []} == {**at_once.data("overview"), "charts": []}
+
+
+def test_documents_of_the_first_day_can_be_shown():
+    path = Path(__file__).parents[1] / "documents" / "format-1.json"
+    page = Page(html.render(document.read_conclusion(path)))
+    assert len(page.data("row")) == len(page.data("body"))
+
+
+def test_what_to_look_at_first():
+    pairs = case_pairs(regressions())
+    ranked = [pair.case.key for pair in sorted(pairs, key=lambda pair: pair.rank)]
+    assert ranked[:7] == ["KB-001", "KB-002", "KB-003", "KB-004", "KB-005", "KB-006", "KB-100"]
+
+
+def test_texts_that_stand_in_every_attempt_are_written_once():
+    first = json.loads(bodies(case_pairs(regressions())))[0]
+    assert first["texts"].count("How long can I return it?") == 1
+    assert {attempt["turns"][0]["prompt"] for attempt in first["head"] + first["base"]} == {0}
+
+
+def test_where_all_would_be_too_much_the_cases_to_look_at_keep_their_texts():
+    pairs = case_pairs(regressions())
+    kept = json.loads(bodies(pairs, most=4000))
+    assert 0 < sum(shown is not None for shown in kept) < len(pairs)
+    assert kept[0] is not None
+
+
+@pytest.mark.parametrize("key", ["KB-1", "a b; rm -rf ~", "$(x) `y`", "it's", "a[1]*?", "x,y", "-q"])
+def test_the_line_that_runs_a_case_again_names_it_and_only_it(key):
+    shown = json.loads(bodies(case_pairs(conclusion(report([case(key, "f", file="-e vals.json")]), None))))
+    words = shlex.split(shown[0]["again"])
+    assert words[:3] == ["runevals", "run", "./-e vals.json"]
+    pattern = words[3].removeprefix("--filter=")
+    assert fnmatchcase(key, pattern)
+    assert "," not in pattern  # one pattern, not two
+    assert not fnmatchcase(f"{key}2", pattern)
+
+
+def test_a_judge_that_cannot_be_compared_is_shown_all_the_same():
+    graded = report([case("a", [0.2]), *(case(f"k{n}", [1.0]) for n in range(9))])
+    attempt = graded.cases[0].attempts[0]
+    judged = replace(attempt.turns[0].results[0], id="Relevance", layer=Layer.JUDGE, value=2.0)
+    attempt = replace(attempt, turns=(replace(attempt.turns[0], results=(*attempt.turns[0].results, judged)),))
+    head = replace(graded, cases=(replace(graded.cases[0], attempts=(attempt,)), *graded.cases[1:]))
+    head = replace(head, run=replace(head.run, judge=ModelIdentity(type="openai", model="new")))
+    base = replace(graded, run=replace(graded.run, judge=ModelIdentity(type="openai", model="old")))
+    shown = json.loads(bodies(case_pairs(conclusion(head, base))))[0]["head"][0]["turns"][0]["checks"]
+    assert [check["id"] for check in shown] == ["ExactMatch", "Relevance"]

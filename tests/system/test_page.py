@@ -1,0 +1,343 @@
+"""The report in a real browser: what a reader does with it, and what a hostile suite cannot do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from runevals.commands import call
+from runevals.reporters import html
+from tests.conftest import chromium
+from tests.reporters.conclusions import conclusion
+from tests.reporters.test_html import NASTY, broken_by
+from tests.reports import case, report
+
+pytestmark = pytest.mark.needs("chromium")
+
+ROOT = Path(__file__).parents[2]
+SOURCES = Path(__file__).parent / "page"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page → it; whatever it asks for beside itself, or throws, fails the test."""
+    contexts, wrong = [], []
+
+    def show(path, fragment="", **more):
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, **more)
+        contexts.append(context)
+        page = context.new_page()
+        address = f"{path.as_uri()}{fragment}"
+        page.on("pageerror", lambda error: wrong.append(f"threw {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"said {dialog.message}"), dialog.dismiss()))
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.split("#")[0] != path.as_uri() and wrong.append(f"asked for {request.url}")
+            ),
+        )
+        page.goto(address)
+        page.set_default_timeout(10_000)
+        page.wait_for_selector("h1:visible")
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="module")
+def worse(tmp_path_factory):
+    """The page of the example's worse variant."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        assert call(["run", "-q", "--config", "examples/support-agent/worse.yaml", "-o", str(path)]) == 1
+    return path
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    """The page of ten thousand cases."""
+    path = tmp_path_factory.mktemp("page") / "big.html"
+    base = {f"case-{n:05d}": "p" for n in range(10_000)}
+    head = {key: "f" if n % 1000 == 999 else "p" for n, key in enumerate(base)}
+    made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
+    path.write_text(html.render(made), encoding="utf-8")
+    return path
+
+
+def keys(page):
+    return page.locator("#rows a").all_inner_texts()
+
+
+def test_the_first_screen_has_verdict_and_picture(opened, worse):
+    page = opened(worse)
+    assert page.locator("#headline").inner_text().endswith("3 of 24 cases regressed")
+    for shown in ("#sentences", "#top", "#categories .dumbbell >> nth=0", "#strip"):
+        box = page.locator(shown).bounding_box()
+        assert box["y"] + box["height"] < 800, shown
+    assert keys(page)[:3] == ["KB-007", "KB-015", "Basic after enterprise"]
+
+
+def test_search_and_chips_leave_what_was_asked_for(opened, worse):
+    page = opened(worse)
+    page.keyboard.press("/")
+    page.keyboard.type("water damage")  # a word of an answer
+    page.wait_for_selector("#count:has-text(' of 24')")
+    assert "KB-007" in keys(page)
+    page.keyboard.press("Escape")
+    page.fill("#search", "no such words anywhere")
+    page.click("#reset")
+    page.click(".chip.of-status:has-text('failed')")
+    assert keys(page) == ["KB-007", "KB-015", "Basic after enterprise"]
+    page.click("summary:has-text('Category')")
+    page.click(".chip.of-category:has-text('conversation')")
+    assert keys(page) == ["Basic after enterprise"]
+    assert page.locator("#count").inner_text() == "1 of 24"
+
+
+def test_a_category_of_the_picture_filters_the_cases(opened, worse):
+    page = opened(worse)
+    page.click("#categories button:has-text('conversation')")
+    assert page.locator("#count").inner_text() == "2 of 24"
+
+
+def test_a_link_opens_a_case_with_both_answers(opened, worse):
+    page = opened(worse, "#case=KB-007")
+    assert "How long is the warranty?" in page.locator("#case-page h1").inner_text()
+    assert page.locator("del").all_inner_texts() == ["Every device has a warranty of 24 months"]
+    assert page.locator("ins").all_inner_texts() == ["The warranty does not cover water damage"]
+    assert "not found: 24 months" in page.locator(".check.is-failed").inner_text()
+    assert page.locator(".again code").inner_text().endswith("--filter=KB-007")
+
+
+def test_the_keyboard_goes_everywhere(opened, worse):
+    page = opened(worse)
+    page.keyboard.press("r")
+    page.wait_for_selector("#case-page h1:has-text('KB-007')")
+    page.keyboard.press("r")
+    page.wait_for_selector("#case-page h1:has-text('KB-015')")
+    page.keyboard.press("k")
+    page.wait_for_selector("#case-page h1:has-text('KB-007')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#overview-page:visible")
+    assert page.locator("tr.active a").inner_text() == "KB-007"
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#case-page h1:has-text('KB-015')")
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("#help").is_visible()
+    assert page.locator("#case-page").is_visible()
+
+
+def test_the_picture_names_and_opens_cases_without_a_mouse(opened, worse):
+    page = opened(worse)
+    page.locator(".strip[role=slider]").focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    told = page.locator(".strip[role=slider]").get_attribute("aria-valuetext")
+    assert told == "KB-007 · How long is the warranty? · failed · regressed"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#case-page h1:has-text('KB-007')")
+
+
+def test_the_picture_opens_the_case_under_the_pointer(opened, big):
+    page = opened(big)
+    box = page.locator("#strip svg").bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 3)
+    assert page.locator("#tip").inner_text().startswith("case-00000 ")
+    page.mouse.click(box["x"] + 3, box["y"] + 3)
+    page.wait_for_selector("#case-page h1:has-text('case-00000')")
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(opened, worse):
+    def paper(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light, dark = opened(worse, color_scheme="light"), opened(worse, color_scheme="dark")
+    assert paper(light) != paper(dark)
+    chosen = paper(light)
+    for _ in range(2):
+        light.click("#theme")
+    assert light.locator("#theme").get_attribute("aria-label") == "Theme: Dark"
+    assert paper(light) == paper(dark) != chosen
+    light.reload()
+    assert paper(light) == paper(dark)
+
+
+def test_of_ten_thousand_rows_only_those_in_sight_are_drawn(opened, big):
+    page = opened(big)
+    assert page.locator("#rows tr").count() < 100
+    assert page.locator("#table").get_attribute("aria-rowcount") == "10001"
+    page.evaluate("document.getElementById('scroller').scrollTop = 1e9")
+    page.wait_for_selector("#rows a:has-text('case-09998')")
+    assert page.locator("#rows tr").count() < 100
+    page.keyboard.press("r")
+    page.wait_for_selector("#case-page h1:has-text('case-00999')")
+
+
+@pytest.mark.parametrize("width", [1280, 900, 390])
+def test_rows_are_as_high_as_the_table_reckons(opened, tmp_path, width):
+    """Where to draw is told by the height of a row: whatever stands in it must not stretch it."""
+    long = {"name": "a very long name " * 20, "category": "c" * 200, "critical": True, "quarantined": True}
+    head = [case("a", "pff"), case("k" * 300, "pff", **long), case("b", "ppp")]
+    base = [case("a", "ppp"), case("k" * 300, "ppp", **long), case("b", "ppp")]
+    path = tmp_path / "rows.html"
+    path.write_text(html.render(conclusion(report(head), report(base))), encoding="utf-8")
+    page = opened(path)
+    page.set_viewport_size({"width": width, "height": 800})
+    reckoned = page.evaluate(
+        "parseFloat(getComputedStyle(document.getElementById('scroller')).getPropertyValue('--row'))"
+    )
+    heights = page.evaluate("[...document.querySelectorAll('#rows tr:not(.spacer)')].map(row => row.offsetHeight)")
+    assert heights == [reckoned] * 3
+
+
+def test_runs_of_a_case_are_tabs(opened, tmp_path):
+    path = tmp_path / "tabs.html"
+    path.write_text(
+        html.render(conclusion(report({"a": "pff", "b": "ppp"}), report({"a": "ppp", "b": "ppp"}))),
+        encoding="utf-8",
+    )
+    page = opened(path, "#case=a")
+    assert page.locator("[role=tab][aria-selected=true]").inner_text().startswith("Run 2")  # the first that failed
+    assert page.locator(".check").get_attribute("class") == "check is-failed"
+    page.locator("[role=tab][aria-selected=true]").press("ArrowLeft")
+    assert page.locator(".check").get_attribute("class") == "check is-passed"
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_hostile_text_runs_nothing_and_asks_for_nothing(opened, tmp_path, text):
+    path = tmp_path / "hostile.html"
+    path.write_bytes(html.render(broken_by(text)).encode("utf-8", errors="backslashreplace"))
+    page = opened(path)
+    assert page.evaluate("document.querySelectorAll('img, iframe, script').length") == 4
+    page.locator("#rows a").first.click()
+    page.wait_for_selector("#attempt .text")
+    assert page.evaluate("document.querySelectorAll('img, iframe, script').length") == 4
+    page.reload()
+    page.wait_for_selector("#attempt .text")  # its own link leads back to it
+
+
+@pytest.fixture
+def outside():
+    """A server that writes down what it is asked for."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.asked = []
+        server.address = f"http://127.0.0.1:{server.server_port}/"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+ATTEMPTS = (
+    "document.body.innerHTML = '<b>x</b>'",
+    "document.body.setAttribute('onclick', 'alert(1)')",
+    "document.createElement('script').text = 'alert(1)'",
+    "window.setTimeout('alert(1)')",
+)
+
+
+def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
+    """A second wall: an element that somehow got in runs nothing and loads nothing."""
+    from playwright.sync_api import Error
+
+    page = browser.new_page()
+    page.goto(worse.as_uri())
+    page.evaluate(
+        """address => {
+          for (const name of ["img", "iframe"])
+            document.body.append(Object.assign(document.createElement(name), {src: address}));
+          return fetch(address).catch(() => 0);
+        }""",
+        outside.address,
+    )
+    page.wait_for_timeout(300)
+    assert outside.asked == []
+    for attempt in ATTEMPTS:
+        with pytest.raises(Error, match="Trusted"):
+            page.evaluate(attempt)
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("fragment", ["", "#case=KB-007"])
+def test_nothing_is_wider_than_the_screen(opened, worse, width, fragment):
+    page = opened(worse, fragment)
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_print_has_verdict_picture_and_regressions(opened, worse):
+    page = opened(worse)
+    page.emulate_media(media="print")
+    for shown in ("#verdict", "#picture", "#regressions"):
+        assert page.locator(shown).is_visible()
+    assert not page.locator("#cases").is_visible()
+    assert "KB-015" in page.locator("#regressions").inner_text()
+    assert page.pdf().startswith(b"%PDF")
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory):
+    """axe-core and Biome, installed from the lock file."""
+    folder = tmp_path_factory.mktemp("tools")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(SOURCES / name, folder)
+    npm = ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+    subprocess.run(npm, cwd=folder, check=True, timeout=300)
+    return folder / "node_modules"
+
+
+@pytest.mark.needs("npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("fragment", ["", "#case=KB-007"])
+def test_no_serious_fault_of_accessibility(opened, worse, tools, scheme, fragment):
+    page = opened(worse, fragment, color_scheme=scheme, bypass_csp=True)  # axe is not of the page
+    page.evaluate((tools / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    serious = [
+        (fault["id"], fault["impact"], [node["html"][:200] for node in fault["nodes"]])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical", "moderate")
+    ]
+    assert not serious
+
+
+@pytest.mark.needs("npm")
+def test_the_sources_of_the_page_are_linted_and_formatted(tools):
+    biome = next(tools.glob("@biomejs/cli-*/biome"))
+    biome.chmod(0o755)
+    command = [biome, "check", "--error-on-warnings", "."]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
