@@ -15,7 +15,7 @@ from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
-from runevals.commands.telling import at_terminal, tell, warn
+from runevals.commands.telling import at_terminal, fitted, tell, warn
 from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
@@ -127,7 +127,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
-    click.echo(f"       Written: {', '.join(map(str, outputs))}")
+    click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, outputs))}")))
     if page is not None:
         open_in_browser(page)
     return conclusion.verdict.exit_code
