@@ -35,9 +35,15 @@ def check_outputs(outputs: Sequence[Path]) -> None:
             raise InvalidSettings(unknown_suffix(path))
         if path.is_dir():
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")
-        above = next((parent for parent in path.absolute().parents if parent.exists()), path)
-        if not above.is_dir() or not os.access(above, os.W_OK):
+        above = unwritable(path)
+        if above is not None:
             raise InvalidSettings(f"--output {path} cannot be written: {above} is no folder that we may write to")
+
+
+def unwritable(path: Path) -> Path | None:
+    """What is above `path` and keeps it from being written; None where it can be."""
+    above = next((parent for parent in path.absolute().parents if parent.exists()), path)
+    return None if above.is_dir() and os.access(above, os.W_OK) else above
 
 
 def unknown_suffix(path: Path) -> str:

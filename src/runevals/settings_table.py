@@ -237,7 +237,7 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="mode",
         kind="text",
-        help="run, merge (the shards of a run) or comment (show another run's results); by default as the event asks.",
+        help="run, merge (a run's shards) or comment (show another run's results); by default as the event asks.",
         choices=("run", "merge", "comment"),
     ),
     Setting(

@@ -23,11 +23,13 @@ REPORT_TO = "the issue tracker of runevals"
 # name → its line in `--help`; each is a module of this package with a function `command`
 COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
+    "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
     "merge": "Put the results of all shards together.",
     "validate": "Check suites without running anything.",
     "view": "Open an HTML report in a browser.",
     "report": "Write a results document in another format.",
+    "history": "Show pass rate and score of past runs.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
@@ -35,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "upgrade": "Write suites of an older shape in the current one.",
     "comment": "Put a results document on a pull request, as a comment.",
     "settings": "Show every setting and where it came from.",
+    "doctor": "Check what a run needs, and say how to mend what is missing.",
     "judge": "Hold the judge against people, or against attacks.",
     "cache-info": "Show what is cached, and where.",
     "cache-clear": "Forget all that is cached.",

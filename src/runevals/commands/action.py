@@ -63,7 +63,6 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.withheld import skipped, withheld
     from runevals.publish import publish
     from runevals.reporters import REPORTERS
-    from runevals.stopping import Budget, Stop
 
     folder = _folder(settings)
     names = () if here.job.has_secrets else withheld(settings)
@@ -76,8 +75,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     else:
         loaded = loading.load_suites(settings)
         warn(loaded.problems)
-        budget = Budget(settings.limits, Stop())
-        asked = Asked(ref=None, told=told, quiet=False, budget=budget, stored=stored)
+        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
         conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:

@@ -55,7 +55,7 @@ def real_world(
     """
     throttles: dict[str, Throttle] = {}
     cache = cache_of(settings)
-    with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
         budget = budget or Budget(Limits(), Stop())
         try:
@@ -86,7 +86,7 @@ def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
     return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
 
 
-def _may_be_reduced(settings: Settings) -> bool:
+def may_be_reduced(settings: Settings) -> bool:
     """Code of a suite runs unprotected only where that was asked for, or on a laptop that has no better."""
     on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
     return settings.sandbox == "reduced" or on_laptop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import click
@@ -27,7 +27,7 @@ from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
-from runevals.stopping import Budget
+from runevals.stopping import Budget, Limits, Stop
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -40,7 +40,7 @@ class Asked:
     ref: str | None
     told: Told
     quiet: bool
-    budget: Budget
+    budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
@@ -50,6 +50,7 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     Raises RunevalsError for what stops a run.
     """
     _require_whole(settings, asked)
+    asked = replace(asked, budget=Budget(settings.limits, Stop()))
     with asked.budget.timed():
         return _judged(settings, loaded, asked)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.kept import newest, readable
 from runevals.commands.options import KEPT_RESULTS, settings_options, settled
 from runevals.wording import plural
 
@@ -158,17 +159,11 @@ def _told(found: Sequence[Finding]) -> list[str]:
 def _past(named: Sequence[Path]) -> list[RunReport]:
     """The reports of the documents named, and of those of folders that are some."""
     from runevals.document import read
-    from runevals.errors import InvalidDocument, InvalidSuite
 
     reports = []
     for path in named or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
-        if not path.is_dir():
+        if path.is_dir():
+            reports += [past.report for _, past in readable(newest(path, MOST_RESULTS))]
+        else:
             reports.append(read(path))
-            continue
-        files = [file for file in path.glob("*.json") if file.is_file()]
-        for file in sorted(files, key=lambda file: (file.stat().st_mtime, file.name))[-MOST_RESULTS:]:
-            try:
-                reports.append(read(file))
-            except (InvalidDocument, InvalidSuite):
-                click.echo(f"passed over, as it is no results document: {file}", err=True)
     return reports

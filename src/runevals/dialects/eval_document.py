@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -68,6 +69,11 @@ def upgraded(value: Any) -> dict[str, Any]:
             return {"schemaVersion": CURRENT_VERSION, "items": [value]}
         case _:
             return dict(value)
+
+
+def as_text(document: Mapping[str, Any]) -> str:
+    """The text of a file that holds this document."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def key_of(item: Mapping[str, Any]) -> str:
