@@ -62,7 +62,7 @@ def real_world(
             judge = _judge(settings, throttles, cache)
             yield World(
                 target=BoundedTarget(target, budget),
-                judge=None if judge is None else BoundedJudge(judge, budget),
+                judge=None if judge is None else BoundedJudge(judge, budget, at_once=settings.judge_concurrency),
                 sandbox=sandbox,
                 stop=budget.stop,
             )
