@@ -230,7 +230,7 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
 def _members(
     evaluator: Composite, subject: Subject, place: _Place, world: World
 ) -> Iterator[tuple[Member, _Found]]:
-    """What each member found, in their order; those that wait for others are asked all at once where they may be."""
+    """What each member found, in their order; those that wait for a judge or a worker wait together."""
 
     def find(member: Member) -> _Found:
         return _find_safely(member.evaluator, subject, place, world)
