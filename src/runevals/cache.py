@@ -32,8 +32,13 @@ class CacheInfo:
 class Cache:
     """Texts by key. What goes wrong with it is told once, and then it holds nothing: no run fails for it."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        """`folder` is made when something is kept. `warn` is told why a cache cannot be used."""
+    def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
+        """`folder` is made when something is kept. `warn` is told why a cache cannot be used.
+
+        What is kept outlives the process in any case, and with `durable` a loss of power too, for a few
+        milliseconds each.
+        """
+        self._durable = durable
         self.path = folder / FILENAME
         self._warn = warn
         self._lock = threading.Lock()
@@ -118,7 +123,7 @@ class Cache:
             made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
             self._opened = made
             made.execute("PRAGMA journal_mode = WAL")
-            made.execute("PRAGMA synchronous = NORMAL")
+            made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
             made.execute(_TABLE)
         return self._opened
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Protocol
 
 from runevals import __version__
 from runevals.cache import Cache, SignedCache
-from runevals.records import Citation, Conversation, ModelIdentity, Response, ToolCall
+from runevals.kept_answers import read_response, response_text
+from runevals.records import Conversation, ModelIdentity, Response
 from runevals.redact import redacted
 from runevals.targets import Target
 
@@ -48,7 +48,7 @@ class CachedTarget:
             return self._read(kept)
         found = self._target.answer(conversation)
         if found.problem is None and redacted(found, self._redact) is found:
-            self._cache.put(asked, json.dumps(asdict(found)))
+            self._cache.put(asked, response_text(found))
         return found
 
     def identity(self) -> ModelIdentity:
@@ -61,15 +61,7 @@ class CachedTarget:
         self._target.close()
 
     def _read(self, kept: str) -> Response:
-        fields = json.loads(kept)
-        calls, sources = fields["tool_calls"], fields["citations"]
-        if fields["model"] is not None:
-            self._reported.add(fields["model"])
-        return Response(
-            **{
-                **fields,
-                "tool_calls": None if calls is None else tuple(ToolCall(**call) for call in calls),
-                "citations": None if sources is None else tuple(Citation(**source) for source in sources),
-                "cached": True,
-            }
-        )
+        found = read_response(kept, cached=True)
+        if found.model is not None:
+            self._reported.add(found.model)
+        return found

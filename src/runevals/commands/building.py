@@ -13,6 +13,7 @@ from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
+from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
 from runevals.panel import Panel
@@ -45,11 +46,16 @@ Or write `target:` into runevals.yaml."""
 
 @contextmanager
 def real_world(
-    settings: Settings, suites: Sequence[Suite], target: Target | None = None, budget: Budget | None = None
+    settings: Settings,
+    suites: Sequence[Suite],
+    target: Target | None = None,
+    budget: Budget | None = None,
+    journal: Journal | None = None,
 ) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
 
-    What is sent counts in the `budget`, and nothing is once its stop was asked for.
+    What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
+    sent again.
 
     Raises InvalidSettings, InvalidSuite.
     """
@@ -60,9 +66,12 @@ def real_world(
         budget = budget or Budget(Limits(), Stop())
         try:
             judge = _judge(settings, throttles, cache)
+            if judge is not None:
+                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency)
+            bounded: Target = BoundedTarget(target, budget)
             yield World(
-                target=BoundedTarget(target, budget),
-                judge=None if judge is None else BoundedJudge(judge, budget, at_once=settings.judge_concurrency),
+                target=bounded if journal is None else JournalledTarget(bounded, journal),
+                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
                 sandbox=sandbox,
                 stop=budget.stop,
             )

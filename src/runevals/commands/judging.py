@@ -22,6 +22,7 @@ from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
+from runevals.journal import Journal
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
@@ -41,6 +42,7 @@ class Asked:
     told: Told
     quiet: bool
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
@@ -131,7 +133,8 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = "head") -> Iterator[Measurement]:
+    """One side; its name tells its answers in the journal from those of the others."""
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
@@ -141,7 +144,8 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Mea
     loading.require(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
-    with real_world(settings, loaded.suites, budget=asked.budget) as world:
+    journal = None if asked.journal is None else asked.journal.of(side)
+    with real_world(settings, loaded.suites, budget=asked.budget, journal=journal) as world:
         loading.rehearse(plan, world.sandbox)
         with interruptible(world.stop):
             yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
@@ -194,12 +198,14 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
         base_settings = replace(
             loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
         )
-        with _measuring(base_settings, suites, asked) as base:
+        with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat, cache_target=False), beside, asked) as head:
+            with _measuring(
+                replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
+            ) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass

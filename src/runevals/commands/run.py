@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
+    from runevals.commands.judging import Asked
+    from runevals.commands.resuming import Unfinished, UnfinishedRun
     from runevals.loading import Loaded
 
 
@@ -45,6 +48,13 @@ if TYPE_CHECKING:
     "--base",
     metavar="REF",
     help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
+)
+@click.option(
+    "--resume",
+    metavar="[RUN]",
+    is_flag=False,
+    flag_value="",
+    help="Go on with a run that was ended early, the newest if none is named; what it was told holds again.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
 @click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
@@ -77,11 +87,15 @@ def command(**told: Any) -> None:
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals.commands.base_side import base_side
-    from runevals.commands.judging import Asked, judged
+    from runevals.commands.judging import Asked
     from runevals.commands.plugged import require_usable_plugins
-    from runevals.publish import check_outputs, publish, write_whole
+    from runevals.commands.resuming import unfinished
 
     require_usable_plugins()
+    before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
+    if before is not None:
+        given = {name: value for name, value in told.items() if value not in (None, (), False)}
+        told, paths = {**told, **before.told, **given}, paths or before.paths
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
         told,
@@ -102,37 +116,71 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         from runevals.commands.watching import watch
 
         watch(words, quiet=told["quiet"])
-    asked_for = [Path(name) for name in told["output"]]
-    check_outputs(asked_for)
-    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
-    outputs = asked_for or [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
-    reports, documents = separated(asked_for, told["form"])
-    page = page_of(outputs) if told["opened"] else None
     loaded = _suites(settings, told)
+    if told["dry_run"]:
+        from runevals.commands.plan import describe
+        from runevals.plan import make_plan, part_of
+
+        warn(loaded.problems)
+        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
+        return 0
+    return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+
+
+def _run(
+    settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
+) -> int:
+    from runevals.commands.judging import judged
+    from runevals.publish import publish, write_whole
+
+    outputs, reports, documents = _outputs(told)
+    page = page_of(outputs) if told["opened"] else None
     if documents:
         exportable(loaded.suites)  # before anything is spent
     for suite in loaded.suites:
         if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
     warn(loaded.problems)
-    if told["dry_run"]:
-        from runevals.commands.plan import describe
-        from runevals.plan import make_plan, part_of
-
-        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
-        return 0
-
-    conclusion = judged(settings, loaded, asked)
+    with nullcontext() if run is None else run.journal(settings) as journal:
+        conclusion = judged(settings, loaded, replace(asked, journal=journal))
     try:
-        publish(conclusion, reports if asked_for else outputs)
+        publish(conclusion, reports)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
     click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, outputs))}")))
+    if run is not None:
+        run.end(conclusion)
     if page is not None:
         open_in_browser(page)
     return conclusion.verdict.exit_code
+
+
+def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """(all files, those of reporters, those that are eval documents). Raises InvalidSettings."""
+    from runevals.publish import check_outputs
+
+    asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    reports, documents = separated(asked_for, told["form"])
+    if asked_for:
+        return asked_for, reports, documents
+    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+    kept = [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
+    return kept, kept, []
+
+
+def _journalled(
+    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
+) -> UnfinishedRun | None:
+    """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
+    from runevals.commands.resuming import begun, require_same_code, worth_a_journal
+
+    if before is not None:
+        require_same_code(before, settings)
+        return before.run
+    return begun(told, paths, settings) if worth_a_journal(settings) else None
 
 
 def _prepared(settings: Settings) -> int:
