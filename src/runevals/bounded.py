@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
@@ -24,8 +25,11 @@ class BoundedTarget:
         if self._budget.stop.problem is not None:
             return Response(problem=self._budget.stop.problem)
         response = self._target.answer(conversation)
-        if response.problem is None and not response.cached and not self._is_free:
+        answered = response.problem is None or response.model is not None  # what came back was paid for
+        if answered and not response.cached and not self._is_free:
             self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
+        if not answered and self._budget.stop.problem is not None:
+            return Response(problem=self._budget.stop.problem)
         return response
 
     def identity(self) -> ModelIdentity:
@@ -54,6 +58,9 @@ class BoundedJudge:
             found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
         if found.model is not None and not self._is_free:
             self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
+        lacking = found.score is None or any(vote.score is None for vote in found.votes)
+        if lacking and self._budget.stop.problem is not None:
+            return replace(found, score=None, votes=(), problem=self._budget.stop.problem)
         return found
 
     def identity(self) -> ModelIdentity:

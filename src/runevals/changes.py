@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
-from runevals.records import CaseReport, Change, ChangeKind, ChangeLabel, CheckReport, Outcome, Weakening
+from runevals.records import (
+    CUT_SHORT,
+    AttemptReport,
+    CaseReport,
+    Change,
+    ChangeKind,
+    ChangeLabel,
+    CheckReport,
+    Outcome,
+    Weakening,
+)
 
 
 @dataclass(slots=True)
@@ -17,7 +27,7 @@ class Side:
     values: tuple[float, ...]
     passes: int
     runs: int
-    due: int  # all but skipped ones
+    due: int  # all but skipped ones; those that the end of the run left out were due
 
     @classmethod
     def of(cls, case: CaseReport) -> Side:
@@ -25,8 +35,14 @@ class Side:
         statuses = [attempt.status for attempt in case.attempts]
         passes = statuses.count(Outcome.PASSED)
         runs = passes + statuses.count(Outcome.FAILED)
-        due = len(statuses) if runs == len(statuses) else len(statuses) - statuses.count(Outcome.SKIPPED)
+        due = len(statuses) if runs == len(statuses) else sum(map(_due, case.attempts))
         return cls(case.values, passes, runs, due)
+
+
+def _due(attempt: AttemptReport) -> bool:
+    if attempt.status is not Outcome.SKIPPED:
+        return True
+    return any(turn.error is not None and turn.error.code in CUT_SHORT for turn in attempt.turns)
 
 
 @dataclass(slots=True)

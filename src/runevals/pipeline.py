@@ -13,7 +13,7 @@ from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.plan import RunPlan, Trial
-from runevals.records import Comparison, Conclusion, Provenance, Rule, RunReport
+from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
 from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
@@ -67,7 +67,7 @@ class Measurement:
 
         Single cases are never run again: keeping the best of them would hide every loss.
         """
-        while self._rounds < self.plan.repeat and self._world.stop.problem is None:
+        while self._rounds < self.plan.repeat:
             if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
                 return
             self._rounds += 1
@@ -94,6 +94,7 @@ class Measurement:
         traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
         for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
             self._done.append(evaluation)
+            world.stop.cut_short |= evaluation.cut_short
             yield evaluation
 
 
@@ -137,6 +138,13 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, setti
     both = pooled(baseline.report, [fresh.base.report])
     changes = compare(report, both, baseline.source, Strictness.FINAL, settings.rule).changes
     return concluded(report, verified(stored, against, changes), settings)
+
+
+def incomplete(conclusion: Conclusion, stopped: Problem, settings: Settings) -> Conclusion:
+    """What was found, of a run that ended before it was sure of it."""
+    run = replace(conclusion.report.run, stopped=stopped)
+    report = replace(conclusion.report, run=run, complete=False)
+    return concluded(report, conclusion.comparison, replace(settings, weakenings=()))
 
 
 def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:

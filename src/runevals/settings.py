@@ -14,7 +14,7 @@ from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_setti
 from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
 from runevals.nearest import did_you_mean
-from runevals.prices import Price, Prices
+from runevals.prices import Price, Prices, is_known
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
@@ -182,7 +182,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
-        prices=Prices({name: Price(**told) for name, told in file.values.get("prices", {}).items()}),
+        prices=_prices(file, guarding),
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
@@ -237,6 +237,15 @@ def _cache(named: str | None, told: Told) -> Path | None:
     return None if named == "none" else told.cwd / named
 
 
+def _prices(file: SettingsFile, guarding: BaseSide | None) -> Prices:
+    """What models cost. A change sets prices for models that are new: with others it would hide what it costs."""
+    written = {name: Price(**told) for name, told in file.values.get("prices", {}).items()}
+    if guarding is None or guarding.file is None:
+        return Prices(written)
+    of_base = {name: Price(**told) for name, told in guarding.file.values.get("prices", {}).items()}
+    return Prices({**{name: price for name, price in written.items() if not is_known(name)}, **of_base})
+
+
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
     told, shown = _who_tells("gates", file, guarding)
     return told.get("gates", ()), shown
@@ -246,7 +255,7 @@ def _held_back(file: SettingsFile, guarding: BaseSide) -> Iterator[Weakening]:
     """What the head's settings file says otherwise about how it is judged."""
     assert guarding.file is not None  # noqa: S101 - guarding only with a file
     before = (guarding.forked or guarding.file).values
-    for name in GUARDED:
+    for name in (*GUARDED, "prices"):
         if file.values.get(name) != before.get(name):
             message = "the setting was changed; until that is merged, the base's holds"
             yield Weakening(suite=guarding.file.shown, key=name, message=message)

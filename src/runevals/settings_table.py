@@ -35,8 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], http:URL, a2a:URL, recorded:FILE, command:PROGRAM or "
-        "python:FILE.py:FUNCTION.",
+        help="The system under test: openai[:MODEL], http:URL, a2a:URL, command:PROGRAM, python:FILE.py:FUNCTION, "
+        "skill[:FOLDER], recorded:FILE or plugin:NAME.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),
     Setting(name="judge", kind="text", help="The model that grades: MODEL, azure or recorded:FILE."),

@@ -25,6 +25,7 @@ class Stop:
         self._asked: Future[None] = Future()
         self._ends_at = float("inf")
         self.problem: Problem | None = None
+        self.cut_short = False  # it left something of the run unmeasured
 
     def ask(self, problem: Problem, *, grace_s: float = float("inf")) -> None:
         """From now on nothing is sent, and after `grace_s` nothing is waited for. Not for signal handlers."""

@@ -114,3 +114,24 @@ def test_a_regression_in_half_a_run_is_no_verdict(paid, runevals):
     code, out, _ = runevals(*RUN, "--baseline", "base.json", "--max-cost", "0.1")
     assert code == 3
     assert out.startswith("! Incomplete")
+
+
+def test_answers_that_hold_nothing_are_paid_for_too(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", PRICES)
+    with chat_server(lambda body, n: Reply(None, finish_reason="length")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals(*RUN, "--max-cost", "0.1")
+    assert (code, "--max-cost 0.1 is spent" in out) == (3, True)
+    assert len(server.requests) <= 6
+
+
+def test_nothing_is_tried_again_once_the_time_is_over(project, runevals, monkeypatch):
+    project.write("evals.json", {**SUITE, "items": ITEMS[:2]})
+    with chat_server(lambda body, n: Reply(status=503)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, _ = runevals(*RUN, "--max-duration", "0.3")
+        asked = len(server.requests)
+    assert code == 3
+    assert asked <= 4
+    assert project.document()["run"]["stopped"]["code"] == "budget_exhausted"

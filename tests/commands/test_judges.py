@@ -124,3 +124,15 @@ def test_settings_show_every_judge(judged, runevals):
     assert "three + four" in out
     assert "openai model=three" in out
     assert "a-key-of-ours" not in out
+
+
+def test_in_ci_nothing_that_anybody_could_have_signed_is_believed(judged, runevals, monkeypatch):
+    judged.write("runevals.yaml", SETTINGS + "judge: four\n")
+    monkeypatch.setenv("CI", "true")
+    runevals("-q", "-o", "out.json", "--cache", "kept")
+    runevals("-q", "-o", "out.json", "--cache", "kept")
+    assert len(judged.server.requests) == 4  # signed with the key
+    monkeypatch.delenv("OPENAI_API_KEY")
+    runevals("-q", "-o", "out.json", "--cache", "other")
+    runevals("-q", "-o", "out.json", "--cache", "other")
+    assert len(judged.server.requests) == 12

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from runevals.settings import Settings, Told
 
 
-SHARDS = "shards"  # the folder that they are put together from
-
-
 @click.command("action", hidden=True)
 def command() -> None:
     """Run as a step of a GitHub workflow."""
@@ -34,11 +31,13 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.base_side import base_side
     from runevals.commands.comment import comment_on
     from runevals.commands.on_github import job_here, on_github
+    from runevals.commands.plugged import require_usable_plugins
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
     from runevals.github.masking import mask_commands
     from runevals.settings import Told, resolve
 
+    require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     job = job_here(environment, workspace, inputs)
@@ -57,6 +56,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals import loading
     from runevals.commands.judging import Asked, judged
     from runevals.commands.merge import merged_conclusion
+    from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
     from runevals.commands.telling import tell, warn
@@ -69,8 +69,8 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
     if names:
         conclusion = skipped(settings, names)
-    elif told.inputs.get("mode") == "merge":
-        shards = settings.cwd / (told.inputs.get("shards") or SHARDS)
+    elif action_input("mode", told.inputs) == "merge":
+        shards = settings.cwd / str(action_input("shards", told.inputs))
         conclusion = merged_conclusion([shards], settings, stored.baseline, stored.notices)
     else:
         loaded = loading.load_suites(settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -37,6 +38,8 @@ from runevals.targets.skill import SkillTarget
 from runevals.throttle import Throttle
 from runevals.world import World
 
+Throttles = defaultdict[str, Throttle]  # by host
+
 NO_TARGET = """nothing says what to run the suite against. The three shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
@@ -59,11 +62,12 @@ def real_world(
 
     Raises InvalidSettings, InvalidSuite.
     """
-    throttles: dict[str, Throttle] = {}
+    budget = budget or Budget(Limits(), Stop())
+    stop = budget.stop
+    throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
     cache = cache_of(settings)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
-        budget = budget or Budget(Limits(), Stop())
         try:
             judge = _judge(settings, throttles, cache)
             if judge is not None:
@@ -73,12 +77,17 @@ def real_world(
                 target=bounded if journal is None else JournalledTarget(bounded, journal),
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
                 sandbox=sandbox,
-                stop=budget.stop,
+                stop=stop,
             )
         finally:
             target.close()
             if cache is not None:
                 cache.close()
+
+
+def _forgeable(api_key_env: str, settings: Settings) -> bool:
+    """Whether a change could plant answers in a cache signed with this key: in CI, where there is none."""
+    return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
 
 
 def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
@@ -87,6 +96,10 @@ def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
         return target
     if cache is None:
         raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
+    if settings.base_side is not None and settings.base_side.on_pull_request:
+        raise InvalidSettings(
+            "--cache-target: on a pull request the target is asked, and nothing kept is believed"
+        )
     if not isinstance(target, OpenAITarget):
         raise InvalidSettings(
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
@@ -122,9 +135,7 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         )
 
 
-def _target(
-    settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle], sandbox: Sandbox
-) -> Target:
+def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, sandbox: Sandbox) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
     told = settings.target
@@ -169,11 +180,11 @@ def _target(
             )
 
 
-def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[str, Throttle]) -> Target:
+def _behind_address(told: TargetSettings, settings: Settings, throttles: Throttles) -> Target:
     web = told.web
     assert web is not None  # noqa: S101 - settled with an address
     headers = web.header_values(settings.environment)
-    throttle = throttles.setdefault(web.origin, Throttle())
+    throttle = throttles[web.origin]
     if told.type == "a2a":
         return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
     return HttpTarget(
@@ -184,7 +195,7 @@ def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[st
     )
 
 
-def _judge(settings: Settings, throttles: dict[str, Throttle], cache: Cache | None) -> Judge | None:
+def _judge(settings: Settings, throttles: Throttles, cache: Cache | None) -> Judge | None:
     """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
         return None
@@ -192,24 +203,23 @@ def _judge(settings: Settings, throttles: dict[str, Throttle], cache: Cache | No
     return voters[0] if len(voters) == 1 else Panel(voters)
 
 
-def _voters(
-    told: JudgeSettings, settings: Settings, throttles: dict[str, Throttle], cache: Cache | None
-) -> Iterator[Judge]:
+def _voters(told: JudgeSettings, settings: Settings, throttles: Throttles, cache: Cache | None) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
         yield RecordedJudge(told.path, told.path.name)
         return
     chat = _chat(told, settings.environment, throttles, what="judge")
     redact = redactor(settings.environment, settings.key_names)
+    kept = None if _forgeable(told.api_key_env, settings) else cache
     for vote in range(1, told.votes + 1):
         judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
-        yield judge if cache is None else CachedJudge(judge, cache, vote=vote, redact=redact)
+        yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
 
 
 def _chat(
     told: TargetSettings | JudgeSettings,
     environment: Mapping[str, str],
-    throttles: dict[str, Throttle],
+    throttles: Throttles,
     *,
     what: str,
 ) -> Chat:
@@ -220,7 +230,7 @@ def _chat(
         azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
         timeout_s=told.timeout_s,
     )
-    return Chat(endpoint, throttles.setdefault(told.base_url or "", Throttle()))
+    return Chat(endpoint, throttles[told.base_url or ""])
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:

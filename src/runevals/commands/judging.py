@@ -54,7 +54,11 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     _require_whole(settings, asked)
     asked = replace(asked, budget=Budget(settings.limits, Stop()))
     with asked.budget.timed():
-        return _judged(settings, loaded, asked)
+        conclusion = _judged(settings, loaded, asked)
+    stop = asked.budget.stop
+    if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
+        return pipeline.incomplete(conclusion, stop.problem, settings)  # the fresh run of the base, say
+    return conclusion
 
 
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:

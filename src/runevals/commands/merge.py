@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("merge")
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
-@click.option("-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .xml, .csv, .md.")
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
 @settings_options("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable")
 @environment_option
 def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:

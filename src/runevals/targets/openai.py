@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
+from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
 from runevals.errors import TargetRefused
 from runevals.prices import Prices
 from runevals.records import Conversation, ModelIdentity, Response, ToolCall
@@ -91,15 +91,13 @@ class OpenAITarget:
                 made = mocks.answered(call.name, arguments(call.arguments))
                 calls.append(made)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
-        last = replies[-1]
+        last, spent = replies[-1], self._chat.spent(replies, self._prices)
         if last.tool_calls and "tools" in parameters and not last.text:
-            message = f"the model still asks for tools after {MOST_TURNS} turns"
-            return replace(failed("empty_response", message), model=last.model)
+            return _nothing(f"the model still asks for tools after {MOST_TURNS} turns", last, spent)
         calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
         if last.text is None and not last.tool_calls:
-            message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
-            return replace(failed("empty_response", message), model=last.model)
-        spent = self._chat.spent(replies, self._prices)
+            told = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
+            return _nothing(told, last, spent)
         return Response(
             text=last.text or "",
             tool_calls=tuple(calls),
@@ -145,6 +143,17 @@ class OpenAITarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _nothing(message: str, last: ChatReply, spent: Spent) -> Response:
+    """No answer, which was paid for all the same."""
+    return replace(
+        failed("empty_response", message),
+        model=last.model,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=spent.cost_usd,
+    )
 
 
 def _mocks(conversation: Conversation) -> Mocks:
