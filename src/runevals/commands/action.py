@@ -151,6 +151,7 @@ def _outputs(
         "regressions": str(regressions),
         "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
+        "output_dir": _folder(settings).relative_to(workspace).as_posix(),
         **{f"{name}_path": path.relative_to(workspace).as_posix() for name, path in files.items()},
         "comment_url": posted.url,
         "artifact_name": here.artifact,
