@@ -8,7 +8,6 @@ from math import fsum
 from typing import Literal
 
 from runevals.records import (
-    CUT_SHORT,
     AttemptReport,
     CaseReport,
     Change,
@@ -40,9 +39,7 @@ class Side:
 
 
 def _due(attempt: AttemptReport) -> bool:
-    if attempt.status is not Outcome.SKIPPED:
-        return True
-    return any(turn.error is not None and turn.error.code in CUT_SHORT for turn in attempt.turns)
+    return attempt.status is not Outcome.SKIPPED or attempt.cut_short
 
 
 @dataclass(slots=True)

@@ -164,7 +164,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="max_cost",
         kind="number",
         help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
-        minimum=0,
+        minimum=0.0001,
     ),
     Setting(
         name="max_tokens",

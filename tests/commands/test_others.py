@@ -171,3 +171,9 @@ def test_the_readme_names_every_command():
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     missing = [name for name in COMMANDS if name != "action" and f"`runevals {name}" not in readme]
     assert [name for name in missing if f", `{name}" not in readme] == []
+
+
+def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
+    code, out, _ = runevals("evaluators", "not_contains")
+    assert code == 0
+    assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")

@@ -477,3 +477,18 @@ def test_a_suite_that_is_a_link_out_of_the_repository_is_refused(project, runeva
     assert (code, "leads out of the repository by a link" in err) == (2, True), err
     code, _, err = runevals("validate", outside)
     assert code == 0, err
+
+
+@pytest.mark.parametrize("name", ["eval-samples.json", "one.yaml"])
+def test_a_single_sample_is_a_sample(project, runevals, name):
+    """As the format's own documentation prints one: its assertions are never dropped."""
+    sample = {"sample_id": "s", "prompt": "p", "assertions": [{"type": "contains", "value": "not there"}]}
+    project.write(name, sample)
+    project.write("answers.jsonl", '{"case": "s", "output": "p"}\n')
+    _, _, err = runevals("run", name, "--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert project.document()["run"]["suites"][0]["dialect"] == "eval-samples", err
+    [case] = project.document()["cases"]
+    assert (case["key"], case["status"]) == ("s", "failed")
+    project.write(name, {**sample, "assertions": [{"type": "contain", "value": "x"}]})
+    code, _, err = runevals("validate", name)
+    assert (code, "did you mean 'contains'" in err, f"{name}:" in err) == (2, True, True)

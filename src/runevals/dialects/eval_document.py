@@ -140,7 +140,7 @@ class _Loader:
         return version
 
     def _shape_notices(self) -> None:
-        if self.shape in ("array", "unversioned", "parallel"):
+        if self.shape in ("array", "unversioned", "parallel", "item"):
             message = (
                 f"has no schemaVersion; read as {CURRENT_VERSION} "
                 f"(`runevals upgrade {self.source.path}` writes it so)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from runevals.records.problem import Problem
+from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
 
@@ -103,6 +103,13 @@ class AttemptReport:
             return None
         return self.share if self.graded else 1.0 if passed else 0.0
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether the run ended before it was answered."""
+        return self.status is Outcome.SKIPPED and any(
+            turn.error is not None and turn.error.code in CUT_SHORT for turn in self.turns
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseReport:
@@ -146,7 +153,10 @@ class CaseReport:
     @property
     def unmeasured(self) -> bool:
         """Something of it could not be measured: an answer, or a check of one."""
-        return any(attempt.status is Outcome.ERRORED or attempt.layers.incomplete for attempt in self.attempts)
+        return any(
+            attempt.status is Outcome.ERRORED or attempt.layers.incomplete or attempt.cut_short
+            for attempt in self.attempts
+        )
 
     @property
     def values(self) -> tuple[float, ...]:
