@@ -13,6 +13,7 @@ BOTTOM = {"records", "errors"}
 # Small pieces without a stage of their own; they know nothing above them.
 TOOLS = {
     "agreement",
+    "withholding",
     "stopping",
     "amounts",
     "cache",

@@ -17,6 +17,7 @@ from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, 
 from runevals.redact import redacted, redactor
 from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
+from runevals.withholding import without_content
 from runevals.world import World
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
@@ -86,7 +87,8 @@ class Measurement:
         cut_short = any(evaluation.cut_short for evaluation in self._done)
         stopped = self._world.stop.problem if cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        return redacted(score(self.plan, self._done, info), self._redact)
+        found = redacted(score(self.plan, self._done, info), self._redact)
+        return without_content(found, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""

@@ -21,6 +21,7 @@ from runevals.settings_table import SETTINGS, Kind, Setting
 from runevals.shard import Shard, read_shard
 from runevals.stopping import Limits
 from runevals.urls import Fetching
+from runevals.withholding import Content
 
 CACHE = ".evals/cache"
 
@@ -73,6 +74,7 @@ class Settings:
     prices: Prices
     errors_limit: float
     limits: Limits
+    redact: Content
     output_dir: str
     cache: Path | None  # None: nothing is kept
     cache_target: bool
@@ -186,6 +188,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
+        redact=values["redact"],
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],

@@ -161,6 +161,13 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="redact",
+        kind="text",
+        help="What results keep of prompts and answers: full, hashes or none.",
+        default="full",
+        choices=("full", "hashes", "none"),
+    ),
+    Setting(
         name="max_cost",
         kind="number",
         help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
