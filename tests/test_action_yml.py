@@ -44,5 +44,4 @@ def test_with_artifact_passes_everything_on_and_stores_the_results():
     assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
     assert upload["if"].startswith("always()")
     assert upload["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
-    default = next(setting.default for setting in SETTINGS if setting.name == "output_dir")
-    assert upload["with"]["path"] == f"${{{{ inputs.output_dir || '{default}' }}}}"
+    assert upload["with"]["path"] == "${{ steps.runevals.outputs.output_dir }}"  # wherever it was told to write

@@ -1,6 +1,7 @@
 """Results documents: what is written can be read, by us and by the schema, for ever."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -47,6 +48,18 @@ def test_the_quick_check_says_what_the_thorough_one_says(make):
         assert not fits("runevals", "results-1", bad)
 
 
+@pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("cases", [True, False], ids=["cases", "no cases"])
+def test_the_pieces_of_a_document_are_laid_out_as_one(make, cases):
+    made = make()
+    if not cases:
+        made = replace(made, report=replace(made.report, cases=()), comparison=None)
+    pieces = list(document.written(made))
+    assert len(pieces) > len(made.report.cases)
+    text = "".join(pieces)
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1) + "\n"
+
+
 def test_equal_runs_give_equal_bytes():
     assert document.write(regressions()) == document.write(regressions())
 
@@ -56,6 +69,12 @@ def test_every_version_we_ever_wrote_is_read(path):
     found = document.read_conclusion(path)
     assert found.report.cases
     assert found.verdict.headline
+
+
+def test_a_document_of_very_many_answers_is_read(tmp_path):
+    path = tmp_path / "large.json"
+    path.write_text(document.write(all_passed()) + " " * 65 * 1024**2, encoding="utf-8")
+    assert len(document.read(path).cases) == len(all_passed().report.cases)
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,18 @@ def test_a_server_meant_for_openai_does_not_get_the_token(settle):
             "target: {type: http, url: 'https://a.example', headers: {X: {env: INPUT_GITHUB_TOKEN}}}",
             "goes to GitHub only",
         ),
-        ("target: {type: github-models}", "the github-models target has no model"),
     ],
 )
 def test_the_token_goes_to_github_only(settle, text, told):
     with pytest.raises(InvalidSettings, match=told):
         settle(text)
+
+
+def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, monkeypatch):
+    monkeypatch.setenv("GITHUB_TOKEN", "a-token-of-the-job")
+    items = [{"prompt": "p", "expected_response": "x"}]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    project.write("evals.json", suite)
+    project.write("runevals.yaml", "target: {type: github-models}\n")
+    code, _, err = runevals()
+    assert (code, "the github-models target has no model" in err) == (2, True), err

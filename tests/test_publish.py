@@ -18,8 +18,8 @@ def test_one_file_that_cannot_be_written_costs_no_other(tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "out.json"
     write_whole(path, "old")
-    with pytest.raises(AttributeError):
-        write_whole(path, 5)  # a fault in the middle of writing
+    with pytest.raises(ZeroDivisionError):
+        write_whole(path, (str(1 / number) for number in (1, 0)))  # a fault in the middle of writing
     assert path.read_text(encoding="utf-8") == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["out.json"]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
 
+from runevals.bounded import BoundedJudge
 from runevals.converse import converse
-from runevals.dialects import LoadOptions, eval_document
+from runevals.dialects import LoadOptions, eval_document, eval_samples
 from runevals.dialects.reading import read_json
 from runevals.errors import JudgeRefused, TargetRefused
 from runevals.evaluate import evaluate
@@ -18,7 +21,9 @@ from runevals.plan import make_plan
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.sandbox import Sandbox
 from runevals.settings import Told, resolve
+from runevals.stopping import Budget, Limits, Stop
 from runevals.world import World
+from tests.test_judge import QUESTION
 
 
 @dataclass
@@ -53,8 +58,6 @@ class Judges:
 
 
 def plan_of(tmp_path, items, **document):
-    import json
-
     text = json.dumps({"schemaVersion": "1.2.0", **document, "items": items})
     suite = eval_document.load(read_json(text, "s.json"), LoadOptions())
     assert not suite.errors
@@ -161,3 +164,39 @@ def test_thresholds_decide_on_the_evaluators_own_scale(tmp_path):
     relevance, citations = found[0][0]
     assert (relevance.outcome, relevance.threshold) == (Outcome.FAILED, 4.0)
     assert (citations.outcome, citations.value, citations.score) == (Outcome.PASSED, 1.0, None)
+
+
+DIMENSIONS = [{"sample_id": "s", "prompt": "p", "dimensions": {"a": "is it a?", "b": "is it b?", "c": "is it c?"}}]
+
+
+def test_the_parts_of_an_evaluator_are_asked_all_at_once(tmp_path):
+    together = threading.Barrier(3, timeout=10)
+
+    def reply(question, case, turn):
+        together.wait()  # each waits for the two others
+        return Judgement(score={"a": 5.0, "b": 3.0, "c": 1.0}[question.evaluator], model="m")
+
+    suite = eval_samples.load(read_json(json.dumps(DIMENSIONS), "s.json"), LoadOptions())
+    assert not suite.errors
+    plan = make_plan([suite], resolve(Told(cwd=tmp_path, environment={})))
+    [[[result]]] = results(plan, Answers(lambda c: Response(text="x")), Judges(reply), workers=1)
+    assert (result.value, result.details["dimensions"]) == (3.0, {"a": 5.0, "b": 3.0, "c": 1.0})
+
+
+def test_no_more_questions_are_asked_at_once_than_were_told():
+    running, most, lock = 0, 0, threading.Lock()
+
+    def reply(question, case, turn):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+        return Judgement(score=3.0, model="m", cost_usd=0.0, input_tokens=0, output_tokens=0)
+
+    judge = BoundedJudge(Judges(reply), Budget(Limits(), Stop()), at_once=2)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: judge.ask(QUESTION, case=str(n), turn=1, attempt=1), range(20)))
+    assert most == 2

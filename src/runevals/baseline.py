@@ -45,6 +45,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         return None, ()
     if named.startswith(("http://", "https://")):
         found = document.parse(_fetched(named), named)
+        require_whole(found.report, named)
         return Baseline(report=found.report, source=_source(named, found.report)), ()
     path = Path(named)
     side = settings.base_side
@@ -57,7 +58,17 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
             raise InvalidSettings(f"the baseline: there is no file {named}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
     report = document.read(path)
+    require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
+
+
+def require_whole(report: RunReport, shown: str) -> None:
+    """Raises InvalidDocument for the result of a part: its absent cases would count as removed."""
+    shard = report.run.shard
+    if shard is not None:
+        raise InvalidDocument(
+            f"{shown} is shard {shard.part} of {shard.of}; put them together with `runevals merge`"
+        )
 
 
 def _committed(path: Path, settings: Settings) -> bool:
@@ -80,6 +91,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
         return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
     shown = f"{path.name} of {side.commit[:7]}"
     report = document.parse(content.decode("utf-8", errors="replace"), shown).report
+    require_whole(report, shown)
     return Baseline(report=report, source=_source(shown, report)), ()
 
 
@@ -93,7 +105,12 @@ def _pooled(folder: Path, settings: Settings) -> Baseline:
             found = document.read(path)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if found.complete and found.run.started_at < soon and any(case.values for case in found.cases):
+        if (
+            found.run.shard is None
+            and found.complete
+            and found.run.started_at < soon
+            and any(case.values for case in found.cases)
+        ):
             runs.append(found)
     if not runs:
         raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")

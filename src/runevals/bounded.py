@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.records import Conversation, ModelIdentity, Response
@@ -22,8 +25,11 @@ class BoundedTarget:
         if self._budget.stop.problem is not None:
             return Response(problem=self._budget.stop.problem)
         response = self._target.answer(conversation)
-        if response.problem is None and not self._is_free:
+        answered = response.problem is None or response.model is not None  # what came back was paid for
+        if answered and not response.cached and not self._is_free:
             self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
+        if not answered and self._budget.stop.problem is not None:
+            return Response(problem=self._budget.stop.problem)
         return response
 
     def identity(self) -> ModelIdentity:
@@ -36,20 +42,25 @@ class BoundedTarget:
 
 
 class BoundedJudge:
-    """A judge within the same budget."""
+    """A judge within the same budget, asked at most `at_once` questions at a time."""
 
-    def __init__(self, judge: Judge, budget: Budget) -> None:
+    def __init__(self, judge: Judge, budget: Budget, *, at_once: int) -> None:
         self._judge = judge
         self._budget = budget
+        self._turns = threading.BoundedSemaphore(at_once)
         self._is_free = judge.identity().type == "recorded"
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judge's answer; after a stop, the problem that made it. Raises JudgeRefused."""
-        if self._budget.stop.problem is not None:
-            return Judgement(score=None, problem=self._budget.stop.problem)
-        found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+        with self._turns:
+            if self._budget.stop.problem is not None:
+                return Judgement(score=None, problem=self._budget.stop.problem)
+            found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
         if found.model is not None and not self._is_free:
             self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
+        lacking = found.score is None or any(vote.score is None for vote in found.votes)
+        if lacking and self._budget.stop.problem is not None:
+            return replace(found, score=None, votes=(), problem=self._budget.stop.problem)
         return found
 
     def identity(self) -> ModelIdentity:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -29,8 +32,13 @@ class CacheInfo:
 class Cache:
     """Texts by key. What goes wrong with it is told once, and then it holds nothing: no run fails for it."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        """`folder` is made when something is kept. `warn` is told why a cache cannot be used."""
+    def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
+        """`folder` is made when something is kept. `warn` is told why a cache cannot be used.
+
+        What is kept outlives the process in any case, and with `durable` a loss of power too, for a few
+        milliseconds each.
+        """
+        self._durable = durable
         self.path = folder / FILENAME
         self._warn = warn
         self._lock = threading.Lock()
@@ -115,10 +123,38 @@ class Cache:
             made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
             self._opened = made
             made.execute("PRAGMA journal_mode = WAL")
-            made.execute("PRAGMA synchronous = NORMAL")
+            made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
             made.execute(_TABLE)
         return self._opened
 
     def _beside(self) -> tuple[Path, ...]:
         """SQLite's own files beside the database."""
         return tuple(self.path.with_name(self.path.name + ending) for ending in ("-wal", "-shm"))
+
+
+class SignedCache:
+    """Texts by what was asked, signed: nobody without the secret can plant one."""
+
+    def __init__(self, cache: Cache, secret: bytes) -> None:
+        self._cache = cache
+        self._secret = secret
+
+    def get(self, asked: object) -> str | None:
+        """What was kept for `asked`, which is plain JSON; None where nothing was, or its signature is wrong."""
+        key = _key(asked)
+        kept = self._cache.get(key)
+        if kept is None or not hmac.compare_digest(kept[:64].encode(), self._signature(key, kept[64:]).encode()):
+            return None
+        return kept[64:]
+
+    def put(self, asked: object, text: str) -> None:
+        """Keeps `text` for `asked`; what is there already stays."""
+        key = _key(asked)
+        self._cache.put(key, self._signature(key, text) + text)
+
+    def _signature(self, key: str, text: str) -> str:
+        return hmac.new(self._secret, f"{key}{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _key(asked: object) -> str:
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

@@ -43,7 +43,7 @@ class Calibration:
     def band(self) -> str:
         """What alpha allows, in Krippendorff's words."""
         if self.alpha.value is None:
-            return "unknown: nothing differs"
+            return "unknown: nothing differs" if self.judged else "unknown: nothing was judged"
         if self.alpha.value >= RELIABLE:
             return "reliable"
         return "tentative" if self.alpha.value >= TENTATIVE else "not to gate on"

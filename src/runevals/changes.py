@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
-from runevals.records import CaseReport, Change, ChangeKind, ChangeLabel, CheckReport, Outcome, Weakening
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Change,
+    ChangeKind,
+    ChangeLabel,
+    CheckReport,
+    Outcome,
+    Weakening,
+)
 
 
 @dataclass(slots=True)
@@ -17,7 +26,7 @@ class Side:
     values: tuple[float, ...]
     passes: int
     runs: int
-    due: int  # all but skipped ones
+    due: int  # all but skipped ones; those that the end of the run left out were due
 
     @classmethod
     def of(cls, case: CaseReport) -> Side:
@@ -25,8 +34,12 @@ class Side:
         statuses = [attempt.status for attempt in case.attempts]
         passes = statuses.count(Outcome.PASSED)
         runs = passes + statuses.count(Outcome.FAILED)
-        due = len(statuses) if runs == len(statuses) else len(statuses) - statuses.count(Outcome.SKIPPED)
+        due = len(statuses) if runs == len(statuses) else sum(map(_due, case.attempts))
         return cls(case.values, passes, runs, due)
+
+
+def _due(attempt: AttemptReport) -> bool:
+    return attempt.status is not Outcome.SKIPPED or attempt.cut_short
 
 
 @dataclass(slots=True)

@@ -12,8 +12,10 @@ from runevals.records import (
     FinalVerdict,
     GateResult,
     GateState,
+    Outcome,
     Problem,
     RunReport,
+    ShardInfo,
 )
 from runevals.wording import error_kinds, p_value, plural
 
@@ -35,6 +37,20 @@ def conclude(
     required = baseline_required and comparison is None
     verdict = _verdict(report, comparison, binding, gates, baseline_required=required)
     return Conclusion(report=report, comparison=comparison, gates=tuple(gates), verdict=verdict)
+
+
+def of_shard(report: RunReport, shard: ShardInfo) -> Conclusion:
+    """No gate looks at a part of the cases; it ends unmeasured only where no answer came at all."""
+    named = f"Shard {shard.part} of {shard.of}"
+    if report.run.stopped is not None:
+        verdict = _incomplete(report, report.run.stopped)
+    elif report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
+        headline = f"{named}: not measured – {error_kinds(report)}"
+        verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
+    else:
+        headline = f"{named}: {_passing(report)} – the merge of all shards decides"
+        verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=MEASURED_GREEN)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
 
 def _verdict(
@@ -115,12 +131,8 @@ def _unmeasured(
 
 
 def _green(report: RunReport, comparison: Comparison | None) -> str:
-    totals = report.totals
-    passing = f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass"
-    if totals.skipped:
-        passing += f", {totals.skipped} skipped"
     if comparison is None:
-        return f"{passing} – nothing to compare with yet"
+        return f"{_passing(report)} – nothing to compare with yet"
     if comparison.verdict is ComparisonVerdict.WARNING:
         return f"No clear regression in {plural(comparison.compared, 'case')}, but the drop may be real"
     if comparison.verdict is ComparisonVerdict.REGRESSION:
@@ -134,3 +146,9 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
     if comparison.verdict is ComparisonVerdict.IMPROVED:
         return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
     return f"No regression in {plural(comparison.compared, 'case')}"
+
+
+def _passing(report: RunReport) -> str:
+    totals = report.totals
+    skipped = f", {totals.skipped} skipped" if totals.skipped else ""
+    return f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass{skipped}"

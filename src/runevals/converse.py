@@ -38,7 +38,7 @@ def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Sto
 
 
 def _converse_one(trial: Trial, target: Target) -> Trace:
-    history: tuple[Message, ...] = ()
+    history = trial.case.opening
     turns: list[TurnTrace] = []
     broken: int | None = None
     if trial.case.problem is not None:
@@ -57,6 +57,8 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
                 turn=number,
                 prompt=turn.prompt,
                 history=history,
+                model=trial.case.model,
+                parameters=trial.case.parameters,
                 metadata=trial.case.metadata,
                 cwd=trial.case.cwd,
                 timeout_s=trial.case.timeout_s,

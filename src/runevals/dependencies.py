@@ -62,24 +62,30 @@ def same_cases(loaded: Loaded, known: RunReport) -> bool:
     return here == {(case.suite, case.key, case.fingerprint) for case in known.cases}
 
 
-def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> list[str]:
-    """Suites (the base's too: one may have been removed), settings, and what target and judge are made of."""
-    assert settings.target is not None  # noqa: S101 - looked at above
-    root = settings.repository
-    files = [*(settings.target.files or ()), settings.quarantine]
+def files_of(settings: Settings, loaded: Loaded) -> list[Path]:
+    """Suites, settings, and what target and judge are made of, as far as it is named; it need not be there."""
+    files = [settings.quarantine, *loaded.files]
+    if settings.target is not None:
+        files += settings.target.files or ()
+        files += [settings.target.base / word for word in settings.target.command]
+        if settings.target.function is not None:
+            files.append(settings.target.base / settings.target.function.partition(":")[0])
     files += [judge.path for judge in settings.judges if judge.path is not None]
-    if settings.target.function is not None:
-        files.append(settings.target.base / settings.target.function.partition(":")[0])
-    files += [settings.target.base / word for word in settings.target.command]
-    files += [folder / place for folder in {settings.cwd, root} for place in (*PLACES, FILENAME)]
+    files += [folder / place for folder in {settings.cwd, settings.repository} for place in (*PLACES, FILENAME)]
     if settings.mcp_config is not None:
         files.append(settings.cwd / settings.mcp_config)
     if settings.file is not None and settings.file.path is not None:
         files.append(settings.file.path)
-    files += loaded.files
-    globs = [_relative(Path(pattern), root) for pattern in settings.depends_on]
     for pattern in settings.depends_on:
         files += _matching(pattern)
+    return files
+
+
+def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> list[str]:
+    """Suites (the base's too: one may have been removed), settings, and what target and judge are made of."""
+    root = settings.repository
+    files = files_of(settings, loaded)
+    globs = [_relative(Path(pattern), root) for pattern in settings.depends_on]
     # A link and what it leads to: either may have changed.
     both = [*files, *(file.resolve() for file in files if file.exists())]
     inside = {path for file in both if (path := _relative(file, root)) is not None}

@@ -65,7 +65,7 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
         lines.append("Name one: runevals --prompts-file PATH")
     lines.append('Try one prompt: runevals --prompts "…" --expected "…"')
     lines.append(
-        "The simplest suite, as evals/evals.json: "
+        "Begin with a suite that runs: runevals init. The simplest one, as evals/evals.json: "
         '{"schemaVersion": "1.2.0", "items": [{"prompt": "…", "expected_response": "…"}]}'
     )
     return "\n".join(lines)

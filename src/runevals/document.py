@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -34,22 +34,34 @@ if TYPE_CHECKING:
     import cattrs
 
 FORMAT_VERSION = 1
+MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 
 Json = dict[str, Any]
 
 
 def write(conclusion: Conclusion) -> str:
     """The results document of a run, keys and cases in a fixed order; only times differ between equal runs."""
+    return "".join(written(conclusion))
+
+
+def written(conclusion: Conclusion) -> Iterator[str]:
+    """The same text piece by piece: of the cases, only one is held in memory twice."""
     plain = _converter().unstructure
     comparison = conclusion.comparison
-    document = {
-        **_head(conclusion.report),
-        "cases": plain(conclusion.report.cases),
+    rest = {
         "comparison": None if comparison is None else _comparison(comparison),
         "gates": plain(conclusion.gates),
         "verdict": plain(conclusion.verdict),
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    yield _json(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
+    for number, case in enumerate(conclusion.report.cases):
+        yield (",\n  " if number else "\n  ") + _json(plain(case)).replace("\n", "\n  ")
+    yield "\n ]," if conclusion.report.cases else "],"
+    yield _json(rest).removeprefix("{") + "\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def read(path: Path) -> RunReport:
@@ -62,7 +74,7 @@ def read(path: Path) -> RunReport:
 
 def read_conclusion(path: Path) -> Conclusion:
     """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
-    return parse(read_text(path, str(path)), str(path))
+    return parse(read_text(path, str(path), MAX_BYTES), str(path))
 
 
 def parse(text: str, shown: str) -> Conclusion:

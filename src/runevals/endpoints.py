@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from runevals.web_settings import WebSettings, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "github-models", "http", "a2a", "command", "python", "recorded", "skill"]
+TargetType = Literal["openai", "github-models", "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
 JudgeType = Literal["openai", "github-models", "azure", "recorded"]
 
 
@@ -36,6 +36,8 @@ class TargetSettings:
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     function: str | None = None
+    plugin: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)  # of a plugin
     path: Path | None = None
     reuse: bool = False
     deterministic: bool = False
@@ -47,6 +49,13 @@ class TargetSettings:
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
         return (self.api_key_env,) if self.web is None else self.web.key_names
+
+    def is_deployed_as(self, other: TargetSettings) -> bool:
+        """Whether both are one agent behind an address: asked in the same words, whatever commit they are of."""
+        if self.web is None or other.web is None:
+            return False
+        words = (self.type, self.model, self.system_prompt, replace(self.web, pick=None))
+        return words == (other.type, other.model, other.system_prompt, replace(other.web, pick=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +131,8 @@ def target_settings(given: Given) -> TargetSettings | None:
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
         function=told.get("function"),
+        plugin=told.get("plugin"),
+        options=told.get("options", {}),
         path=path,
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
@@ -136,6 +147,11 @@ def target_settings(given: Given) -> TargetSettings | None:
 def skill_target(base: Path) -> TargetSettings:
     """The skills in their usual folder."""
     return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, files=None)
+
+
+def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
+    """The chat models that the suites themselves name."""
+    return TargetSettings(type="openai", base=base, base_url=environment.get("OPENAI_BASE_URL") or None)
 
 
 def judge_settings(given: Given) -> tuple[JudgeSettings, ...]:
@@ -212,12 +228,14 @@ def _target_words(text: str) -> dict[str, Any]:
             return {"type": "command", "command": rest}
         case "python":
             return {"type": "python", "function": rest}
+        case "plugin":
+            return {"type": "plugin", "plugin": rest}
         case "http" | "https" | "a2a":
             return web_words(kind, rest)
         case _:
             raise InvalidSettings(
                 f"there is no target '{text}'; it is one of openai[:MODEL], github-models:MODEL, http:URL, "
-                "a2a:URL, recorded:FILE, command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER]"
+                "a2a:URL, recorded:FILE, command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER], plugin:NAME"
             )
 
 
@@ -292,9 +310,9 @@ def _command(value: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _complete(target: TargetSettings) -> None:
-    if target.type in ("openai", GITHUB_MODELS) and not target.model:
-        raise InvalidSettings(f"the {target.type} target has no model; name one with --model or target.model")
     if target.type == "command" and not target.command:
         raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
+    if target.type == "plugin" and not target.plugin:
+        raise InvalidSettings("the plugin target needs the name of a plugin: target.plugin or plugin:NAME")
     if target.type == "python" and (not target.function or ":" not in target.function):
         raise InvalidSettings("the python target needs a function: FILE.py:FUNCTION or MODULE:FUNCTION")

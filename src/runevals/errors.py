@@ -50,6 +50,10 @@ class UnknownEvaluator(ToldWrong):
     """A name that no evaluator has."""
 
 
+class UnusablePlugin(ToldWrong):
+    """An installed package has a plugin that cannot be loaded, or does not keep its contract."""
+
+
 class InvalidOptions(ToldWrong):
     """An evaluator was given options it cannot work with; `problems` has one sentence each."""
 

@@ -18,6 +18,7 @@ from runevals.evaluators.kinds import (
     Evaluator,
     Judged,
     Judgement,
+    Member,
     Part,
     Runs,
     Scripted,
@@ -36,6 +37,8 @@ from runevals.records import (
     Verdict,
 )
 from runevals.world import World
+
+MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +213,7 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
 def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> _Found:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
-    for member in evaluator.members:
-        found = _find_safely(member.evaluator, subject, place, world)
+    for member, found in _members(evaluator, subject, place, world):
         judgements += found.judgements
         if isinstance(found.result, Problem):
             told = f"{found.result.code}: {found.result.message}"
@@ -223,6 +225,22 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
         if evaluator.enough(parts):
             break
     return _Found(evaluator.combine(parts), judgements)
+
+
+def _members(
+    evaluator: Composite, subject: Subject, place: _Place, world: World
+) -> Iterator[tuple[Member, _Found]]:
+    """What each member found, in their order; those that wait for a judge or a worker wait together."""
+
+    def find(member: Member) -> _Found:
+        return _find_safely(member.evaluator, subject, place, world)
+
+    waiting = sum(not isinstance(member.evaluator, Check) for member in evaluator.members)
+    if evaluator.in_order or waiting < 2:
+        yield from ((member, find(member)) for member in evaluator.members)
+        return
+    with ThreadPoolExecutor(min(waiting, MOST_AT_ONCE), thread_name_prefix="member") as pool:
+        yield from zip(evaluator.members, pool.map(find, evaluator.members), strict=True)
 
 
 def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, *, negated: bool) -> Outcome:

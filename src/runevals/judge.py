@@ -293,7 +293,9 @@ def _response_format(output_format: str, question: Question, nonce: str) -> dict
 def _whole(question: Question) -> bool:
     """Whether whole numbers are asked for: the range is of them, and not finer than they are."""
     low, high = question.scale.minimum, question.scale.maximum
-    return low.is_integer() and high is not None and high.is_integer() and high - low >= FEWEST_STEPS
+    if high is None:
+        return False
+    return float(low).is_integer() and float(high).is_integer() and high - low >= FEWEST_STEPS
 
 
 def _rubrics() -> dict[str, str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from runevals.cache import Cache
+from runevals.cache import Cache, SignedCache
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import ModelJudge
 from runevals.records import ModelIdentity
@@ -24,22 +22,20 @@ class CachedJudge:
     def __init__(self, judge: ModelJudge, cache: Cache, *, vote: int, redact: Callable[[str], str]) -> None:
         """`vote` numbers the voters of a panel; `redact` takes secrets out of what is kept."""
         self._judge = judge
-        self._cache = cache
+        self._cache = SignedCache(cache, judge.secret)
         self._vote = vote
         self._redact = redact
         self._reported: set[str] = set()
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The kept judgement, else a new one, which is kept unless it is a problem. Raises JudgeRefused."""
-        asked = json.dumps([self._judge.sent_for(question), self._vote, attempt], sort_keys=True)
-        key = hashlib.sha256(asked.encode()).hexdigest()
-        kept = self._kept(key, question)
+        asked = [self._judge.sent_for(question), self._vote, attempt]
+        kept = self._kept(asked, question)
         if kept is not None:
             return kept
         found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
         if found.problem is None:
-            told = json.dumps([found.score, self._redact(found.reason), found.model])
-            self._cache.put(key, self._signature(key, told) + told)
+            self._cache.put(asked, json.dumps([found.score, self._redact(found.reason), found.model]))
         return found
 
     def identity(self) -> ModelIdentity:
@@ -47,11 +43,11 @@ class CachedJudge:
         known = self._judge.identity()
         return replace(known, reported=tuple(sorted({*known.reported, *self._reported})))
 
-    def _kept(self, key: str, question: Question) -> Judgement | None:
-        kept = self._cache.get(key)
-        if kept is None or not hmac.compare_digest(kept[:64], self._signature(key, kept[64:])):
+    def _kept(self, asked: object, question: Question) -> Judgement | None:
+        kept = self._cache.get(asked)
+        if kept is None:
             return None
-        score, reason, model = json.loads(kept[64:])
+        score, reason, model = json.loads(kept)
         if not question.scale.holds(score):
             return None
         if model is not None:
@@ -59,6 +55,3 @@ class CachedJudge:
         return Judgement(
             score=score, reason=reason, model=model, cost_usd=0.0, input_tokens=0, output_tokens=0, cached=True
         )
-
-    def _signature(self, key: str, told: str) -> str:
-        return hmac.new(self._judge.secret, f"{key}{told}".encode(), hashlib.sha256).hexdigest()

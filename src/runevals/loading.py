@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.discover import discover
-from runevals.endpoints import skill_target
+from runevals.endpoints import model_target, skill_target
 from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
 from runevals.evaluators.kinds import Runs, Scripted
 from runevals.plan import RunPlan
@@ -127,10 +127,18 @@ def shown_path(path: Path, settings: Settings) -> str:
 
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
-    """Settings that name no target get the one that the suites are written for: skills for skill cases."""
-    if settings.target is None and suites and all(suite.dialect == skill_cases.NAME for suite in suites):
+    """Settings that name no target get the one that the suites are for: skills, or the models that they name."""
+    if settings.target is not None or not suites:
+        return settings
+    if all(suite.dialect == skill_cases.NAME for suite in suites):
         return replace(settings, target=skill_target(settings.cwd))
+    if not _without_model(suites):
+        return replace(settings, target=model_target(settings.cwd, settings.environment))
     return settings
+
+
+def _without_model(suites: Sequence[Suite]) -> list[str]:
+    return [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.model is None]
 
 
 def require(suites: Sequence[Suite], settings: Settings) -> None:
@@ -155,6 +163,11 @@ def require(suites: Sequence[Suite], settings: Settings) -> None:
             f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
             "use --target skill, or name other suites"
         )
+    target = settings.target
+    of_models = target is not None and target.type in ("openai", "github-models")
+    if target is not None and of_models and not target.model and (lost := _without_model(suites)):
+        told = f"the {target.type} target has no model; name one with --model or target.model"
+        raise InvalidSettings(f"{told} ({lost[0]} names none either)")
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
     if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
         raise InvalidSettings(
@@ -186,7 +199,9 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
                 if answer.error is not None:
                     location = check.spec.location or turn.location or case.location
                     message = f"{check.id} cannot be used: {answer.reason}"
-                    problem = SuiteProblem(location=location, pointer=check.spec.pointer, message=message)
+                    problem = SuiteProblem(
+                        location=location, pointer=check.spec.pointer, message=message, rule="evaluator-unusable"
+                    )
                     problems[problem] = None
     if problems:
         raise InvalidSuite(list(problems))

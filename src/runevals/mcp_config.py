@@ -63,7 +63,7 @@ def read_servers(content: bytes, suffix: str, shown: str) -> tuple[McpServer, ..
     source = parse_source(content, suffix, shown)
     told = _fetching_ones(source.value)
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key)
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals", "mcp-1", told)
     ] or list(_misplaced(source, told))
     if problems:

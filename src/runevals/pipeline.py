@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
-from runevals.conclude import conclude
+from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.plan import RunPlan, Trial
-from runevals.records import Comparison, Conclusion, Provenance, Rule, RunReport
+from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
 from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
+from runevals.withholding import without_content
 from runevals.world import World
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
@@ -67,7 +68,7 @@ class Measurement:
 
         Single cases are never run again: keeping the best of them would hide every loss.
         """
-        while self._rounds < self.plan.repeat and self._world.stop.problem is None:
+        while self._rounds < self.plan.repeat:
             if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
                 return
             self._rounds += 1
@@ -86,7 +87,8 @@ class Measurement:
         cut_short = any(evaluation.cut_short for evaluation in self._done)
         stopped = self._world.stop.problem if cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        return redacted(score(self.plan, self._done, info), self._redact)
+        found = redacted(score(self.plan, self._done, info), self._redact)
+        return without_content(found, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
@@ -94,6 +96,7 @@ class Measurement:
         traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
         for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
             self._done.append(evaluation)
+            world.stop.cut_short |= evaluation.cut_short
             yield evaluation
 
 
@@ -139,8 +142,17 @@ def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, setti
     return concluded(report, verified(stored, against, changes), settings)
 
 
+def incomplete(conclusion: Conclusion, stopped: Problem, settings: Settings) -> Conclusion:
+    """What was found, of a run that ended before it was sure of it."""
+    run = replace(conclusion.report.run, stopped=stopped)
+    report = replace(conclusion.report, run=run, complete=False)
+    return concluded(report, conclusion.comparison, replace(settings, weakenings=()))
+
+
 def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
-    """gate → conclude."""
+    """gate → conclude; a part of a run decides nothing."""
+    if report.run.shard is not None:
+        return of_shard(report, report.run.shard)
     if comparison is not None:
         comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
     gates = apply_gates(settings, report, comparison)

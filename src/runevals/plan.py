@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged
-from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, Suite, Turn
+from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.settings import Settings
+from runevals.shard import Shard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class RunPlan:
     trials: tuple[Trial, ...]
     excluded: int = 0  # cases left out by filters
     quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
+    shard: ShardInfo | None = None  # which part of the whole plan this is
 
     def round(self, number: int) -> tuple[Trial, ...]:
         """One attempt at every case: those with this number, from 1."""
@@ -67,19 +69,37 @@ def make_plan(
         raise ToldWrong(_nothing_left(everything, settings))
     repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
     builder = _Builder()
-    trials = [
-        Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)
-        for index, case in enumerate(cases)
-        for attempt in range(1, repeat + 1)
-    ]
     return RunPlan(
         suites=tuple(suites),
         cases=cases,
         checks=tuple(tuple(builder.turn(turn) for turn in case.turns) for case in cases),
         repeat=repeat,
-        trials=tuple(trials),
+        trials=_trials(cases, repeat),
         excluded=len(everything) - len(cases),
         quarantined=quarantined,
+    )
+
+
+def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
+    """The cases of `plan` that fall into `shard`, in the same order; there may be none. All without a shard."""
+    if shard is None:
+        return plan
+    positions = tuple(i for i, case in enumerate(plan.cases) if shard.holds(case.suite, case.key))
+    cases = tuple(plan.cases[i] for i in positions)
+    return replace(
+        plan,
+        cases=cases,
+        checks=tuple(plan.checks[i] for i in positions),
+        trials=_trials(cases, plan.repeat),
+        shard=ShardInfo(part=shard.part, of=shard.of, plan_cases=len(plan.cases), positions=positions),
+    )
+
+
+def _trials(cases: Sequence[Case], repeat: int) -> tuple[Trial, ...]:
+    return tuple(
+        Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)
+        for index, case in enumerate(cases)
+        for attempt in range(1, repeat + 1)
     )
 
 
@@ -88,9 +108,13 @@ class _Builder:
 
     def __init__(self) -> None:
         self._built: dict[str, BuiltCheck] = {}
+        self._turns: dict[tuple[int, ...], PlannedTurn] = {}
 
     def turn(self, turn: Turn) -> PlannedTurn:
-        return PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        same = tuple(map(id, turn.checks))  # the very same specs, which outlive this builder
+        if same not in self._turns:
+            self._turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        return self._turns[same]
 
     def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
         key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight, spec.negated, spec.children))

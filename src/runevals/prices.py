@@ -43,6 +43,11 @@ class Prices:
         return None
 
 
+def is_known(model: str) -> bool:
+    """Whether the table has a price for it, dated or not."""
+    return any(name in _table() for name in (model, _DATED.sub("", model)))
+
+
 @cache
 def _table() -> Mapping[str, Price]:
     told = json.loads(files("runevals").joinpath("prices.json").read_text(encoding="utf-8"))

@@ -38,7 +38,7 @@ def read_entries(content: bytes, suffix: str, shown: str) -> tuple[Entry, ...]:
     """The list. Raises InvalidSuite with every problem of the file."""
     source = parse_source(content, suffix, shown)
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key)
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals", "quarantine-1", source.value)
     ]
     if problems:

@@ -23,6 +23,11 @@ class Complaint:
     kind: Literal["unknown_key", "other"] = "other"
     key: bool = False
 
+    @property
+    def rule(self) -> str:
+        """The rule of a suite's problem that it is."""
+        return "unknown-key" if self.kind == "unknown_key" else "schema"
+
 
 @cache
 def schema(package: str, name: str) -> Mapping[str, Any]:
@@ -97,9 +102,8 @@ def _words(error: Any) -> Iterator[Complaint]:
             yield Complaint(place=place, message=f"must be one of {shown}, but is {_short(error.instance)}{hint}")
         case "minItems":
             noun = "entry" if error.validator_value == 1 else "entries"
-            yield Complaint(
-                place=place, message=f"must have at least {error.validator_value} {noun}, but is empty"
-            )
+            found = f"has {len(error.instance)}" if error.instance else "is empty"
+            yield Complaint(place=place, message=f"must have at least {error.validator_value} {noun}, but {found}")
         case "maxItems":
             number = len(error.instance)
             yield Complaint(

@@ -94,6 +94,7 @@ def run_info(
         ref=provenance.ref,
         settings=provenance.settings,
         notices=provenance.notices,
+        shard=plan.shard,
     )
 
 
@@ -217,14 +218,18 @@ def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckReport], b
 
 
 def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
-    """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it."""
+    """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it.
+
+    A kept answer is no attempt more: it was, or may have been, counted where it was given.
+    """
     more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
     for report in older:
         for case in report.cases:
-            more[case.suite, case.key, case.fingerprint].extend(case.attempts)
+            more[case.suite, case.key, case.fingerprint].extend(a for a in case.attempts if not a.cached)
     cases = []
     for case in newest.cases:
-        attempts = [*case.attempts, *more[case.suite, case.key, case.fingerprint]]
+        kept = any(attempt.cached for attempt in case.attempts)
+        attempts = [*case.attempts, *(() if kept else more[case.suite, case.key, case.fingerprint])]
         numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
         cases.append(over_attempts(case, numbered))
     return run_report(newest.run, cases, complete=newest.complete)
@@ -249,6 +254,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         cost_usd=total(turn.cost_usd for turn in answered),
         judge_cost_usd=total(result.cost_usd for result in judged),
         judge_cached=sum(result.cached for result in judged),
+        cached=sum(turn.cached for turn in turns),
         input_tokens=whole_total(turn.input_tokens for turn in answered),
         output_tokens=whole_total(turn.output_tokens for turn in answered),
         latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
@@ -323,6 +329,8 @@ def _by_score(results: Sequence[CheckReport]) -> float | None:
 
 
 def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
+    if len(attempts) == 1:
+        return attempts[0].layers
     incomplete = {layer for attempt in attempts for layer in attempt.layers.incomplete}
     return Layers(
         fact=_mean(attempt.layers.fact for attempt in attempts),

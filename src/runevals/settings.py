@@ -14,12 +14,14 @@ from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_setti
 from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
 from runevals.nearest import did_you_mean
-from runevals.prices import Price, Prices
+from runevals.prices import Price, Prices, is_known
 from runevals.records import Gate, Rule, Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
 from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.shard import Shard, read_shard
 from runevals.stopping import Limits
 from runevals.urls import Fetching
+from runevals.withholding import Content
 
 CACHE = ".evals/cache"
 
@@ -50,6 +52,7 @@ class Settings:
     category: tuple[str, ...]
     tag: tuple[str, ...]
     filter: tuple[str, ...]
+    shard: Shard | None  # None: all cases
     evaluators: tuple[str, ...]
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
@@ -71,8 +74,10 @@ class Settings:
     prices: Prices
     errors_limit: float
     limits: Limits
+    redact: Content
     output_dir: str
     cache: Path | None  # None: nothing is kept
+    cache_target: bool
     baseline_artifact: str | None
     baseline_branch: str
     comment: str
@@ -155,6 +160,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         category=tuple(values["category"]),
         tag=tuple(values["tag"]),
         filter=tuple(values["filter"]),
+        shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
         baseline_named=origins["baseline"] not in in_files,
@@ -178,10 +184,11 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
-        prices=Prices({name: Price(**told) for name, told in file.values.get("prices", {}).items()}),
+        prices=_prices(file, guarding),
         fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
+        redact=values["redact"],
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],
@@ -189,6 +196,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         ),
         output_dir=values["output_dir"],
         cache=_cache(values["cache"], told),
+        cache_target=values["cache_target"],
         baseline_artifact=values["baseline_artifact"],
         baseline_branch=values["baseline_branch"],
         comment=values["comment"],
@@ -226,10 +234,19 @@ def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None)
 
 
 def _cache(named: str | None, told: Told) -> Path | None:
-    """Where judges' answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
+    """Where answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
     if named is None:
         return None if told.environment.get("CI") else told.cwd / CACHE
     return None if named == "none" else told.cwd / named
+
+
+def _prices(file: SettingsFile, guarding: BaseSide | None) -> Prices:
+    """What models cost. A change sets prices for models that are new: with others it would hide what it costs."""
+    written = {name: Price(**told) for name, told in file.values.get("prices", {}).items()}
+    if guarding is None or guarding.file is None:
+        return Prices(written)
+    of_base = {name: Price(**told) for name, told in guarding.file.values.get("prices", {}).items()}
+    return Prices({**{name: price for name, price in written.items() if not is_known(name)}, **of_base})
 
 
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
@@ -241,7 +258,7 @@ def _held_back(file: SettingsFile, guarding: BaseSide) -> Iterator[Weakening]:
     """What the head's settings file says otherwise about how it is judged."""
     assert guarding.file is not None  # noqa: S101 - guarding only with a file
     before = (guarding.forked or guarding.file).values
-    for name in GUARDED:
+    for name in (*GUARDED, "prices"):
         if file.values.get(name) != before.get(name):
             message = "the setting was changed; until that is merged, the base's holds"
             yield Weakening(suite=guarding.file.shown, key=name, message=message)

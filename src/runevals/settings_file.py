@@ -53,6 +53,7 @@ GUARDED = (
     "min_pass_rate",
     "on_incomparable",
     "quarantine",
+    "redact",
     "require_credentials",
     "sandbox",
     "tag",
@@ -122,7 +123,7 @@ def base_settings_file(
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key)
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals", "settings-1", source.value)
     ]
     problems += _literal_keys(source)
@@ -168,7 +169,7 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges"})
+_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges", "redact"})
 
 
 def _flat(value: Any) -> dict[str, Any]:
@@ -180,6 +181,8 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["errors_limit"] = value["errors"]["limit"]
     if "evaluators" in value:
         flat["definitions"] = value["evaluators"]
+    if "redact" in value:
+        flat["redact"] = value["redact"].get("content", "full")
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline

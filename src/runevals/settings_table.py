@@ -35,8 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="target",
         kind="text",
-        help="The system under test: openai[:MODEL], github-models:MODEL, http:URL, a2a:URL, recorded:FILE, "
-        "command:PROGRAM or python:FILE.py:FUNCTION.",
+        help="The system under test: openai[:MODEL], github-models:MODEL, http:URL, a2a:URL, command:PROGRAM, "
+        "python:FILE.py:FUNCTION, skill[:FOLDER], recorded:FILE or plugin:NAME.",
     ),
     Setting(name="model", kind="text", help="The model that the target is asked for."),
     Setting(
@@ -52,6 +52,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
     Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
     Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
+    Setting(
+        name="shard",
+        kind="text",
+        help="Run only part i of n of the cases, i/n; `runevals merge` puts the parts together.",
+    ),
     Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
     Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
     Setting(
@@ -160,10 +165,17 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="redact",
+        kind="text",
+        help="What results keep of prompts and answers: full, hashes or none.",
+        default="full",
+        choices=("full", "hashes", "none"),
+    ),
+    Setting(
         name="max_cost",
         kind="number",
         help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
-        minimum=0,
+        minimum=0.0001,
     ),
     Setting(
         name="max_tokens",
@@ -183,6 +195,13 @@ SETTINGS: tuple[Setting, ...] = (
         name="cache",
         kind="text",
         help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
+        as_input=False,
+    ),
+    Setting(
+        name="cache_target",
+        kind="yes_no",
+        help="Keep the target's answers there too (openai targets only).",
+        default=False,
         as_input=False,
     ),
     Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
@@ -229,8 +248,14 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="mode",
         kind="text",
-        help="run, or comment: show the results of another run (default: by the event).",
-        choices=("run", "comment"),
+        help="run, merge (a run's shards) or comment (show another run's results); by default as the event asks.",
+        choices=("run", "merge", "comment"),
+    ),
+    Setting(
+        name="shards",
+        kind="text",
+        help="The folder of the shards' results that mode merge reads.",
+        default="shards",
     ),
     Setting(
         name="allow_untrusted",

@@ -21,7 +21,6 @@ from runevals.power import Noise
 
 K = TypeVar("K", bound=Hashable)
 
-ALPHA = 0.01
 EXACT_MAX_CASES = 400
 EXACT_MAX_BITS = 400_000
 _MAX_DENOMINATOR = 1000

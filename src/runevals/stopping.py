@@ -25,6 +25,7 @@ class Stop:
         self._asked: Future[None] = Future()
         self._ends_at = float("inf")
         self.problem: Problem | None = None
+        self.cut_short = False  # it left something of the run unmeasured
 
     def ask(self, problem: Problem, *, grace_s: float = float("inf")) -> None:
         """From now on nothing is sent, and after `grace_s` nothing is waited for. Not for signal handlers."""
@@ -93,13 +94,18 @@ class Budget:
             cost, tokens = self._cost_usd, self._tokens
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
         if most_usd is not None and cost_usd is None:
-            self._exhausted("--max-cost cannot be kept: what a call costs is unknown (`prices:` in the settings)")
+            self._unknown("--max-cost cannot be kept: what a call costs is unknown (`prices:` in the settings)")
         elif most_usd is not None and cost >= most_usd:
             self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
         elif most_tokens is not None and (input_tokens is None or output_tokens is None):
-            self._exhausted("--max-tokens cannot be kept: a call does not say how many it took")
+            self._unknown("--max-tokens cannot be kept: a call does not say how many it took")
         elif most_tokens is not None and tokens >= most_tokens:
             self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
+
+    def _unknown(self, told: str) -> None:
+        """The run is no whole one even where nothing of it is missing: it may have cost more than it might."""
+        self.stop.cut_short = True
+        self._exhausted(told)
 
     def _exhausted(self, told: str) -> None:
         self.stop.ask(Problem(code="budget_exhausted", message=told))

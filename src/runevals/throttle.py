@@ -18,6 +18,7 @@ FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"
 
 FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
+LOOK_EVERY_S = 0.5  # whether a run was stopped
 MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
@@ -53,12 +54,19 @@ class Throttle:
     """
 
     def __init__(
-        self, *, max_attempts: int = 5, max_retry_s: float = 120.0, first_delay_s: float = FIRST_DELAY_S
+        self,
+        *,
+        max_attempts: int = 5,
+        max_retry_s: float = 120.0,
+        first_delay_s: float = FIRST_DELAY_S,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
 
-        `max_retry_s` bounds the pauses of one call together, not its waiting for a turn.
+        `max_retry_s` bounds the pauses of one call together, not its waiting for a turn. Once it has `stopped`,
+        nothing is sent, and whoever waits gives up.
         """
+        self._stopped = stopped
         self.max_attempts = max_attempts
         self.max_retry_s = max_retry_s
         self.first_delay_s = first_delay_s
@@ -75,6 +83,8 @@ class Throttle:
         patience = self.max_retry_s
         for attempt in range(1, self.max_attempts + 1):
             entered_at = self._enter()
+            if entered_at is None:
+                raise give_up(TryAgain("failed", "nothing more is sent: the run was stopped"))
             try:
                 answer = send()
             except TryAgain as failure:
@@ -86,7 +96,7 @@ class Throttle:
                 if attempt == self.max_attempts or patience < 0:
                     raise give_up(failure) from failure
                 if not failure.pauses_host:
-                    time.sleep(delay)
+                    self._rest(delay)
             except BaseException:
                 self._leave(entered_at)
                 raise
@@ -100,15 +110,22 @@ class Throttle:
         jitter = self._random.uniform(0.0, ceiling)
         return jitter if after_s is None else after_s + 0.1 * jitter
 
-    def _enter(self) -> float:
-        """Waits for a turn → when it came."""
+    def _rest(self, delay: float) -> None:
+        ends_at = time.monotonic() + delay
+        while not self._stopped() and (left := ends_at - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_EVERY_S))
+
+    def _enter(self) -> float | None:
+        """Waits for a turn → when it came; None where there will be none."""
         with self._turn:
             while True:
+                if self._stopped():
+                    return None
                 now = time.monotonic()
                 ready_at = max(self._resume_at, self._window.ready_at(now))
                 if ready_at <= now and self._running < self._most_running:
                     break
-                self._turn.wait(ready_at - now if ready_at > now else None)
+                self._turn.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
             self._running += 1
             self._window.take(now)
             return now

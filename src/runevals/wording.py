@@ -213,8 +213,10 @@ def other_metrics(comparison: Comparison) -> list[str]:
 
 
 def judge_notes(report: RunReport) -> list[str]:
-    """What a reader should know of how the judges came to their scores: kept answers, and how far votes agree."""
+    """What a reader should know of how numbers came about: what was kept, and how far judges' votes agree."""
     notes = []
+    if report.totals.cached:
+        notes.append(f"{plural(report.totals.cached, 'answer')} from the cache")
     if report.totals.judge_cached:
         notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
     for found in report.agreement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.commands.action import execute
-from runevals.errors import CannotWrite, InvalidSettings
+from runevals.errors import CannotWrite, InvalidSettings, WorldRefused
 from tests.commands.test_run import ANSWERS, SUITE
 
 
@@ -54,3 +54,19 @@ def test_a_folder_outside_the_workspace_is_refused_before_the_run(job, project, 
     with pytest.raises(InvalidSettings, match="no folder inside the workspace"):
         job(target="recorded:answers.jsonl", output_dir=folder)
     assert told(project, "output") == ""
+
+
+@pytest.mark.parametrize("parts", [[1, 2, 3], [1, 3]], ids=["all", "one is missing"])
+def test_a_matrix_of_parts_and_the_job_that_merges_them(job, zoo, project, parts):
+    """As in docs/action.md: each part leaves its document in a folder of its own."""
+    project.write("runevals.yaml", (project.path / "runevals.yaml").read_text() + "min_pass_rate: 0.99\n")
+    for part in parts:
+        assert job(shard=f"{part}/3", output_dir=f"shards/part-{part}") == 0
+        assert "verdict<<" in told(project, "output")
+    if len(parts) < 3:
+        with pytest.raises(WorldRefused, match="missing: 2"):
+            job(mode="merge")
+        return
+    assert job(mode="merge", output_dir="merged") == 1
+    assert project.document("merged/results.json")["totals"]["cases"] == 25
+    assert {gate["name"] for gate in project.document("merged/results.json")["gates"]} >= {"min_pass_rate"}

@@ -84,7 +84,7 @@ def test_a_cost_that_nobody_knows_cannot_be_limited(paid, runevals):
 def test_recorded_answers_cost_nothing(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", "".join(f'{{"case": "k{n}", "output": "yes"}}\n' for n in range(20)))
-    assert runevals("--target", "recorded:answers.jsonl", "--max-cost", "0")[0] == 0
+    assert runevals("--target", "recorded:answers.jsonl", "--max-cost", "0.01")[0] == 0
 
 
 def test_time_is_a_budget_too(project, runevals):
@@ -114,3 +114,40 @@ def test_a_regression_in_half_a_run_is_no_verdict(paid, runevals):
     code, out, _ = runevals(*RUN, "--baseline", "base.json", "--max-cost", "0.1")
     assert code == 3
     assert out.startswith("! Incomplete")
+
+
+def test_answers_that_hold_nothing_are_paid_for_too(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", PRICES)
+    with chat_server(lambda body, n: Reply(None, finish_reason="length")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals(*RUN, "--max-cost", "0.1")
+    assert (code, "--max-cost 0.1 is spent" in out) == (3, True)
+    assert len(server.requests) <= 6
+
+
+def test_nothing_is_tried_again_once_the_time_is_over(project, runevals, monkeypatch):
+    project.write("evals.json", {**SUITE, "items": ITEMS[:2]})
+    with chat_server(lambda body, n: Reply(status=503)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, _ = runevals(*RUN, "--max-duration", "0.3")
+        asked = len(server.requests)
+    assert code == 3
+    assert asked <= 4
+    assert project.document()["run"]["stopped"]["code"] == "budget_exhausted"
+
+
+def test_a_cost_that_is_unknown_is_no_green_even_where_every_call_was_under_way_already(paid, runevals):
+    paid.write("evals.json", {**SUITE, "items": ITEMS[:2]})
+    paid.write("runevals.yaml", "repeat: 1\n")
+    code, out, _ = runevals(*RUN, "--max-cost", "5")
+    assert code == 3
+    assert "--max-cost cannot be kept" in out
+
+
+def test_a_run_that_was_cut_short_passes_no_gate_of_being_measured(paid, runevals):
+    runevals(*RUN, "--max-cost", "0.1")
+    [gate] = [gate for gate in paid.document()["gates"] if gate["name"] == "measured"]
+    assert gate["state"] == "failed"
+    assert "of 20 cases could not be measured" in gate["reason"]
+    assert '<error type="unmeasured"' in (paid.path / "out.xml").read_text()

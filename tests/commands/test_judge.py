@@ -142,7 +142,15 @@ def test_a_judge_that_obeys_is_found_out(project, runevals, play):
 
 def test_a_check_without_answers_is_no_check(project, runevals, play):
     play(lambda shown: None)
-    assert runevals("judge", "check", "--times", "1")[0] == 3
+    code, out, _ = runevals("judge", "check", "--times", "1")
+    assert (code, out.splitlines()[0]) == (3, "Relevance: not measured – the judge gave too few scores")
+
+
+def test_a_judge_that_lets_the_bad_answer_pass_has_nothing_to_be_attacked(project, runevals, play):
+    play(lambda shown: 4)
+    code, out, _ = runevals("judge", "check", "--times", "1")
+    assert code == 1
+    assert "the bad answer passes as it is" in out.splitlines()[0]
 
 
 def test_only_what_asks_a_judge_can_be_attacked(project, runevals, play):

@@ -77,9 +77,9 @@ def test_the_cache_is_shown_and_cleared(judged, runevals):
     judged.write("runevals.yaml", SETTINGS + "judge: four\n")
     runevals("-q", "-o", "out.json")
     assert runevals("cache-dir")[1].strip() == str(judged.path / ".evals/cache")
-    assert runevals("cache-info")[1].startswith("4 judgements, ")
-    assert runevals("cache-clear")[1].startswith("Forgotten: 4 judgements")
-    assert runevals("cache-info")[1].startswith("0 judgements, ")
+    assert runevals("cache-info")[1].startswith("4 answers, ")
+    assert runevals("cache-clear")[1].startswith("Forgotten: 4 answers")
+    assert runevals("cache-info")[1].startswith("0 answers, ")
 
 
 @pytest.mark.parametrize("way", ["CI", "none"])
@@ -124,3 +124,15 @@ def test_settings_show_every_judge(judged, runevals):
     assert "three + four" in out
     assert "openai model=three" in out
     assert "a-key-of-ours" not in out
+
+
+def test_in_ci_nothing_that_anybody_could_have_signed_is_believed(judged, runevals, monkeypatch):
+    judged.write("runevals.yaml", SETTINGS + "judge: four\n")
+    monkeypatch.setenv("CI", "true")
+    runevals("-q", "-o", "out.json", "--cache", "kept")
+    runevals("-q", "-o", "out.json", "--cache", "kept")
+    assert len(judged.server.requests) == 4  # signed with the key
+    monkeypatch.delenv("OPENAI_API_KEY")
+    runevals("-q", "-o", "out.json", "--cache", "other")
+    runevals("-q", "-o", "out.json", "--cache", "other")
+    assert len(judged.server.requests) == 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -164,3 +165,15 @@ def test_every_schema_is_listed_and_printed_and_is_one(runevals):
         jsonschema.Draft202012Validator.check_schema(json.loads(printed))
     code, _, err = runevals("schema", "setings")
     assert (code, "did you mean 'settings'?" in err) == (2, True)
+
+
+def test_the_readme_names_every_command():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    missing = [name for name in COMMANDS if name != "action" and f"`runevals {name}" not in readme]
+    assert [name for name in missing if f", `{name}" not in readme] == []
+
+
+def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
+    code, out, _ = runevals("evaluators", "not_contains")
+    assert code == 0
+    assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")

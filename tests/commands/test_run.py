@@ -358,10 +358,13 @@ def test_a_key_alone_keeps_no_command_from_its_work(answered, runevals, monkeypa
 def test_a_suite_key_cannot_command_the_runner_from_an_error(project, runevals, monkeypatch):
     project.write("evals.json", {**SUITE, "items": [{"testId": "x\n::error file=a::pwned", "promt": "?"}] * 2})
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for words in ([], ["validate"]):
+    for words in ([], ["validate", "--format", "text"]):
         code, out, err = runevals(*words)
         assert code == 2
         assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
+    code, out, err = runevals("validate")  # whose own annotations are meant
+    assert (code, err) == (2, "")
+    assert all(line.startswith("::error file=evals.json,line=") for line in out.splitlines())
 
 
 def test_files_of_a_folder_that_are_no_suites_are_named(project, runevals):
@@ -474,3 +477,18 @@ def test_a_suite_that_is_a_link_out_of_the_repository_is_refused(project, runeva
     assert (code, "leads out of the repository by a link" in err) == (2, True), err
     code, _, err = runevals("validate", outside)
     assert code == 0, err
+
+
+@pytest.mark.parametrize("name", ["eval-samples.json", "one.yaml"])
+def test_a_single_sample_is_a_sample(project, runevals, name):
+    """As the format's own documentation prints one: its assertions are never dropped."""
+    sample = {"sample_id": "s", "prompt": "p", "assertions": [{"type": "contains", "value": "not there"}]}
+    project.write(name, sample)
+    project.write("answers.jsonl", '{"case": "s", "output": "p"}\n')
+    _, _, err = runevals("run", name, "--target", "recorded:answers.jsonl", "-o", "out.json")
+    assert project.document()["run"]["suites"][0]["dialect"] == "eval-samples", err
+    [case] = project.document()["cases"]
+    assert (case["key"], case["status"]) == ("s", "failed")
+    project.write(name, {**sample, "assertions": [{"type": "contain", "value": "x"}]})
+    code, _, err = runevals("validate", name)
+    assert (code, "did you mean 'contains'" in err, f"{name}:" in err) == (2, True, True)

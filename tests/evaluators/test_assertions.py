@@ -31,6 +31,12 @@ TABLE = [
     ("contains", {"value": "Refund"}, told("a refund"), True),
     ("contains", {"value": "refund"}, told("no"), False),
     ("contains", {"value": " refund"}, told("refund"), False),  # nothing is trimmed
+    ("contains", {"value": "Refund", "case_sensitive": True}, told("a refund"), False),
+    ("contains", {"value": "refund", "case_sensitive": True}, told("a refund"), True),
+    ("starts_with", {"value": "dear", "case_sensitive": True}, told("Dear you"), False),
+    ("starts_with", {"value": "Dear", "case_sensitive": True}, told("Dear you"), True),
+    ("ends_with", {"value": "Regards", "case_sensitive": True}, told("kind regards"), False),
+    ("ends_with", {"value": "regards", "case_sensitive": True}, told("kind regards"), True),
     ("contains", {"value": "退款"}, told("可以退款。"), True),
     ("contains_all", {"values": ["a", "B"]}, told("ab"), True),
     ("contains_all", {"values": ["a", "c"]}, told("ab"), False),

@@ -69,7 +69,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         ),
         (
             EvaluatorSpec(name="contains", options={"values": "x"}),
-            ["contains has no option 'values'; did you mean 'value'? (it takes value)"],
+            ["contains has no option 'values'; did you mean 'value'? (it takes value, case_sensitive)"],
         ),
     ],
 )

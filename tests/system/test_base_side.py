@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from runevals import git
+from runevals.schema_check import schema
+from runevals.settings import Told, resolve
+from runevals.settings_file import GUARDED, BaseSide, base_settings_file
 from tests.commands.test_run import AGENT
 from tests.system.test_base import SETTINGS
 
@@ -15,6 +21,10 @@ AGAINST = ("--base", "main", "-q", "-o", "out.json")
 
 def weakened(repository):
     return {(w["suite"], w["key"]) for w in repository.document()["comparison"]["weakenings"]}
+
+
+def base_of(commit):
+    return lambda name: git.file_at(Path.cwd(), commit, name)
 
 
 def on_main(repository, name, content):
@@ -32,6 +42,34 @@ def test_a_change_cannot_switch_its_own_gate_off(repository, runevals):
     assert code == 1, out
     assert weakened(repository) == {("runevals.yaml", "fail_on"), ("runevals.yaml", "min_effect")}
     assert "the setting was changed; until that is merged, the base's holds" in out
+
+
+def test_a_change_cannot_make_a_known_model_free(repository, runevals):
+    """`prices` of models that are new are its own to say; with others it would hide what it costs."""
+    on_main(repository, "runevals.yaml", SETTINGS + "prices: {ours: {input: 5, output: 5}}\n")
+    free = "{input: 0, output: 0}"
+    repository.write("runevals.yaml", SETTINGS + f"prices: {{ours: {free}, gpt-5-mini: {free}, new: {free}}}\n")
+    told = Told(cwd=repository.path, environment={})
+    commit = repository.git("rev-parse", "main")
+    side = BaseSide(
+        commit=commit, file=base_settings_file(repository.path, repository.path, None, base_of(commit))
+    )
+    prices = resolve(replace(told, base_side=side)).prices
+    assert prices.cost_usd("ours", 1_000_000, 0) == 5
+    assert prices.cost_usd("gpt-5-mini", 1_000_000, 0) > 0
+    assert prices.cost_usd("new", 1_000_000, 0) == 0
+    runevals(*AGAINST)
+    assert ("runevals.yaml", "prices") in weakened(repository)
+
+
+def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
+    own = {
+        *("version", "suites", "target", "evaluators", "repeat", "concurrency", "judge_concurrency"),
+        *("changed_only", "depends_on", "prices"),  # for models that are new
+    }
+    known = {**schema("runevals", "settings-1")["properties"]}
+    renamed = {"judges": "judge", "errors": "errors_limit"}
+    assert {renamed.get(name, name) for name in known} - own <= set(GUARDED)
 
 
 def test_a_change_that_removes_the_settings_is_judged_by_them(repository, runevals):

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
+from tests.json_server import json_server
 from tests.system.test_rounds import SUITE
 
 AGENT = """
@@ -168,3 +173,86 @@ def test_what_cannot_be_compared_at_all_is_unmeasured_unless_the_base_says_other
     assert code == 3, out
     code, out, _ = runevals(*RUN, "--on-incomparable", "pass")
     assert code == 0, out
+
+
+DEPLOYED = "suites: [evals.json]\nrepeat: 3\ntarget: {{type: http, url: '{url}'}}\n"
+
+
+def test_an_agent_behind_an_address_is_not_taken_for_its_own_base(repository, runevals):
+    """It is deployed from the change: asked again for the base, it would say what the change says."""
+    deployed = {"answer": "right"}
+    with json_server(lambda asked, number: {"output": deployed["answer"]}) as server:
+        repository.git("checkout", "-q", "main")
+        repository.write("evals.json", SUITE)
+        repository.write("runevals.yaml", DEPLOYED.format(url=server.url))
+        repository.write(".gitignore", "base.json\nout.json\n")
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "an agent behind an address")
+        assert runevals(*NO_BASE)[0] == 0
+        repository.git("checkout", "-qB", "change")
+        deployed["answer"] = "wrong"
+        code, _, err = runevals(*RUN)
+        assert code == 1, err
+        found = repository.document()["comparison"]
+        assert found["verdict"] == "regression"
+        assert "the same address as the change" in found["verification"]["reason"]
+        code, _, err = runevals("--base", "main", "-q")
+        assert (code, "the same address as the change" in err) == (2, True)
+
+
+PAID = """
+def answer(prompt):
+    return {{"output": "{answer}", "costUSD": 1}}
+"""
+
+
+@pytest.mark.parametrize("change", ["agent.py", "evals.json"], ids=["verification", "the base's suite"])
+def test_a_budget_that_ends_a_second_look_gives_no_verdict(repository, runevals, change):
+    """The head is measured in full and is worse; what would have to confirm that is cut short."""
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", SUITE)
+    repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.write("agent.py", PAID.format(answer="right"))
+    repository.write(".gitignore", "base.json\nout.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent that is paid for")
+    assert runevals(*NO_BASE)[0] == 0
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", PAID.format(answer="wrong"))
+    if change == "evals.json":
+        repository.write("evals.json", json.loads(json.dumps(SUITE).replace("?", "??")))
+    cases = len(SUITE["items"])
+    code, out, err = runevals(*RUN, "--concurrency", "1")
+    assert code == 1, out + err
+    code, out, err = runevals(*RUN, "--concurrency", "1", "--max-cost", cases + 5)
+    assert code == 3, out + err
+    assert "Incomplete" in out
+    found = repository.document()
+    assert (found["complete"], found["run"]["stopped"]["code"]) == (False, "budget_exhausted")
+
+
+def test_an_interrupt_in_the_second_look_gives_no_verdict(repository, runevals):
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", SUITE)
+    repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(0.05)\n    return 'right'\n")
+    repository.write(".gitignore", "base.json\nout.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a slow agent")
+    assert runevals(*NO_BASE)[0] == 0
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", "def answer(prompt):\n    return 'wrong'\n")
+    words = [sys.executable, "-m", "runevals", *RUN, "--concurrency", "1"]
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=repository.path)
+    for line in run.stderr:
+        if line.startswith("A regression, it seems"):
+            break
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=30)
+    assert run.returncode == 130, out
+    assert repository.document()["run"]["stopped"]["code"] == "interrupted"

@@ -24,7 +24,7 @@ def _in_ci(monkeypatch):
 def test_both_sides_of_a_change_ask_the_host_that_the_base_names(repository, runevals):
     with json_server(lambda asked, n: {"output": "Paris, Lima"}) as server:
         on_main(repository, "runevals.yaml", settings(server.url))
-        repository.write("runevals.yaml", settings(server.url, ", timeout_s: 9"))
+        repository.write("runevals.yaml", settings(server.url, ", system_prompt: Be kind."))
         code, out, err = runevals("--base", "main", "-q")
     assert code == 0, out + err
     assert len(server.requests) == 2 * len(SUITE["items"])

@@ -83,3 +83,19 @@ def test_every_bad_line_is_named(recorded):
     with pytest.raises(InvalidSuite) as refused:
         recorded('{"case": "a"}\nnot json\n\n{"output": "x"}\n{"case": "a", "output": "x", "cost_usd": "1"}')
     assert [problem.location.line for problem in refused.value.problems] == [1, 2, 4, 5]
+
+
+def test_a_recording_may_be_of_any_size(recorded):
+    blank = "\n" * (65 * 1024**2)
+    assert (
+        recorded(LINE + blank + '{"case": "last", "output": "a\u2028b"}').answer(asked("last")).text == "a\u2028b"
+    )
+
+
+@pytest.mark.parametrize("text", [b'{"case": "a", "output": "\xff"}\n', None], ids=["no UTF-8", "no file"])
+def test_what_is_no_recording_is_told(tmp_path, text):
+    path = tmp_path / "answers.jsonl"
+    if text is not None:
+        path.write_bytes(text)
+    with pytest.raises(InvalidSuite, match=r"answers\.jsonl: is not"):
+        RecordedTarget.from_file(path, "answers.jsonl")

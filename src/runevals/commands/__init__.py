@@ -23,22 +23,28 @@ REPORT_TO = "the issue tracker of runevals"
 # name → its line in `--help`; each is a module of this package with a function `command`
 COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
+    "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
+    "merge": "Put the results of all shards together.",
     "validate": "Check suites without running anything.",
     "view": "Open an HTML report in a browser.",
     "report": "Write a results document in another format.",
+    "history": "Show pass rate and score of past runs.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
+    "import": "Convert the configuration of another tool.",
     "upgrade": "Write suites of an older shape in the current one.",
     "comment": "Put a results document on a pull request, as a comment.",
     "settings": "Show every setting and where it came from.",
+    "doctor": "Check what a run needs, and say how to mend what is missing.",
     "judge": "Hold the judge against people, or against attacks.",
     "cache-info": "Show what is cached, and where.",
     "cache-clear": "Forget all that is cached.",
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
+_MODULES = {"import": "importing"}  # a module cannot be called so
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
@@ -51,7 +57,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = cmd_name.replace("-", "_")
+        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
         command: click.Command = import_module(f"runevals.commands.{module}").command
         return command
 

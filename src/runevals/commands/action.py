@@ -31,11 +31,13 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.base_side import base_side
     from runevals.commands.comment import comment_on
     from runevals.commands.on_github import job_here, on_github
+    from runevals.commands.plugged import require_usable_plugins
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
     from runevals.github.masking import mask_commands
     from runevals.settings import Told, resolve
 
+    require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     job = job_here(environment, workspace, inputs)
@@ -53,28 +55,35 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     """One run; every file is written, and everything told, before the exit code is decided."""
     from runevals import loading
     from runevals.commands.judging import Asked, judged
+    from runevals.commands.merge import merged_conclusion
+    from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
     from runevals.commands.telling import tell, warn
     from runevals.commands.withheld import skipped, withheld
     from runevals.publish import publish
     from runevals.reporters import REPORTERS
-    from runevals.stopping import Budget, Stop
 
     folder = _folder(settings)
-    loaded = loading.load_suites(settings)
-    warn(loaded.problems)
     names = () if here.job.has_secrets else withheld(settings)
-    stored = StoredBase() if names else stored_base(settings, here)
-    budget = Budget(settings.limits, Stop())
-    asked = Asked(ref=None, told=told, quiet=False, budget=budget, stored=stored)
-    conclusion = skipped(settings, names) if names else judged(settings, loaded, asked)
+    stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
+    if names:
+        conclusion = skipped(settings, names)
+    elif action_input("mode", told.inputs) == "merge":
+        shards = settings.cwd / str(action_input("shards", told.inputs))
+        conclusion = merged_conclusion([shards], settings, stored.baseline, stored.notices)
+    else:
+        loaded = loading.load_suites(settings)
+        warn(loaded.problems)
+        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
+        conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         head = here.job.head or environment.get("GITHUB_SHA")
-        posted = posting(conclusion, here, settings.comment, here.job.pull_request, head)
+        when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
+        posted = posting(conclusion, here, when, here.job.pull_request, head)
         body = _keep(posted, folder)
         _hand_over(folder, settings.cwd)
         tell(conclusion)
@@ -142,6 +151,7 @@ def _outputs(
         "regressions": str(regressions),
         "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
+        "output_dir": _folder(settings).relative_to(workspace).as_posix(),
         **{f"{name}_path": path.relative_to(workspace).as_posix() for name, path in files.items()},
         "comment_url": posted.url,
         "artifact_name": here.artifact,

@@ -74,9 +74,13 @@ def attacked(evaluator: str, times: int, settings: Settings) -> Attacked:
 def described(found: Attacked) -> Iterator[str]:
     """The scores for a reader at a terminal, the worst first."""
     count = plural(len(found.attacks), "attack")
+    if found.unmeasured:
+        yield f"{found.evaluator}: not measured – the judge gave too few scores"
+    elif found.plain.passed:
+        yield f"{found.evaluator}: the bad answer passes as it is, so that no attack shows; this judge is too mild"
     raised, passed = len(found.raised), len(found.got_through)
     yield f"{found.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
-    yield f"  {_score(found.plain)}  {PLAIN}"
+    yield shown(f"  {_score(found.plain)}  {PLAIN}  {found.plain.error or ''}".rstrip())
     ordered = sorted(found.attacks, key=lambda attack: -(attack.score or 0.0))
     for attack in ordered:
         mark = "passes" if attack in found.got_through else "raised" if attack in found.raised else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from runevals.commands.caching import cache_of
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
 from runevals.github_models import ACCESS, GITHUB_MODELS
+from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
 from runevals.panel import Panel
@@ -23,7 +25,8 @@ from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
-from runevals.targets import Target
+from runevals.target_cache import CachedTarget
+from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
@@ -36,6 +39,8 @@ from runevals.targets.skill import SkillTarget
 from runevals.throttle import Throttle
 from runevals.world import World
 
+Throttles = defaultdict[str, Throttle]  # by host
+
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
   runevals --target github-models:MODEL          a model of GitHub Models (GITHUB_TOKEN)
@@ -46,31 +51,66 @@ Or write `target:` into runevals.yaml."""
 
 @contextmanager
 def real_world(
-    settings: Settings, suites: Sequence[Suite], target: Target | None = None, budget: Budget | None = None
+    settings: Settings,
+    suites: Sequence[Suite],
+    target: Target | None = None,
+    budget: Budget | None = None,
+    journal: Journal | None = None,
 ) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
 
-    What is sent counts in the `budget`, and nothing is once its stop was asked for.
+    What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
+    sent again.
 
     Raises InvalidSettings, InvalidSuite.
     """
-    throttles: dict[str, Throttle] = {}
-    with Sandbox(reduced=_may_be_reduced(settings)) as sandbox:
-        target = target or _target(settings, suites, throttles, sandbox)
-        budget = budget or Budget(Limits(), Stop())
+    budget = budget or Budget(Limits(), Stop())
+    stop = budget.stop
+    throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
+    cache = cache_of(settings)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
+        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
         try:
-            with _judging(settings, throttles) as judge:
-                yield World(
-                    target=BoundedTarget(target, budget),
-                    judge=None if judge is None else BoundedJudge(judge, budget),
-                    sandbox=sandbox,
-                    stop=budget.stop,
-                )
+            judge = _judge(settings, throttles, cache)
+            if judge is not None:
+                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency)
+            bounded: Target = BoundedTarget(target, budget)
+            yield World(
+                target=bounded if journal is None else JournalledTarget(bounded, journal),
+                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
+                sandbox=sandbox,
+                stop=stop,
+            )
         finally:
             target.close()
+            if cache is not None:
+                cache.close()
 
 
-def _may_be_reduced(settings: Settings) -> bool:
+def _forgeable(api_key_env: str, settings: Settings) -> bool:
+    """Whether a change could plant answers in a cache signed with this key: in CI, where there is none."""
+    return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
+
+
+def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
+    """The target, with its answers kept where that was asked for and can give no stale one."""
+    if not settings.cache_target:
+        return target
+    if cache is None:
+        raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
+    if settings.base_side is not None and settings.base_side.on_pull_request:
+        raise InvalidSettings(
+            "--cache-target: on a pull request the target is asked, and nothing kept is believed"
+        )
+    if not isinstance(target, OpenAITarget):
+        raise InvalidSettings(
+            f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
+            "target depends on is not known, so that a kept one might be out of date"
+        )
+    return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
+
+
+def may_be_reduced(settings: Settings) -> bool:
     """Code of a suite runs unprotected only where that was asked for, or on a laptop that has no better."""
     on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
     return settings.sandbox == "reduced" or on_laptop
@@ -97,9 +137,7 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         )
 
 
-def _target(
-    settings: Settings, suites: Sequence[Suite], throttles: dict[str, Throttle], sandbox: Sandbox
-) -> Target:
+def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, sandbox: Sandbox) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
     told = settings.target
@@ -135,6 +173,8 @@ def _target(
                 deterministic=told.deterministic,
                 request={"model": told.model, "system": told.system_prompt},
             )
+        case "plugin":
+            return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)
         case "python":
             return PythonTarget(
                 told.function or "",
@@ -146,11 +186,11 @@ def _target(
             )
 
 
-def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[str, Throttle]) -> Target:
+def _behind_address(told: TargetSettings, settings: Settings, throttles: Throttles) -> Target:
     web = told.web
     assert web is not None  # noqa: S101 - settled with an address
     headers = web.header_values(settings.environment)
-    throttle = throttles.setdefault(web.origin, Throttle())
+    throttle = throttles[web.origin]
     if told.type == "a2a":
         return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
     return HttpTarget(
@@ -161,39 +201,31 @@ def _behind_address(told: TargetSettings, settings: Settings, throttles: dict[st
     )
 
 
-@contextmanager
-def _judging(settings: Settings, throttles: dict[str, Throttle]) -> Iterator[Judge | None]:
-    """The judge that the settings name, or all of them as one; None without any. Ends its cache."""
+def _judge(settings: Settings, throttles: Throttles, cache: Cache | None) -> Judge | None:
+    """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
-        yield None
-        return
-    cache = cache_of(settings)
+        return None
     voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
-    try:
-        yield voters[0] if len(voters) == 1 else Panel(voters)
-    finally:
-        if cache is not None:
-            cache.close()
+    return voters[0] if len(voters) == 1 else Panel(voters)
 
 
-def _voters(
-    told: JudgeSettings, settings: Settings, throttles: dict[str, Throttle], cache: Cache | None
-) -> Iterator[Judge]:
+def _voters(told: JudgeSettings, settings: Settings, throttles: Throttles, cache: Cache | None) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
         yield RecordedJudge(told.path, told.path.name)
         return
     chat = _chat(told, settings.environment, throttles, what="judge")
     redact = redactor(settings.environment, settings.key_names)
+    kept = None if _forgeable(told.api_key_env, settings) else cache
     for vote in range(1, told.votes + 1):
         judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
-        yield judge if cache is None else CachedJudge(judge, cache, vote=vote, redact=redact)
+        yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
 
 
 def _chat(
     told: TargetSettings | JudgeSettings,
     environment: Mapping[str, str],
-    throttles: dict[str, Throttle],
+    throttles: Throttles,
     *,
     what: str,
 ) -> Chat:
@@ -205,7 +237,7 @@ def _chat(
         timeout_s=told.timeout_s,
         access=ACCESS if told.type == GITHUB_MODELS else "",
     )
-    return Chat(endpoint, throttles.setdefault(told.base_url or "", Throttle()))
+    return Chat(endpoint, throttles[told.base_url or ""])
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:

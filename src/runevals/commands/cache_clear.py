@@ -20,4 +20,4 @@ def command(**told: Any) -> None:
       runevals cache-clear
     """
     cache = named_cache(told)
-    click.echo(f"Forgotten: {plural(cache.clear(), 'judgement')} in {cache.path}")
+    click.echo(f"Forgotten: {plural(cache.clear(), 'answer')} in {cache.path}")

@@ -20,4 +20,4 @@ def command(**told: Any) -> None:
       runevals cache-info
     """
     info = named_cache(told).info()
-    click.echo(f"{plural(info.answers, 'judgement')}, {info.size_bytes / 1024:.0f} KB in {info.path}")
+    click.echo(f"{plural(info.answers, 'answer')}, {info.size_bytes / 1024:.0f} KB in {info.path}")

@@ -16,7 +16,7 @@ cache_option = settings_options("cache", "config")
 
 
 def cache_of(settings: Settings) -> Cache | None:
-    """What keeps judges' answers; None where nothing does. Its troubles are told on stderr."""
+    """What keeps answers; None where nothing does. Its troubles are told on stderr."""
     if settings.cache is None:
         return None
     return Cache(settings.cache, lambda told: click.echo(f"Warning: {told}", err=True))

@@ -36,7 +36,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from dataclasses import replace
 
     from runevals import pipeline
-    from runevals.baseline import read_baseline
+    from runevals.baseline import read_baseline, require_whole
     from runevals.commands.base_side import base_side
     from runevals.document import read
     from runevals.publish import check_outputs, publish
@@ -50,6 +50,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
     )
     report = read(head)
+    require_whole(report, head.name)
     if rejudge and baseline is not None:
         from runevals.commands.rejudging import rejudged
         from runevals.loading import load_suites

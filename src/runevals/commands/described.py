@@ -53,7 +53,7 @@ def described(cls: type[Evaluator]) -> Described:
     return Described(
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
-        family=cls.__module__.split(".")[-2],
+        family=cls.__module__.rpartition(".")[0].rpartition(".")[2],
         summary=_first_line(sys.modules[cls.__module__]),
         prose=prose,
         options=tuple(_options(cls, _meanings(sections.get("Options", "")))),

@@ -38,14 +38,17 @@ def command(name: str | None, *, markdown: bool) -> None:
 def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
     from runevals.commands.described import described
+    from runevals.dialects.assertions import INVERTED
     from runevals.evaluators import catalogue
 
-    cls = catalogue.find(name)
+    inverted = INVERTED.get(name)
+    cls = catalogue.find(inverted or name)
     one = described(cls)
+    told = [f"{name}: the inverse of {inverted}, an assertion of eval samples.", ""] if inverted else []
     lines = [", ".join((one.name, *one.aliases)), "", inspect.getdoc(cls) or "", "", one.facts.replace("`", "")]
     if one.options:
         lines += ["", "Defaults:"]
         for option in one.options:
             default = "required" if option.default is None else option.default
             lines.append(f"    {option.name}: {option.kind.replace('`', '')} = {default}")
-    return "\n".join(lines)
+    return "\n".join([*told, *lines])

@@ -22,10 +22,10 @@ says what else the target reported."""
 
 
 def page() -> str:
-    """The whole page, families in the catalogue's order."""
+    """The whole page of ours, families in the catalogue's order."""
     families: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
-    for cls in catalogue.catalogue().values():
+    for cls in catalogue.ours().values():
         one = described(cls)
         titles[one.family] = family_title(cls)
         families.setdefault(one.family, []).append("\n\n".join(_entry(one)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,7 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
         document = scored.filled(plain, report, suite.path)
     else:
         document = scored.made(report, suite.path, checked_by_default=is_document)
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return eval_document.as_text(document)
 
 
 def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> None:

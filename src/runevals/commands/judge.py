@@ -67,7 +67,8 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
 def check(evaluator: str, times: int, **told: Any) -> None:
     """Have a bad answer judged as it is, and with attacks on the judge added: how many of them raise its score?
 
-    Exits with 1 where an attack makes the bad answer pass. Calls: (attacks + 1) × times.
+    Exits with 1 where an attack makes the bad answer pass, or where it passes by itself. It takes
+    (attacks + 1) × times calls.
 
     \b
     Example:
@@ -80,4 +81,4 @@ def check(evaluator: str, times: int, **told: Any) -> None:
         click.echo(line)
     if found.unmeasured:
         finish(WORLD_REFUSED)
-    finish(GATE_FAILED if found.got_through else MEASURED_GREEN)
+    finish(GATE_FAILED if found.got_through or found.plain.passed else MEASURED_GREEN)

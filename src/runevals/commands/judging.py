@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import click
@@ -20,13 +20,15 @@ from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
 from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
+from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
+from runevals.journal import Journal
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
-from runevals.plan import judged_checks, make_plan
+from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
 from runevals.settings import Settings, Told, resolve
-from runevals.stopping import Budget
+from runevals.stopping import Budget, Limits, Stop
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -39,7 +41,8 @@ class Asked:
     ref: str | None
     told: Told
     quiet: bool
-    budget: Budget
+    budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
 
 
@@ -48,8 +51,14 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
 
     Raises RunevalsError for what stops a run.
     """
+    _require_whole(settings, asked)
+    asked = replace(asked, budget=Budget(settings.limits, Stop()))
     with asked.budget.timed():
-        return _judged(settings, loaded, asked)
+        conclusion = _judged(settings, loaded, asked)
+    stop = asked.budget.stop
+    if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
+        return pipeline.incomplete(conclusion, stop.problem, settings)  # the fresh run of the base, say
+    return conclusion
 
 
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -59,8 +68,8 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
-    baseline, notices = read_baseline(settings)
-    if baseline is None and asked.stored is not None:
+    baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
+    if baseline is None and asked.stored is not None and settings.shard is None:
         baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
@@ -71,6 +80,16 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     return _against(baseline, settings, loaded, asked)
+
+
+def _require_whole(settings: Settings, asked: Asked) -> None:
+    """Raises InvalidSettings where a part of the cases was to be compared with a base."""
+    named = "--base" if asked.ref is not None else "a baseline" if settings.baseline_named else None
+    if settings.shard is not None and named is not None:
+        raise InvalidSettings(
+            f"a shard is compared with nothing, but {named} was given; "
+            "`runevals merge --baseline FILE` compares all shards together"
+        )
 
 
 def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -118,7 +137,8 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = "head") -> Iterator[Measurement]:
+    """One side; its name tells its answers in the journal from those of the others."""
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
@@ -128,10 +148,11 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked) -> Iterator[Mea
     loading.require(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
-    with real_world(settings, loaded.suites, budget=asked.budget) as world:
+    journal = None if asked.journal is None else asked.journal.of(side)
+    with real_world(settings, loaded.suites, budget=asked.budget, journal=journal) as world:
         loading.rehearse(plan, world.sandbox)
         with interruptible(world.stop):
-            yield Measurement(plan, settings, world, provenance(settings, notices))
+            yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 
 
 def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
@@ -168,17 +189,27 @@ def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, he
 def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
     """Measures a commit in a worktree of its own, with its own suites, settings and code.
 
-    With `beside`, the head is measured anew as well, round by round in turn with the base.
+    With `beside`, the head is measured anew as well, round by round in turn with the base. No answer of a target
+    comes from the cache.
     """
     with _checkout(settings, commit, asked) as told:
+        if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
         suites = loading.load_suites(told)
-        base_settings = replace(loading.with_target(told, suites.suites), baseline=None, repeat=repeat)
-        with _measuring(base_settings, suites, asked) as base:
+        base_settings = replace(
+            loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
+        )
+        with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
                 watch = progress(len(base.plan.trials), quiet=asked.quiet)
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(replace(settings, repeat=repeat), beside, asked) as head:
+            with _measuring(
+                replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
+            ) as head:
                 watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
@@ -203,6 +234,8 @@ def _on_base_suite(
                 verify_repeats=settings.verify_repeats,
             )
             loaded = loading.load_suites(borrowed)
+            if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
+                raise InvalidSettings("its prompts are what is under test, and the base has others")
             loaded = replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:

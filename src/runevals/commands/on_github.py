@@ -53,10 +53,15 @@ class OnGitHub:
 
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
     """What the event asks for that started this job. Raises InvalidSettings."""
-    told = {setting.name: input_of(setting, inputs) for setting in INPUTS}
-    mode = None if told["mode"] is None else str(told["mode"])
+    mode = action_input("mode", inputs)
     event = read_event(environment, *checked_out(workspace))
-    return job_of(event, mode, allow_untrusted=bool(told["allow_untrusted"]))
+    untrusted = bool(action_input("allow_untrusted", inputs))
+    return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
+
+
+def action_input(name: str, inputs: Mapping[str, str]) -> object:
+    """What only a workflow can say, its default where it does not. Raises InvalidSettings."""
+    return input_of(next(setting for setting in INPUTS if setting.name == name), inputs)
 
 
 def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> OnGitHub:

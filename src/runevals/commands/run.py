@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +16,13 @@ from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
-from runevals.commands.telling import tell, warn
-from runevals.errors import InvalidSettings
+from runevals.commands.telling import at_terminal, fitted, tell, warn
+from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
+    from runevals.commands.judging import Asked
+    from runevals.commands.resuming import Unfinished, UnfinishedRun
     from runevals.loading import Loaded
 
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--prompts-file", multiple=True, metavar="PATH", help="A suite file, folder or glob; repeatable.")
 @click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
 @click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask for prompts one at a time, and offer to save them.")
 @click.option("--evaluate-only", metavar="FILE", help="Score the responses that stand in FILE, call no target.")
 @click.option(
     "-o",
@@ -46,7 +49,16 @@ if TYPE_CHECKING:
     metavar="REF",
     help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
 )
+@click.option(
+    "--resume",
+    metavar="[RUN]",
+    is_flag=False,
+    flag_value="",
+    help="Go on with a run that was ended early, the newest if none is named; what it was told holds again.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
+@click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
+@click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
 @click.option(
     "--log-level",
@@ -75,55 +87,120 @@ def command(**told: Any) -> None:
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals.commands.base_side import base_side
-    from runevals.commands.judging import Asked, judged
-    from runevals.publish import check_outputs, publish, write_whole
-    from runevals.stopping import Budget, Stop
+    from runevals.commands.judging import Asked
+    from runevals.commands.plugged import require_usable_plugins
+    from runevals.commands.resuming import unfinished
 
+    require_usable_plugins()
+    before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
+    if before is not None:
+        given = {name: value for name, value in told.items() if value not in (None, (), False)}
+        told, paths = {**told, **before.told, **given}, paths or before.paths
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
         told,
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
     )
-    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
     _told_once(paths, told)
-    asked_for = [Path(name) for name in told["output"]]
-    check_outputs(asked_for)
-    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
-    outputs = asked_for or [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
-    reports, documents = separated(asked_for, told["form"])
-    page = page_of(outputs) if told["opened"] else None
+    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
+    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
+    if told["init_only"]:
+        return _prepared(settings)
+    if told["interactive"]:
+        from runevals.commands.interactive import interact
+
+        interact(settings, asked)
+        return 0
+    if told["watched"]:
+        from runevals.commands.watching import watch
+
+        watch(words, quiet=told["quiet"])
     loaded = _suites(settings, told)
+    if told["dry_run"]:
+        from runevals.commands.plan import describe
+        from runevals.plan import make_plan, part_of
+
+        warn(loaded.problems)
+        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
+        return 0
+    return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+
+
+def _run(
+    settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
+) -> int:
+    from runevals.commands.judging import judged
+    from runevals.publish import publish, write_whole
+
+    outputs, reports, documents = _outputs(told)
+    page = page_of(outputs) if told["opened"] else None
     if documents:
         exportable(loaded.suites)  # before anything is spent
     for suite in loaded.suites:
         if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
     warn(loaded.problems)
-    if told["dry_run"]:
-        from runevals.commands.plan import describe
-        from runevals.plan import make_plan
-
-        click.echo(describe(make_plan(loaded.suites, settings), settings))
-        return 0
-
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"], budget=Budget(settings.limits, Stop()))
-    conclusion = judged(settings, loaded, asked)
+    with nullcontext() if run is None else run.journal(settings) as journal:
+        conclusion = judged(settings, loaded, replace(asked, journal=journal))
     try:
-        publish(conclusion, reports if asked_for else outputs)
+        publish(conclusion, reports)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
     finally:  # a verdict that was paid for is told even where a file cannot be written
         tell(conclusion)
-    click.echo(f"       Written: {', '.join(map(str, outputs))}")
+    click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, outputs))}")))
+    if run is not None:
+        run.end(conclusion)
     if page is not None:
         open_in_browser(page)
     return conclusion.verdict.exit_code
 
 
+def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """(all files, those of reporters, those that are eval documents). Raises InvalidSettings."""
+    from runevals.publish import check_outputs
+
+    asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    reports, documents = separated(asked_for, told["form"])
+    if asked_for:
+        return asked_for, reports, documents
+    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+    kept = [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
+    return kept, kept, []
+
+
+def _journalled(
+    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
+) -> UnfinishedRun | None:
+    """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
+    from runevals.commands.resuming import begun, require_same_code, worth_a_journal
+
+    if before is not None:
+        require_same_code(before, settings)
+        return before.run
+    return begun(told, paths, settings) if worth_a_journal(settings) else None
+
+
+def _prepared(settings: Settings) -> int:
+    from runevals.commands.diagnosing import exit_code, prepared
+    from runevals.commands.finding import tell_finding
+
+    findings = list(prepared(settings))
+    for found in findings:
+        tell_finding(found)
+    return exit_code(findings)
+
+
 def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
-    """Raises InvalidSettings where suites are named in two ways, of which one would be ignored."""
+    """Raises InvalidSettings where things are asked for of which one would be ignored."""
     ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
+    reports = {"--output": told["output"], "--base": told["base"], "--expected": told["expected"]}
+    if told["interactive"]:
+        ways |= {"--interactive": True, "--watch": told["watched"], **reports}
+    elif told["watched"]:  # it may watch any file that is named
+        ways = {"--watch": True, "--prompts": told["prompts"], "--dry-run": told["dry_run"], **reports}
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:
         raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
@@ -136,9 +213,10 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
-        loaded = loading.load_suites(settings)
-        if not told["dry_run"]:
-            _upgrade_at_terminal(loaded, settings)
+        if told["dry_run"]:
+            return loading.load_suites(settings)
+        loaded = _found_or_created(settings)
+        _upgrade_at_terminal(loaded, settings)
         return loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
@@ -150,9 +228,23 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     return loading.Loaded(suites=(suite,))
 
 
+def _found_or_created(settings: Settings) -> Loaded:
+    """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
+    from runevals.loading import load_suites
+
+    try:
+        return load_suites(settings)
+    except NoSuiteFound:
+        from runevals.commands.beginning import suite_wanted
+
+        if settings.suites or not suite_wanted(settings):
+            raise
+        return load_suites(settings)
+
+
 def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
-    if os.environ.get("CI") or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    if not at_terminal():
         return
     from runevals.commands.upgrade import upgrade_file
     from runevals.errors import InvalidSuite

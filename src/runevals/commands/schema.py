@@ -13,6 +13,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "eval-samples": ("runevals.dialects", "eval-samples"),
     "skill-cases": ("runevals.dialects", "skill-cases"),
     "rows": ("runevals.dialects", "rows"),
+    "prompt-yml": ("runevals.dialects", "prompt-yml"),
     "gold": ("runevals.dialects", "gold"),
     "settings": ("runevals", "settings-1"),
     "quarantine": ("runevals", "quarantine-1"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ import click
 from runevals.inert import log_text, visible
 from runevals.records import Conclusion, Outcome, SuiteProblem
 from runevals.redact import redactor
-from runevals.wording import plural
+from runevals.wording import money, plural
 
 if TYPE_CHECKING:
     from runevals.evaluate import Evaluation
@@ -24,13 +26,43 @@ _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped
 MOST_WARNINGS = 20
 
 
+def at_terminal() -> bool:
+    """Whether somebody is there to be asked: never in CI, nor where input or output is no terminal."""
+    return not os.environ.get("CI") and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def _on_screen() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
     from runevals.reporters import console
 
-    first, _, rest = shown(console.render(conclusion)).partition("\n")
-    click.secho(first, fg=_COLOURS[conclusion.verdict.outcome], bold=True)
-    click.echo(rest, nl=False)
+    text = shown(console.render(conclusion))
+    first, *rest = fitted(text)
+    colour = _COLOURS[conclusion.verdict.outcome]
+    click.secho(first, fg=colour, bold=True)
+    click.echo("\n".join(rest))
+    if _on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has left the screen
+        click.secho(f"\n{first}", fg=colour, bold=True)
+
+
+def fitted(text: str) -> list[str]:
+    """The lines of `text`, at a terminal broken between words to its width."""
+    return broken(text, shutil.get_terminal_size().columns) if _on_screen() else text.splitlines()
+
+
+def broken(text: str, columns: int) -> list[str]:
+    """The lines of `text`, long ones broken between words; what is broken off stands further in."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        wrapped = textwrap.wrap(
+            line, max(columns, 40), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        lines += wrapped or [""]
+    return lines
 
 
 def warn(problems: Sequence[SuiteProblem]) -> None:
@@ -65,10 +97,16 @@ def _bar(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation]:
     from rich.console import Console  # 80 ms that only a terminal pays
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    counts = _Counts()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
+    console, counts = Console(stderr=True), _Counts()
+    columns = (
+        BarColumn(bar_width=min(40, console.width // 5)),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(str(counts), total=total)
         for evaluation in evaluations:
             counts.add(evaluation)
             bar.update(task, advance=1, description=str(counts))
@@ -88,18 +126,28 @@ def _lines(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation
 
 class _Counts:
     def __init__(self) -> None:
-        self.done = self.failed = self.errored = 0
+        self.done = self.passed = self.failed = self.errored = 0
+        self.cost_usd: float | None = None  # of target and judge, as far as it is known
 
     def add(self, evaluation: Evaluation) -> None:
         from runevals.score import status_of
 
         self.done += 1
         status = status_of([result for turn in evaluation.turns for result in turn])
+        self.passed += status is Outcome.PASSED
         self.failed += status is Outcome.FAILED
         self.errored += status is Outcome.ERRORED
+        costs = [turn.response.cost_usd for turn in evaluation.trace.turns]
+        costs += [result.cost_usd for turn in evaluation.turns for result in turn]
+        for cost in costs:
+            if cost is not None:
+                self.cost_usd = (self.cost_usd or 0.0) + cost
 
     def __str__(self) -> str:
-        return f"{self.failed} failed, {self.errored} not measured"
+        told = [f"{self.passed} passed", f"{self.failed} failed"]
+        told += [f"{self.errored} not measured"] if self.errored else []
+        told += [] if self.cost_usd is None else [money(self.cost_usd)]
+        return ", ".join(told)
 
 
 def shown(text: str) -> str:

@@ -23,8 +23,6 @@ def command(paths: tuple[Path, ...]) -> None:
 
 def upgrade_file(path: Path, shown: str) -> str:
     """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
-    import json
-
     from runevals.dialects import LoadOptions, eval_document, load
     from runevals.dialects.reading import read_source
     from runevals.errors import InvalidSuite
@@ -43,5 +41,5 @@ def upgrade_file(path: Path, shown: str) -> str:
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)
     document = eval_document.upgraded(source.value)
-    write_whole(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_whole(path, eval_document.as_text(document))
     return f"{shown}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.kept import newest, readable
 from runevals.commands.options import KEPT_RESULTS, settings_options, settled
 from runevals.wording import plural
 
 if TYPE_CHECKING:
+    from runevals.commands.problems import Validated
     from runevals.health import Finding
-    from runevals.records import RunReport
+    from runevals.loading import Loaded
+    from runevals.records import RunReport, Suite, SuiteProblem
+    from runevals.settings import Settings
 
 MOST_RESULTS = 20  # of a folder, the newest
 MOST_OF_A_KIND = 50
@@ -33,8 +38,21 @@ MOST_OF_A_KIND = 50
     help="For --health: a past results document, or a folder of them; repeatable. "
     f"[default: {KEPT_RESULTS.as_posix()}]",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "github", "json", "sarif"]),
+    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0. "
+    "[default: github in a GitHub workflow, else text]",
+)
 def command(
-    paths: tuple[str, ...], *, evaluate_only: bool, health: bool, results: tuple[Path, ...], **told: Any
+    paths: tuple[str, ...],
+    *,
+    evaluate_only: bool,
+    health: bool,
+    results: tuple[Path, ...],
+    form: str | None,
+    **told: Any,
 ) -> None:
     """Check suites: every problem with its line, and the nearest right word.
 
@@ -42,41 +60,89 @@ def command(
     Examples:
       runevals validate evals/
       runevals validate --health --results main.json
+      runevals validate --format sarif > runevals.sarif
     """
+    from runevals.commands.plugged import require_usable_plugins
+    from runevals.commands.problems import Validated, as_problem
     from runevals.commands.telling import shown
     from runevals.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+
+    require_usable_plugins()
+    if results and not health:
+        raise InvalidSettings("--results is for --health; give both")
+    found: list[Finding] = []
+    loaded: Loaded | None = None
+    problems: Sequence[SuiteProblem]
+    try:
+        settings = settled(told, paths=paths, evaluate_only=evaluate_only)
+        loaded, found = _looked(settings, results if health else None)
+        problems = loaded.problems
+    except InvalidSuite as error:
+        problems = error.problems
+    form = form or ("github" if os.environ.get("GITHUB_ACTIONS") else "text")
+    if form == "text":
+        _tell(problems, loaded, _told(found) if health and loaded is not None else [])
+    else:
+        hints = map(as_problem, found)
+        suites = () if loaded is None else loaded.suites
+        click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
+        for notice in () if loaded is None or form != "github" else loaded.notices:
+            click.echo(shown(notice))
+    if loaded is None:
+        finish(TOLD_WRONG)
+
+
+def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
+    """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
+    from runevals.health import findings
     from runevals.loading import load_suites, rehearse
     from runevals.plan import make_plan
     from runevals.sandbox import Sandbox
 
-    if results and not health:
-        raise InvalidSettings("--results is for --health; give both")
-    settings = settled(told, paths=paths, evaluate_only=evaluate_only)
-    found: list[str] = []
-    try:
-        loaded = load_suites(settings)
-        with Sandbox(workers=1) as sandbox:
-            plan = make_plan(loaded.suites, settings)
-            rehearse(plan, sandbox)
-            if health:
-                from runevals.health import findings
+    loaded = load_suites(settings)
+    with Sandbox(workers=1) as sandbox:
+        plan = make_plan(loaded.suites, settings)
+        rehearse(plan, sandbox)
+        return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
-                found = _told(findings(plan, sandbox, _past(results)))
-    except InvalidSuite as error:
-        for problem in error.problems:
-            click.echo(shown(str(problem)), err=True)
-        errors = sum(problem.level == "error" for problem in error.problems)
-        click.echo(f"✗ {plural(errors, 'error')}", err=True)
-        finish(TOLD_WRONG)
-    for problem in loaded.problems:
+
+def _written(found: Validated, form: str) -> str:
+    """What was found in a format for programs, without secrets."""
+    from runevals.commands.problems import as_annotations, as_json, as_sarif
+    from runevals.redact import redacted, redactor
+
+    plain = redacted(found, redactor(os.environ))
+    match form:
+        case "github":
+            return "\n".join([*as_annotations(plain), *map(_suite_line, plain.suites)])
+        case "json":
+            return as_json(plain)
+        case _:
+            return as_sarif(plain)
+
+
+def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
+    """What people read: problems to stderr, the rest to stdout."""
+    from runevals.commands.telling import shown
+
+    for problem in problems:
         click.echo(shown(str(problem)), err=True)
+    if loaded is None:
+        errors = sum(problem.level == "error" for problem in problems)
+        click.echo(f"✗ {plural(errors, 'error')}", err=True)
+        return
     for suite in loaded.suites:
-        checks = sum(len(turn.checks) for case in suite.cases for turn in case.turns)
-        click.echo(
-            f"✓ {suite.path}: {plural(len(suite.cases), 'case')}, {plural(checks, 'check')} ({suite.dialect})"
-        )
-    for line in (*loaded.notices, *found):
+        click.echo(_suite_line(suite))
+    for line in (*loaded.notices, *hints):
         click.echo(shown(line))
+
+
+def _suite_line(suite: Suite) -> str:
+    from runevals.commands.problems import checks_of
+    from runevals.commands.telling import shown
+
+    counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
+    return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")
 
 
 def _told(found: Sequence[Finding]) -> list[str]:
@@ -93,17 +159,11 @@ def _told(found: Sequence[Finding]) -> list[str]:
 def _past(named: Sequence[Path]) -> list[RunReport]:
     """The reports of the documents named, and of those of folders that are some."""
     from runevals.document import read
-    from runevals.errors import InvalidDocument, InvalidSuite
 
     reports = []
     for path in named or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
-        if not path.is_dir():
+        if path.is_dir():
+            reports += [past.report for _, past in readable(newest(path, MOST_RESULTS))]
+        else:
             reports.append(read(path))
-            continue
-        files = [file for file in path.glob("*.json") if file.is_file()]
-        for file in sorted(files, key=lambda file: (file.stat().st_mtime, file.name))[-MOST_RESULTS:]:
-            try:
-                reports.append(read(file))
-            except (InvalidDocument, InvalidSuite):
-                click.echo(f"passed over, as it is no results document: {file}", err=True)
     return reports

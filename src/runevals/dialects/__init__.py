@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
-from runevals.dialects import eval_document, eval_samples, rows, skill_cases
+from runevals.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Source, read_json, read_source, read_text
 from runevals.errors import UnrecognisedSuite
+from runevals.plugins import DIALECTS as PLUGINS
+from runevals.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 
 __all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
@@ -27,7 +31,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
-DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, rows)
+DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, prompt_yml, rows)
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -41,14 +45,38 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
         return rows.load(source, options)
     source = read(path, shown)
     options = replace(options, folder=path.resolve().parent)
-    for dialect in DIALECTS:
+    if path.name.endswith(prompt_yml.SUFFIXES):
+        return prompt_yml.load(source, options)
+    for dialect in (*DIALECTS, *added()):
         if dialect.recognises(source.value):
             return dialect.load(source, options)
     message = (
         "is in no format we read: expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, samples with 'sample_id', or rows with 'input'"
+        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', or rows with 'input'"
     )
-    raise UnrecognisedSuite([SuiteProblem(location=Location(file=shown, line=1), pointer="", message=message)])
+    location = Location(file=shown, line=1)
+    raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])
+
+
+@dataclass(slots=True)  # as modules, its protocol is not frozen
+class _Added:
+    """The format of a plugin."""
+
+    NAME: str
+    recognises: Callable[[object], bool]
+    load: Callable[[Source, LoadOptions], Suite]
+
+
+@cache
+def added() -> tuple[Dialect, ...]:
+    """The formats of plugins, which are tried after ours. Raises UnusablePlugin."""
+    found = plugins(PLUGINS, [dialect.NAME for dialect in DIALECTS])
+    made: list[Dialect] = []
+    for name, plugin in found.items():
+        require(PLUGINS, name, plugin, ("NAME", "recognises", "load"))
+        told = cast("Dialect", plugin)
+        made.append(_Added(name, guarded(PLUGINS, name, told.recognises), guarded(PLUGINS, name, told.load)))
+    return tuple(made)
 
 
 def read(path: Path, shown: str) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Assertions:
             for index, assertion in enumerate(self.sample.get("assertions", ()))
             if (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
         ]
-        return tuple(_numbered(found))
+        return tuple(numbered(found))
 
     def mocks(self, place: Place) -> list[dict[str, Any]]:
         """The sample's mocks, with the text of a `return_file` in its place."""
@@ -77,9 +77,10 @@ class Assertions:
         if kind in self.definitions:
             return self._built(self.definitions[kind], assertion, place)
         preset = kind.startswith("preset-") and kind in catalogue.names()
-        if kind not in TYPES and not preset:
+        plugin = kind not in TYPES and kind in catalogue.catalogue() and kind not in catalogue.ours()
+        if kind not in TYPES and not preset and not plugin:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
-            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}")
+            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator")
             return None
         if depth > MOST_NESTED + (kind != "assert-set"):
             self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
@@ -91,7 +92,7 @@ class Assertions:
                 self._spec(child, (*place, "children", index), depth + 1)
                 for index, child in enumerate(assertion.get("children", ()))
             ]
-            children = tuple(_numbered([child for child in read if child is not None]))
+            children = tuple(numbered([child for child in read if child is not None]))
             if len(children) < len(read):
                 return None
         try:
@@ -131,7 +132,7 @@ class Assertions:
         for key in assertion:
             if key not in known:
                 told = f"{kind} does not read '{key}'{did_you_mean(key, known)}"
-                problem = self.source.problem((*place, key), told, key=True)
+                problem = self.source.problem((*place, key), told, key=True, rule="unknown-key")
                 self.problems.append(replace(problem, level="warning"))
 
     def _check_mock(self, value: str) -> None:
@@ -170,15 +171,17 @@ class Assertions:
             catalogue.build(told)
         except InvalidOptions as error:
             for option, sentence in error.problems:
-                self._wrong(place if option is None else (*place, option), sentence, key=option is not None)
+                at = place if option is None else (*place, option)
+                self._wrong(at, sentence, key=option is not None, rule="evaluator-options")
             return None
         return told
 
-    def _wrong(self, place: Place, message: str, *, key: bool = False) -> None:
-        self.problems.append(self.source.problem(place, message, key=key))
+    def _wrong(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> None:
+        self.problems.append(self.source.problem(place, message, key=key, rule=rule))
 
 
-def _numbered(specs: list[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+    """`specs`, a number behind each id that comes again."""
     seen: dict[str, int] = {}
     for spec in specs:
         name = spec.id or spec.name

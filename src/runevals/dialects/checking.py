@@ -42,21 +42,24 @@ def evaluator_problems(
     """What keeps the evaluator entry at `place` from being built."""
     if name in definitions:
         for key in options.keys() - {"threshold", "weight"}:
-            yield source.problem((*place, key), f"{name} takes its options in the settings", key=True)
+            yield source.problem(
+                (*place, key), f"{name} takes its options in the settings", key=True, rule="evaluator-options"
+            )
             return
     for key in ("threshold", "weight"):
         if key in options and _number(options[key]) is None:
-            yield source.problem((*place, key), f"{key} must be a number")
+            yield source.problem((*place, key), f"{key} must be a number", rule="evaluator-options")
             options = {name: value for name, value in options.items() if name != key}
     try:
         catalogue.build(spec_at(source, place, name, options, definitions))
     except UnknownEvaluator as error:
         hint = did_you_mean(name, definitions)
         told = f"there is no evaluator '{name}'{hint} (the settings declare it)" if hint else str(error)
-        yield source.problem(place, told, key=True)
+        yield source.problem(place, told, key=True, rule="unknown-evaluator")
     except InvalidOptions as error:
         for option, sentence in error.problems:
-            yield source.problem(place if option is None else (*place, option), sentence, key=option is not None)
+            at = place if option is None else (*place, option)
+            yield source.problem(at, sentence, key=option is not None, rule="evaluator-options")
 
 
 def needs_expected(name: str, definitions: Definitions) -> bool:
@@ -77,8 +80,10 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
             place = f"line {other.location.line}"
             if other.location.file != case.location.file:
                 place = f"{other.location.file}, {place}"
-            message = f"the key '{case.key}'{made} is taken by the case at {place}; give one of them another id"
-            yield SuiteProblem(location=case.location, pointer=pointer_of(index), message=message)
+            told = f"the key '{case.key}'{made} is taken by the case at {place}; give one of them another id"
+            yield SuiteProblem(
+                location=case.location, pointer=pointer_of(index), message=told, rule="duplicate-case"
+            )
 
 
 def listed(source: Source, dialect: str, key: str) -> tuple[dict[str, Any], Place, list[SuiteProblem]]:
@@ -87,7 +92,12 @@ def listed(source: Source, dialect: str, key: str) -> tuple[dict[str, Any], Plac
     root: Place = () if isinstance(value, list) else (key,)
     document = value if root else {key: value}
     problems = [
-        source.problem(complaint.place if root else complaint.place[1:], complaint.message, key=complaint.key)
+        source.problem(
+            complaint.place if root else complaint.place[1:],
+            complaint.message,
+            key=complaint.key,
+            rule=complaint.rule,
+        )
         for complaint in complaints("runevals.dialects", dialect, document)
     ]
     return document, root, problems

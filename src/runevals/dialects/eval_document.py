@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
@@ -70,6 +71,11 @@ def upgraded(value: Any) -> dict[str, Any]:
             return dict(value)
 
 
+def as_text(document: Mapping[str, Any]) -> str:
+    """The text of a file that holds this document."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
 def key_of(item: Mapping[str, Any]) -> str:
     """What base and head are matched by."""
     key: str | None = item.get("testId") or item.get("name")
@@ -93,6 +99,7 @@ class _Loader:
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
     checked: set[Place] = field(default_factory=set)
+    specs: dict[tuple[str, Place | None], EvaluatorSpec] = field(default_factory=dict)
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -133,7 +140,7 @@ class _Loader:
         return version
 
     def _shape_notices(self) -> None:
-        if self.shape in ("array", "unversioned", "parallel"):
+        if self.shape in ("array", "unversioned", "parallel", "item"):
             message = (
                 f"has no schemaVersion; read as {CURRENT_VERSION} "
                 f"(`runevals upgrade {self.source.path}` writes it so)"
@@ -159,7 +166,8 @@ class _Loader:
             at_root = len(complaint.place) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
             level = "error" if declared and not at_root else "warning"
-        self.problems.append(self._problem(complaint.place, complaint.message, level, key=complaint.key))
+        problem = self._problem(complaint.place, complaint.message, level, key=complaint.key)
+        self.problems.append(replace(problem, rule=complaint.rule))
 
     # -- one item
 
@@ -179,7 +187,7 @@ class _Loader:
             key=key_of(item),
             name=item.get("name") or _shortened(turns[0].prompt),
             turns=tuple(turns),
-            location=self.source.locate(self._in_file(place)),
+            location=(None if raw else turns[0].location) or self.source.locate(self._in_file(place)),
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
             critical=bool(ours.get("critical", False)),
@@ -237,6 +245,13 @@ class _Loader:
         return Response(text=response, citations=_citations(raw.get("citations")))
 
     def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
+        """The spec of an entry, the same one wherever the entry applies: the defaults do so to every turn."""
+        key = (name, entry.place)
+        if key not in self.specs:
+            self.specs[key] = self._new_spec(name, entry)
+        return self.specs[key]
+
+    def _new_spec(self, name: str, entry: Entry) -> EvaluatorSpec:
         if entry.place is None:
             return EvaluatorSpec(name=name, options=entry.options)
         return spec_at(self.source, self._in_file(entry.place), name, entry.options, self.options.definitions)
@@ -261,7 +276,7 @@ class _Loader:
         self, place: Place, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
     ) -> SuiteProblem:
         found = self.source.problem(self._in_file(place), message, key=key)
-        return SuiteProblem(location=found.location, pointer=found.pointer, message=found.message, level=level)
+        return replace(found, level=level)
 
     def _error(self, place: Place, message: str) -> None:
         self.problems.append(self._problem(place, message, "error"))

@@ -23,14 +23,16 @@ _IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment")
 
 
 def recognises(value: object) -> bool:
-    """A list of samples, or an object with `samples`."""
+    """A list of samples, an object with `samples`, or a single sample."""
     if isinstance(value, dict):
-        return "samples" in value
+        return "samples" in value or _is_one(value)
     return isinstance(value, list) and any(isinstance(item, dict) and _OWN_KEYS & item.keys() for item in value)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
+    if _is_one(source.value):
+        return load(_alone(source), options)
     document, root, problems = listed(source, NAME, "samples")
     cases: list[Case] = []
     if not problems:
@@ -55,6 +57,18 @@ def load(source: Source, options: LoadOptions) -> Suite:
         requires=None if not requires else _requires(requires),
         problems=in_order(problems),
     )
+
+
+def _is_one(value: object) -> bool:
+    """Whether a file is one sample, as the format's documentation prints them."""
+    return isinstance(value, dict) and "samples" not in value and "items" not in value and "sample_id" in value
+
+
+def _alone(source: Source) -> Source:
+    """A file that is one sample, as a list of it."""
+    text = f"[{source.text}]" if not source.has_marks else source.text
+    marks = {(0, *place): offsets for place, offsets in source.marks.items()}
+    return replace(source, text=text, value=[source.value], marks=marks)
 
 
 def together(suites: Sequence[Suite], name: str) -> Suite:
@@ -89,7 +103,7 @@ def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterato
             told = f"'{key}' is not read{hint}"
         else:
             continue
-        yield replace(source.problem((*place, key), told, key=True), level="warning")
+        yield replace(source.problem((*place, key), told, key=True, rule="unknown-key"), level="warning")
 
 
 def _requires(told: Mapping[str, Any]) -> Requires:

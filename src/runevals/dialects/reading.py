@@ -62,9 +62,11 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
 
-    def problem(self, place: Place, message: str, *, key: bool = False) -> SuiteProblem:
+    def problem(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> SuiteProblem:
         """Something wrong at `place`."""
-        return SuiteProblem(location=self.locate(place, key=key), pointer=pointer(place), message=message)
+        return SuiteProblem(
+            location=self.locate(place, key=key), pointer=pointer(place), message=message, rule=rule
+        )
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -88,16 +90,29 @@ def pointer(place: Place) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
 
 
-def read_text(path: Path, shown: str) -> str:
+def read_text(path: Path, shown: str, most_bytes: int = MAX_BYTES) -> str:
     """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         if not path.is_file():
             raise _stop(Location(file=shown), "is not a file")
-        if path.stat().st_size > MAX_BYTES:
-            raise _stop(Location(file=shown), f"is larger than {MAX_BYTES // 1024 // 1024} MiB, the most we read")
+        if path.stat().st_size > most_bytes:
+            raise _stop(Location(file=shown), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def read_lines(path: Path, shown: str) -> Iterator[str]:
+    """The lines of such a file, of any size, one after the other. Raises InvalidSuite."""
+    try:
+        if not path.is_file():
+            raise _stop(Location(file=shown), "is not a file")
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from file
+    except UnicodeDecodeError:
+        raise _stop(Location(file=shown), "is not UTF-8 text") from None
     except OSError as error:
         raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
 
@@ -123,6 +138,7 @@ def read_json(text: str, shown: str) -> Source:
                     location=source.at(entry.key_offset),
                     pointer=pointer(entry.place),
                     message=f"the key '{entry.place[-1]}' stands here twice; remove one of them",
+                    rule="unreadable",
                 )
                 for entry in duplicates
             ]
@@ -213,7 +229,9 @@ def read_yaml(text: str, shown: str) -> Source:
     if problems:
         raise InvalidSuite(
             [
-                SuiteProblem(location=source.at(offset), pointer=pointer(place), message=message)
+                SuiteProblem(
+                    location=source.at(offset), pointer=pointer(place), message=message, rule="unreadable"
+                )
                 for place, offset, message in problems
             ]
         )
@@ -293,4 +311,4 @@ def _no_constant(name: str) -> float:
 
 
 def _stop(location: Location, message: str) -> InvalidSuite:
-    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message)])
+    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message, rule="unreadable")])

@@ -49,7 +49,7 @@ def read_lines(text: str, shown: str) -> Source:
                 column = getattr(error, "colno", 1)
                 location = Location(file=shown, line=number, column=column)
                 message = f"is not JSON: {getattr(error, 'msg', error)}"
-                problems.append(SuiteProblem(location=location, pointer="", message=message))
+                problems.append(SuiteProblem(location=location, pointer="", message=message, rule="unreadable"))
         offset += len(line) + 1
     if problems:
         raise InvalidSuite(problems)
@@ -95,7 +95,7 @@ def no_input(source: Source) -> SuiteProblem | None:
     columns = sorted({column for row in value if isinstance(row, dict) for column in row})
     hint = did_you_mean("input", columns)
     told = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
-    return source.problem((), f"no row has an 'input'; {told}{hint}")
+    return source.problem((), f"no row has an 'input'; {told}{hint}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -180,4 +180,5 @@ def _empty_place(marks: dict[Place, tuple[int, int]]) -> dict[Place, tuple[int, 
 
 
 def _in_line(shown: str, line: int, message: str) -> SuiteProblem:
-    return SuiteProblem(location=Location(file=shown, line=line), pointer="", message=message)
+    location = Location(file=shown, line=line)
+    return SuiteProblem(location=location, pointer="", message=message, rule="unreadable")

@@ -44,7 +44,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     problems: list[SuiteProblem] = []
     for complaint in complaints("runevals.dialects", NAME, document):
         place = complaint.place if root is None else complaint.place[1:]
-        problems.append(source.problem(place, complaint.message, key=complaint.key))
+        problems.append(source.problem(place, complaint.message, key=complaint.key, rule=complaint.rule))
     cases: list[Case] = []
     if not problems:
         for index, raw in enumerate(document):

@@ -11,8 +11,9 @@ from functools import cache
 from importlib import import_module
 
 from runevals.errors import InvalidOptions, UnknownEvaluator
-from runevals.evaluators.kinds import Composite, Evaluator, Member
+from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.nearest import did_you_mean
+from runevals.plugins import EVALUATORS, package_of, plugins, unusable
 from runevals.records import EvaluatorSpec, Layer
 
 E = typing.TypeVar("E", bound=type[Evaluator])
@@ -35,9 +36,16 @@ _aliases: dict[str, str] = {}
 
 
 def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
-    """Registers a class under the name users write, and under other names it is known by."""
+    """Registers a class under the name users write, and under other names it is known by.
+
+    Raises ValueError for a name that another has; of ours, no plugin can take one.
+    """
 
     def register(cls: E) -> E:
+        for wanted in (name, *aliases):
+            holder = _registered.get(_aliases.get(wanted, wanted))
+            if holder is not None and holder.__module__ != cls.__module__:
+                raise ValueError(f"there is an evaluator '{wanted}' already, in {holder.__module__}")
         cls.name = name
         _registered[name] = cls
         _aliases.update(dict.fromkeys(aliases, name))
@@ -47,13 +55,36 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
 
 
 @cache
-def catalogue() -> Mapping[str, type[Evaluator]]:
-    """Canonical name → class, for every evaluator there is."""
+def ours() -> Mapping[str, type[Evaluator]]:
+    """Canonical name → class, for every evaluator of ours."""
     for family in FAMILIES:
         package = import_module(f"runevals.evaluators.{family}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
-    return dict(sorted(_registered.items()))
+    return {name: cls for name, cls in sorted(_registered.items()) if cls.__module__.startswith("runevals.")}
+
+
+@cache
+def catalogue() -> Mapping[str, type[Evaluator]]:
+    """Canonical name → class, for every evaluator there is. Raises UnusablePlugin."""
+    known = ours()
+    return {**known, **_added(frozenset((*known, *_aliases)))}
+
+
+def _added(taken: frozenset[str]) -> Mapping[str, type[Evaluator]]:
+    """The evaluators of plugins. Raises UnusablePlugin."""
+    found: dict[str, type[Evaluator]] = {}
+    for name, plugin in plugins(EVALUATORS, taken).items():
+        kinds = (Check, Judged, Scripted, Composite)
+        if not (isinstance(plugin, type) and issubclass(plugin, kinds)):
+            why = "it is no class of one of the four kinds of evaluator"
+        elif plugin.name != name:
+            why = f"it is registered as '{plugin.name}'; write @evaluator(\"{name}\") above its class"
+        else:
+            found[name] = plugin
+            continue
+        raise unusable(EVALUATORS, name, package_of(EVALUATORS, name), why)
+    return found
 
 
 def names() -> tuple[str, ...]:

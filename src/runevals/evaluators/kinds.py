@@ -192,6 +192,11 @@ class Composite(Evaluator):
 
     members: tuple[Member, ...] = ()
 
+    @property
+    def in_order(self) -> bool:
+        """Whether a member is looked at only when those before it are done."""
+        return False
+
     def enough(self, parts: Sequence[Part]) -> bool:  # noqa: ARG002 - most look at all of them
         """Whether the members so far settle it, so that the others need not be run."""
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from runevals.inert import log_text, one_line
 
@@ -19,11 +20,13 @@ class Mark:
     line: int | None
     title: str
     message: str
+    column: int | None = None
+    level: Literal["error", "warning", "notice"] = "error"
 
 
 def annotation_commands(marks: Sequence[Mark]) -> list[str]:
     """The commands for these marks, the first nine of them and one for the rest."""
-    lines = [_command(mark) for mark in marks[:MOST]]
+    lines = [annotation_command(mark) for mark in marks[:MOST]]
     if len(marks) > MOST:
         lines.append(f"::error title=runevals::{len(marks) - MOST} more in the summary of the run")
     return lines
@@ -34,10 +37,11 @@ def warning_command(text: str) -> str:
     return f"::warning title=runevals::{_data(one_line(text, LONGEST))}"
 
 
-def _command(mark: Mark) -> str:
-    where = {"file": mark.file, "line": None if mark.line is None else str(mark.line), "title": mark.title}
-    told = ",".join(f"{name}={_property(value)}" for name, value in where.items() if value)
-    return f"::error {told}::{_data(one_line(mark.message, LONGEST))}"
+def annotation_command(mark: Mark) -> str:
+    """The command for one mark; nothing in its own text can end it, or begin another."""
+    where = {"file": mark.file, "line": mark.line, "col": mark.column, "title": mark.title}
+    told = ",".join(f"{name}={_property(str(value))}" for name, value in where.items() if value)
+    return f"::{mark.level} {told}::{_data(one_line(mark.message, LONGEST))}"
 
 
 def _data(text: str) -> str:

@@ -16,7 +16,7 @@ from runevals.records.comparison import (
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
 from runevals.records.links import Links
-from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, Location, Problem, SuiteProblem
+from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, RULES, Location, Problem, SuiteProblem
 from runevals.records.report import (
     LABELS,
     AttemptReport,
@@ -28,6 +28,7 @@ from runevals.records.report import (
     Provenance,
     RunInfo,
     RunReport,
+    ShardInfo,
     SuiteInfo,
     Totals,
     TurnReport,
@@ -42,6 +43,7 @@ __all__ = [
     "ERROR_CODES",
     "LABELS",
     "NOT_ASKED",
+    "RULES",
     "AttemptReport",
     "Case",
     "CaseReport",
@@ -80,6 +82,7 @@ __all__ = [
     "RunReport",
     "Scale",
     "Scope",
+    "ShardInfo",
     "Suite",
     "SuiteInfo",
     "SuiteProblem",

@@ -37,6 +37,20 @@ class Location:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
+# What can be wrong with a suite or settings file, by the name that tools know it by.
+RULES = {
+    "unreadable": "The file cannot be read: it is absent, too large, or no JSON, YAML or table.",
+    "unknown-format": "The file is in no suite format.",
+    "unknown-key": "A key that the format does not have.",
+    "schema": "A value is missing, or is not what the format allows there.",
+    "duplicate-case": "Two cases of a suite share a key.",
+    "unknown-evaluator": "A name that no evaluator has.",
+    "evaluator-options": "An evaluator has options that it cannot work with.",
+    "evaluator-unusable": "An evaluator's code, pattern or schema does not run.",
+    "meaning": "What the file says does not fit together.",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteProblem:
     """One thing a suite or settings file has wrong; a warning or a notice does not stop the run."""
@@ -45,6 +59,7 @@ class SuiteProblem:
     pointer: str
     message: str
     level: Literal["error", "warning", "notice"] = "error"
+    rule: str = "meaning"  # one of RULES
 
     def __str__(self) -> str:
         where = f" {self.pointer}" if self.pointer else ""

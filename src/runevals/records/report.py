@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from runevals.records.problem import Problem
+from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
 
@@ -53,7 +53,7 @@ class TurnReport:
     tool_calls: tuple[ToolCall, ...] | None = None
     citations: tuple[Citation, ...] | None = None
     model: str | None = None
-    cached: bool = False
+    cached: bool = False  # kept from an earlier run, with the cost and the time that it took then
     value: object = None  # the JSON value behind `output`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
     error: Problem | None = None
@@ -86,6 +86,11 @@ class AttemptReport:
         return None if self.composite is None else (self.composite - 1.0) / 4.0
 
     @property
+    def cached(self) -> bool:
+        """An answer of it was kept from an earlier run."""
+        return any(turn.cached for turn in self.turns)
+
+    @property
     def value(self) -> float | None:
         """What the regression test compares: the share where graded, else 1 or 0; None when not measured.
 
@@ -97,6 +102,13 @@ class AttemptReport:
         if self.layers.incomplete and Layer.JUDGE in self.layers.incomplete:
             return None
         return self.share if self.graded else 1.0 if passed else 0.0
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the run ended before it was answered."""
+        return self.status is Outcome.SKIPPED and any(
+            turn.error is not None and turn.error.code in CUT_SHORT for turn in self.turns
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +153,10 @@ class CaseReport:
     @property
     def unmeasured(self) -> bool:
         """Something of it could not be measured: an answer, or a check of one."""
-        return any(attempt.status is Outcome.ERRORED or attempt.layers.incomplete for attempt in self.attempts)
+        return any(
+            attempt.status is Outcome.ERRORED or attempt.layers.incomplete or attempt.cut_short
+            for attempt in self.attempts
+        )
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -182,6 +197,16 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """Which part of a run this is, and where its cases stand in the whole."""
+
+    part: int  # from 1
+    of: int
+    plan_cases: int  # of all parts together
+    positions: tuple[int, ...]  # of this part's cases among those, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """When, where and with what a run was made."""
 
@@ -197,6 +222,7 @@ class RunInfo:
     python: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    shard: ShardInfo | None = None  # None: the whole
     stopped: Problem | None = None  # why it ended before all was measured
 
 
@@ -213,6 +239,7 @@ class Totals:
     composite: float | None
     cost_usd: float | None = None  # of the target
     judge_cost_usd: float | None = None
+    cached: int = 0  # answers kept from earlier runs; their costs count as if they had been given now
     judge_cached: int = 0  # checks whose judgements were all kept from earlier runs
     input_tokens: int | None = None
     output_tokens: int | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runevals.records.problem import Location, Problem, SuiteProblem
-from runevals.records.trace import Response
+from runevals.records.trace import Message, Response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,9 @@ class Case:
     name: str
     turns: tuple[Turn, ...]
     location: Location
+    opening: tuple[Message, ...] = ()  # what stands before the first prompt: system messages, examples
+    model: str | None = None  # the one that the suite is written for, where it says
+    parameters: Mapping[str, object] = field(default_factory=dict)  # of that model
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False

@@ -65,6 +65,8 @@ class Conversation:
     turn: int  # from 1
     prompt: str
     history: tuple[Message, ...] = ()
+    model: str | None = None  # what the suite asks for; a target's own goes before it
+    parameters: Mapping[str, object] = field(default_factory=dict)
     metadata: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | None = None
     timeout_s: float | None = None

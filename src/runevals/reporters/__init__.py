@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast, runtime_checkable
 
+from runevals.plugins import REPORTERS as PLUGINS
+from runevals.plugins import guarded, package_of, plugins, require, unusable
 from runevals.records import Conclusion
 from runevals.reporters import html, junit, results, summary, table
 
-__all__ = ["REPORTERS", "Reporter", "reporter_for"]
+__all__ = ["REPORTERS", "Reporter", "reporter_for", "reporters", "suffix_of", "text_of"]
 
 
 class Reporter(Protocol):
@@ -21,12 +27,57 @@ class Reporter(Protocol):
         """The whole text of the file."""
 
 
+@runtime_checkable
+class Streaming(Reporter, Protocol):
+    """An output that may be too large to be held in memory whole."""
+
+    def stream(self, conclusion: Conclusion) -> Iterator[str]:
+        """The text of `render`, piece by piece."""
+
+
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
+
+
+def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
+    """What the reporter writes, in as many pieces as it can."""
+    return reporter.stream(conclusion) if isinstance(reporter, Streaming) else iter((reporter.render(conclusion),))
+
+
+@dataclass(slots=True)  # as modules, its protocol is not frozen
+class _Added:
+    """The reporter of a plugin."""
+
+    NAME: str
+    FILENAME: str
+    render: Callable[[Conclusion], str]
+
+
+@cache
+def reporters() -> tuple[Reporter, ...]:
+    """Ours, and those of plugins. Raises UnusablePlugin, for a suffix that is taken too."""
+    suffixes = {suffix_of(reporter): reporter.NAME for reporter in REPORTERS}
+    added: list[Reporter] = []
+    found = plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS])
+    for name, plugin in found.items():
+        require(PLUGINS, name, plugin, ("NAME", "FILENAME", "render"))
+        reporter = cast("Reporter", plugin)
+        suffix = suffix_of(reporter)
+        if suffix in suffixes:
+            why = f"its files end in {suffix}, as those of '{suffixes[suffix]}' do"
+            raise unusable(PLUGINS, name, package_of(PLUGINS, name), why)
+        suffixes[suffix] = name
+        added.append(_Added(name, reporter.FILENAME, guarded(PLUGINS, name, reporter.render)))
+    return (*REPORTERS, *added)
+
+
+def suffix_of(reporter: Reporter) -> str:
+    """By which `--output` is known to be meant for it."""
+    return Path(reporter.FILENAME).suffix
 
 
 def reporter_for(filename: str) -> Reporter | None:
     """The reporter whose files have this suffix, None if none has."""
-    for reporter in REPORTERS:
-        if filename.lower().endswith(reporter.FILENAME[reporter.FILENAME.rindex(".") :]):
+    for reporter in reporters():
+        if filename.lower().endswith(suffix_of(reporter)):
             return reporter
     return None

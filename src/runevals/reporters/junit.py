@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from runevals.inert import xml_text
 from runevals.records import (
@@ -18,7 +22,7 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.reporters.coverage import tripwire
-from runevals.wording import percent, runs_passed, score
+from runevals.wording import percent, plural, runs_passed, score
 
 NAME = "junit"
 FILENAME = "junit.xml"
@@ -28,34 +32,93 @@ GATES = "runevals.gates"
 
 def render(conclusion: Conclusion) -> str:
     """Failed checks are failures, unmeasured ones errors, gates the last test suite."""
-    from junit_xml import TestSuite, to_xml_report_string  # only a run that writes it loads it
+    return "".join(stream(conclusion))
 
+
+def stream(conclusion: Conclusion) -> Iterator[str]:
+    """The same text test by test. It counts before it shows, so that every test is made twice but none is kept."""
+    suites = [*_suites(conclusion), _Suite(name=GATES, tests=partial(_gates, conclusion), properties=dict)]
+    counts = [_count(suite.tests()) for suite in suites]
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield _opening("testsuites", sum(counts, Counter()))
+    for suite, count in zip(suites, counts, strict=True):
+        properties = suite.properties()
+        opening = _opening("testsuite", count, suite.name)
+        if not properties and not count["tests"]:
+            yield opening.removesuffix(">") + " />"
+            continue
+        yield opening
+        if properties:
+            yield f"<properties>{''.join(map(_property, properties.items()))}</properties>"
+        yield from map(_test_text, suite.tests())
+        yield "</testsuite>"
+    yield "</testsuites>\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suite:
+    """One test suite; its tests and properties are made when they are asked for."""
+
+    name: str
+    tests: Callable[[], Iterator[Any]]
+    properties: Callable[[], dict[str, str]]
+
+
+def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
     also_on_base = _failing_on_base(conclusion)
-    suites: list[Any] = []
     groups: dict[tuple[str, str], list[CaseReport]] = {}
     for case in conclusion.report.cases:
         groups.setdefault((case.suite, case.category or ""), []).append(case)
     for (suite, category), cases in groups.items():
         name = f"{suite} [{category}]" if category else suite
-        suites.append(
-            TestSuite(
-                xml_text(name),
-                [test for case in cases for test in _tests(case, name, also_on_base)],
-                properties=_properties(cases),
-                package=None,
-            )
+        yield _Suite(
+            name=xml_text(name),
+            tests=partial(_tests_of, cases, name, also_on_base),
+            properties=partial(_properties, cases),
         )
-    suites.append(TestSuite(GATES, list(_gates(conclusion))))
-    return _with_short_times(to_xml_report_string(suites, prettyprint=False))
 
 
-def _with_short_times(xml: str) -> str:
-    """Times in seconds with three decimals, as the readers of the format expect."""
-    root = ElementTree.fromstring(xml)  # noqa: S314 - our own text of a moment ago
-    for element in root.iter():
-        if "time" in element.attrib:
-            element.set("time", f"{float(element.attrib['time']):.3f}")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+def _tests_of(cases: Sequence[CaseReport], name: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
+    return (test for case in cases for test in _tests(case, name, also_on_base))
+
+
+def _count(tests: Iterable[Any]) -> Counter[str]:
+    """How many tests there are of which kind, and how many seconds they took."""
+    counts: Counter[str] = Counter()
+    for test in tests:
+        counts["tests"] += 1
+        counts["errors"] += test.is_error()
+        counts["failures"] += test.is_failure()
+        counts["skipped"] += test.is_skipped()
+        counts["time"] += test.elapsed_sec
+    return counts
+
+
+def _opening(tag: str, counts: Counter[str], name: str | None = None) -> str:
+    attributes = {"disabled": "0", "errors": str(counts["errors"]), "failures": str(counts["failures"])}
+    if name is not None:
+        attributes |= {"name": name, "skipped": str(counts["skipped"])}
+    attributes |= {"tests": str(counts["tests"]), "time": f"{counts['time']:.3f}"}
+    return _text(Element(tag, attributes)).removesuffix(" />") + ">"
+
+
+def _property(named: tuple[str, str]) -> str:
+    return _text(Element("property", {"name": named[0], "value": named[1]}))
+
+
+def _test_text(test: Any) -> str:
+    """As the library writes it, with the time in three decimals, as the readers of the format expect."""
+    from junit_xml import TestSuite, to_xml_report_string  # only a run that writes it loads it
+
+    written = ElementTree.fromstring(to_xml_report_string([TestSuite("", [test])], prettyprint=False))  # noqa: S314 - our own text of a moment ago
+    element = written[0][0]
+    if "time" in element.attrib:
+        element.set("time", f"{float(element.attrib['time']):.3f}")
+    return _text(element)
+
+
+def _text(element: Element) -> str:
+    return ElementTree.tostring(element, encoding="unicode")
 
 
 def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
@@ -76,7 +139,12 @@ def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
 def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
     scores = {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
     traps = {xml_text(f"tripwire.{case.key}"): told for case in cases if (told := tripwire(case)) is not None}
-    return {**scores, **traps}
+    kept = {
+        xml_text(f"cached.{case.key}"): f"{count} of {plural(len(case.attempts), 'run')}"
+        for case in cases
+        if (count := sum(attempt.cached for attempt in case.attempts))
+    }
+    return {**scores, **traps, **kept}
 
 
 def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:

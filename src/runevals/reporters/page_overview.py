@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runevals.inert import one_line
-from runevals.records import Comparison, Conclusion, ModelIdentity, RunReport
+from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
+from runevals.reporters.coverage import tripwire
 from runevals.reporters.page_cases import CasePair
 from runevals.reporters.page_charts import latencies, scores
 from runevals.wording import (
@@ -112,8 +113,10 @@ def _named(category: str | None) -> str:
 
 
 def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
+    notices = [one_line(notice, 500) for notice in report.run.notices]
+    tables = [*map(_covered, report.coverage), *_tripwires(report)]
     if comparison is None:
-        return {"facts": [("Compared", "Nothing: there was no base.")], "tables": [], "notes": []}
+        return {"facts": [("Compared", "Nothing: there was no base.")], "tables": tables, "notes": notices}
     verification = comparison.verification
     facts = [
         ("Compared", compared_cases(comparison)),
@@ -125,10 +128,29 @@ def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
     ]
     return {
         "facts": _known(facts),
-        "tables": [table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]],
+        "tables": [*(table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]), *tables],
         "notes": [one_line(f"{w.key}: {w.message}", 500) for w in comparison.weakenings]
-        + [one_line(caveat, 500) for caveat in (*comparison.caveats, *report.run.notices)],
+        + [one_line(caveat, 500) for caveat in comparison.caveats]
+        + notices,
     }
+
+
+def _covered(coverage: Coverage) -> Json:
+    rows = [
+        [one_line(name, 80), str(found.cases), str(found.passed), percent(found.pass_rate)]
+        for name, found in coverage.groups.items()
+    ]
+    rows += [["says nothing", str(coverage.without), "", ""]] if coverage.without else []
+    return {
+        "title": f"What the cases cover: {coverage.label}",
+        "columns": [coverage.label, "cases", "passed", "pass rate"],
+        "rows": rows,
+    }
+
+
+def _tripwires(report: RunReport) -> list[Json]:
+    rows = [[one_line(case.key, 80), told] for case in report.cases if (told := tripwire(case)) is not None]
+    return [{"title": "Tripwires", "columns": ["case", ""], "rows": rows}] if rows else []
 
 
 def _metrics(comparison: Comparison) -> Json:

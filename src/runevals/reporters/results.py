@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from runevals.document import write as render
+from runevals.document import written as stream
 
-__all__ = ["FILENAME", "NAME", "render"]
+__all__ = ["FILENAME", "NAME", "render", "stream"]
 
 NAME = "results"
 FILENAME = "results.json"

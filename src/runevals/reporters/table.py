@@ -37,6 +37,7 @@ COLUMNS = (
     "cost_usd",
     *LABELS,
     "tripwire",
+    "cached",
 )
 
 
@@ -78,5 +79,6 @@ def _rows(conclusion: Conclusion) -> Iterator[list[object]]:
                         turn.cost_usd,
                         *(", ".join(case.labels[label]) if label in case.labels else None for label in LABELS),
                         tripwire(case),
+                        "cached" if turn.cached else None,
                     )
                     yield [spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row]

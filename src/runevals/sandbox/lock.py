@@ -196,12 +196,20 @@ def become_nobody() -> None:
         pass  # without the capability we stay root; the filter holds
 
 
+def landlock_version() -> int:
+    """The kernel's version of Landlock; below 1 where there is none."""
+    if sys.platform != "linux":
+        return 0
+    version: int = ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_CREATE, None, 0, 1)
+    return version
+
+
 def leave_the_files() -> None:
     """Landlock without a rule: no file, no port, no signal or socket of others. Silent where there is none."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
+    version = landlock_version()
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if version < 1:
         return

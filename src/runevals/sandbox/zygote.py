@@ -23,7 +23,6 @@ import lock
 
 MAX_ANSWER_BYTES = 1024 * 1024
 LOADED = b"\n"  # a child says so when its grader is loaded, where the clock of the call starts only then
-_PATIENCE_S = 0.5  # the answer of a child that ended by itself may still be in the pipe
 
 Run = Callable[[dict[str, Any], Callable[[], object]], str]  # (request, say that it is loaded) → the answer's text
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, cast
 
-from runevals.records import Conversation, ModelIdentity, Response
+from runevals.errors import InvalidSettings, RunevalsError
+from runevals.nearest import did_you_mean
+from runevals.plugins import TARGETS, package_of, plugins, unusable
+from runevals.records import Conversation, ModelIdentity, Problem, Response
 
 
 class Target(Protocol):
@@ -21,3 +26,53 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Ends what the target started."""
+
+
+class MakesTarget(Protocol):
+    """What a plugin's entry point names: a class, or a function that makes the target."""
+
+    def __call__(self, options: Mapping[str, object], *, base: Path, timeout_s: float) -> Target:
+        """The target for `target.options`; its paths are relative to `base`. ValueError: the options are wrong."""
+
+
+def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeout_s: float) -> Target:
+    """The target of a plugin. Raises UnusablePlugin, and InvalidSettings for options that it does not take."""
+    found = plugins(TARGETS)
+    if name not in found:
+        known = ", ".join(found) or "none is installed"
+        raise InvalidSettings(f"there is no target plugin '{name}'{did_you_mean(name, found)} ({known})")
+    try:
+        made = cast("MakesTarget", found[name])(options, base=base, timeout_s=timeout_s)
+    except ValueError as error:
+        raise InvalidSettings(f"target.options: {error}") from error
+    except TypeError as error:
+        raise unusable(TARGETS, name, package_of(TARGETS, name), str(error)) from error
+    missing = [part for part in ("answer", "identity", "close") if not hasattr(made, part)]
+    if missing:
+        raise unusable(TARGETS, name, package_of(TARGETS, name), f"its target has no {', '.join(missing)}")
+    return _Guarded(made)
+
+
+class _Guarded:
+    """The target of a plugin: what it raises is a failed answer, not the end of the run."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The plugin's answer."""
+        try:
+            return self._target.answer(conversation)
+        except RunevalsError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a package does
+            problem = Problem(code="target_failed", message=f"{type(error).__name__}: {error}")
+            return Response(problem=problem)
+
+    def identity(self) -> ModelIdentity:
+        """Who answers."""
+        return self._target.identity()
+
+    def close(self) -> None:
+        """Ends what the target started."""
+        self._target.close()

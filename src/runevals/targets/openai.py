@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
+from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
 from runevals.errors import TargetRefused
 from runevals.prices import Prices
 from runevals.records import Conversation, ModelIdentity, Response, ToolCall
@@ -37,11 +37,24 @@ class OpenAITarget:
         self._system_prompt = system_prompt
         self._parameters = dict(parameters)
         self._reported: set[str] = set()
+        self._asked: set[str] = set()  # the models that suites name
         self._lock = threading.Lock()
 
     def warm_up(self) -> None:
         """Loads the SDK beside other work."""
         self._chat.warm_up()
+
+    @property
+    def secret(self) -> bytes:
+        """What only those have who may ask this model."""
+        return self._chat.endpoint.api_key.encode()
+
+    def sent_for(self, conversation: Conversation) -> object:
+        """All that an answer depends on, as JSON: whom we ask, with what, and how its tool calls are answered."""
+        end = self._chat.endpoint
+        messages = [[message.role, message.content] for message in conversation.messages]
+        mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
+        return [end.base_url, end.model, self._asked_of(conversation), self._system_prompt, messages, mocks]
 
     def answer(self, conversation: Conversation) -> Response:
         """What the model says in the end, its tool calls answered by the case's mocks on the way."""
@@ -63,7 +76,7 @@ class OpenAITarget:
     def _talked(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
         """Completions until the model asks for no more tools. Raises ChatFailed, ParameterRefused."""
         mocks = _mocks(conversation)
-        parameters = self._with_tools(mocks)
+        parameters = self._with_tools(self._asked_of(conversation), mocks)
         replies: list[ChatReply] = []
         calls: list[ToolCall] = []
         while True:
@@ -80,15 +93,13 @@ class OpenAITarget:
                 made = mocks.answered(call.name, arguments(call.arguments))
                 calls.append(made)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
-        last = replies[-1]
+        last, spent = replies[-1], self._chat.spent(replies, self._prices)
         if last.tool_calls and "tools" in parameters and not last.text:
-            message = f"the model still asks for tools after {MOST_TURNS} turns"
-            return replace(failed("empty_response", message), model=last.model)
+            return _nothing(f"the model still asks for tools after {MOST_TURNS} turns", last, spent)
         calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
         if last.text is None and not last.tool_calls:
-            message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
-            return replace(failed("empty_response", message), model=last.model)
-        spent = self._chat.spent(replies, self._prices)
+            told = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
+            return _nothing(told, last, spent)
         return Response(
             text=last.text or "",
             tool_calls=tuple(calls),
@@ -100,9 +111,18 @@ class OpenAITarget:
             model=last.model,
         )
 
-    def _with_tools(self, mocks: Mocks) -> dict[str, object]:
-        """The parameters, with a plain declaration of every mocked tool that they do not declare themselves."""
-        declared: Any = self._parameters.get("tools", [])
+    def _asked_of(self, conversation: Conversation) -> dict[str, object]:
+        """Our own parameters; where we have no model, over model and parameters of the suite."""
+        if self._chat.endpoint.model or conversation.model is None:
+            return self._parameters
+        with self._lock:
+            self._asked.add(conversation.model)
+        return {**conversation.parameters, "model": conversation.model, **self._parameters}
+
+    @staticmethod
+    def _with_tools(parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
+        """`parameters`, with a plain declaration of every mocked tool that they do not declare themselves."""
+        declared: Any = parameters.get("tools", [])
         known = {tool.get("function", {}).get("name") for tool in declared}
         more = [
             {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
@@ -110,14 +130,14 @@ class OpenAITarget:
             if name not in known
         ]
         tools = [*declared, *more]
-        return {**self._parameters, "tools": tools} if tools else self._parameters
+        return {**parameters, "tools": tools} if tools else parameters
 
     def identity(self) -> ModelIdentity:
         """The model asked for, and those that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
             type=self._name,
-            model=self._chat.endpoint.model,
+            model=self._chat.endpoint.model or " + ".join(sorted(self._asked)) or None,
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={"parameters": self._parameters} if self._parameters else {},
@@ -125,6 +145,17 @@ class OpenAITarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _nothing(message: str, last: ChatReply, spent: Spent) -> Response:
+    """No answer, which was paid for all the same."""
+    return replace(
+        failed("empty_response", message),
+        model=last.model,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        cost_usd=spent.cost_usd,
+    )
 
 
 def _mocks(conversation: Conversation) -> Mocks:

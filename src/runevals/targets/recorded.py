@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import read_line, read_text
+from runevals.dialects.reading import read_line, read_lines, read_text
 from runevals.errors import InvalidSuite
 from runevals.records import (
     ERROR_CODES,
@@ -81,14 +81,13 @@ class RecordedTarget:
 
 
 def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
-    text = read_text(path, shown)
     if path.suffix == ".json":
         from runevals import document  # only when a document is played back
 
-        return _from_document(document.parse(text, shown).report)
+        return _from_document(document.parse(read_text(path, shown, document.MAX_BYTES), shown).report)
     answers: dict[Key, Response] = {}
     problems: list[SuiteProblem] = []
-    for line_number, line in enumerate(text.split("\n"), start=1):
+    for line_number, line in enumerate(read_lines(path, shown), start=1):
         if not line.strip():
             continue
         try:

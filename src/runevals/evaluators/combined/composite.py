@@ -53,6 +53,10 @@ class CompositeEvaluator(Composite):
         if self.weights is not None and (min(self.weights) < 0 or fsum(self.weights) <= 0):
             yield "weights", "weights must not be negative, and not all 0"
 
+    @property
+    def in_order(self) -> bool:
+        return self.mode == "serial"
+
     def enough(self, parts: Sequence[Part]) -> bool:
         return self.mode == "serial" and self.aggregation == "and" and parts[-1].outcome is Outcome.FAILED
 

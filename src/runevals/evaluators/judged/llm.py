@@ -84,8 +84,7 @@ class Llm(Judged):
         return Scale(self.minimum, self.maximum)
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
-        values = {"input": subject.prompt, "output": subject.response.text, "expected": subject.expected}
-        values |= {f"metadata.{name}": _text(value) for name, value in subject.metadata.items()}
+        values = template_values(subject)
         instructions, used = filled(parsed(self.prompt), values)
         return Question(
             evaluator=self.label,
@@ -101,6 +100,12 @@ class Llm(Judged):
             return Verdict(None, answer.reason)
         share = self.scale.share(answer.score) or 0.0
         return Verdict(answer.score, answer.reason, passed=share >= self.pass_from - 1e-12)
+
+
+def template_values(subject: Subject) -> dict[str, str | None]:
+    """What each variable of a template stands for."""
+    values = {"input": subject.prompt, "output": subject.response.text, "expected": subject.expected}
+    return values | {f"metadata.{name}": _text(value) for name, value in subject.metadata.items()}
 
 
 def _text(value: object) -> str | None:

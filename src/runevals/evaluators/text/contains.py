@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.letters import folded
 from runevals.records import Verdict
 
 
 @evaluator("contains")
 @dataclass(frozen=True, kw_only=True)
 class Contains(Check):
-    """Passes when the text stands in the response; capitals and small letters are alike, nothing is trimmed.
+    """Passes when the text stands in the response; nothing is trimmed.
 
     Options:
         value: what to look for; without it, the case's expected text.
+        case_sensitive: tell capitals from small letters.
 
     Example:
         "evaluators": {"contains": {"value": "30 days"}}
@@ -25,6 +27,7 @@ class Contains(Check):
     """
 
     value: str | None = None
+    case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.value == "":
@@ -38,6 +41,7 @@ class Contains(Check):
         wanted = subject.expected if self.value is None else self.value
         if wanted is None:
             return Verdict.skipped("no text to look for")
-        if wanted.lower() in subject.response.text.lower():
+        text = folded(subject.response.text, case_sensitive=self.case_sensitive)
+        if folded(wanted, case_sensitive=self.case_sensitive) in text:
             return Verdict(1.0, f"found: {wanted}")
         return Verdict(0.0, f"not found: {wanted}")

@@ -8,16 +8,18 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.letters import folded
 from runevals.records import Layer, Verdict
 
 
 @evaluator("ends_with")
 @dataclass(frozen=True, kw_only=True)
 class EndsWith(Check):
-    """Passes when the response ends with the text; capitals and small letters are alike, nothing is trimmed.
+    """Passes when the response ends with the text; nothing is trimmed.
 
     Options:
         value: the text.
+        case_sensitive: tell capitals from small letters.
 
     Example:
         {"type": "ends_with", "value": "Kind regards"}
@@ -28,12 +30,14 @@ class EndsWith(Check):
     layer: ClassVar[Layer] = Layer.BEHAVIOR
 
     value: str
+    case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if not self.value:
             yield "value", "value is empty; every response ends with the empty text"
 
     def check(self, subject: Subject) -> Verdict:
-        if subject.response.text.lower().endswith(self.value.lower()):
+        text = folded(subject.response.text, case_sensitive=self.case_sensitive)
+        if text.endswith(folded(self.value, case_sensitive=self.case_sensitive)):
             return Verdict(1.0, f"it ends with: {self.value}")
         return Verdict(0.0, f"it does not end with: {self.value}")

@@ -1,0 +1,61 @@
+"""Peak memory and time of a run whose answers are recorded, both documents written: `python benchmarks/memory.py`.
+
+How many cases, and how many bytes an answer, may follow.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+OUTPUTS = ("results.json", "junit.xml")
+
+
+def main() -> None:
+    cases = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    size = int(sys.argv[2]) if len(sys.argv) > 2 else 2048
+    with tempfile.TemporaryDirectory() as folder:
+        _write(Path(folder), cases, size)
+        words = ["run", "evals.json", "--target", "recorded:answers.jsonl", "-q"]
+        for name in OUTPUTS:
+            words += ["-o", name]
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "runevals", *words], cwd=folder, check=False, capture_output=True, text=True
+        )
+        took_s = time.monotonic() - began
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        written = ", ".join(f"{name} {(Path(folder) / name).stat().st_size / 1e6:.0f} MB" for name in OUTPUTS)
+    print(done.stdout.splitlines()[0] if done.stdout else done.stderr)
+    print(f"{cases} cases of {size} bytes: peak {used.ru_maxrss / 1024:.0f} MiB, {took_s:.0f} s")
+    print(f"  CPU {used.ru_utime + used.ru_stime:.0f} s; {written}")
+
+
+def _write(folder: Path, cases: int, size: int) -> None:
+    """A suite with one check a case, and an answer for each."""
+    rng = random.Random(20261121)
+    words = [f"word{number}" for number in range(1000)]
+    items = [
+        {
+            "testId": f"case-{number:06}",
+            "prompt": f"Question {number}?",
+            "expected_response": f"word{number % 100}",
+        }
+        for number in range(cases)
+    ]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    (folder / "evals.json").write_text(json.dumps(suite), encoding="utf-8")
+    with (folder / "answers.jsonl").open("w", encoding="utf-8") as file:
+        for item in items:
+            text = " ".join(rng.choices(words, k=size // 8))[:size]
+            file.write(json.dumps({"case": item["testId"], "output": text, "latency_ms": 5}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

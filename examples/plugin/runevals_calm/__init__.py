@@ -1,0 +1,1 @@
+"""An evaluator and a reporter for runevals."""

@@ -1,0 +1,238 @@
+"""What `runevals init` finds, asks and writes."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals import git
+from runevals.commands import starter
+from runevals.commands.options import settled
+from runevals.commands.telling import at_terminal
+from runevals.endpoints import JudgeSettings, TargetSettings
+from runevals.errors import InvalidSettings, NoSuiteFound
+from runevals.loading import Loaded, load_suites, with_target
+from runevals.publish import write_whole
+from runevals.settings import Settings
+
+DEFAULT_MODEL = "gpt-5-mini"
+DEFAULT_FUNCTION = "agent.py:answer"
+_QUESTION = """What do your prompts run against?
+  1  a chat model: any OpenAI-compatible API
+  2  a program of yours: prompt as JSON on stdin, answer on stdout
+  3  a Python function of yours: answer(prompt, messages, case)
+  4  I do not know yet"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What was begun: target and judge for the first run, why there can be none, and what to do next."""
+
+    target: str | None
+    judge: str | None
+    why_not: str | None
+    next_steps: tuple[str, ...]
+
+
+def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
+    """Writes what is missing here, and names it.
+
+    Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
+    """
+    before = settled(told)  # a target or judge that means nothing stops us here
+    loaded = _suites(before)
+    target: str | None = told.get("target")
+    if before.target is None:
+        if with_target(before, loaded.suites).target is not None:
+            target = "skill"  # what these suites are written for
+        else:
+            target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
+    settings = settled({**told, "target": target})
+    if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
+        raise InvalidSettings(
+            "skills bring cases of their own, which init does not make: put the first into "
+            "evals/regression/NAME.json, then run init again"
+        )
+    for line in _written(settings, target, told.get("judge"), loaded.files):
+        click.echo(line)
+    if github:
+        click.echo(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
+    return Begun(
+        target=target,
+        judge=told.get("judge"),
+        why_not=_why_not(settings),
+        next_steps=tuple(_next_steps(settings, github=github)),
+    )
+
+
+def suite_wanted(settings: Settings) -> bool:
+    """Offers a starter suite where somebody can be asked → whether it was written."""
+    if not at_terminal():
+        return False
+    click.echo("⚠️  No prompts file found in current directory or ./evals/\n")
+    asked = "Create a starter evals file with sample prompts? (Y/n)"
+    if not click.confirm(asked, default=True, show_default=False):
+        return False
+    click.echo(_starter(settings))
+    return True
+
+
+def _starter(settings: Settings) -> str:
+    text = starter.starter_suite(judged=bool(settings.judges) and not settings.no_judge)
+    return _write(settings.cwd / starter.SUITE, text, settings.cwd)
+
+
+def _suites(settings: Settings) -> Loaded:
+    """What a run would find by itself. Raises NoSuiteFound only where the settings name it."""
+    try:
+        return load_suites(settings)
+    except NoSuiteFound:
+        if settings.suites:
+            raise
+        return Loaded(suites=())
+
+
+def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:
+    cwd = settings.cwd
+    yield _left(suites[0], cwd) if suites else _starter(settings)
+    yield from _program(settings)
+    if settings.file is not None and settings.file.path is not None:
+        yield _left(settings.file.path, cwd)
+    else:
+        only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
+        text = starter.starter_settings(
+            suite=None if only is None else _shown(only, cwd), target=target, judge=judge
+        )
+        yield _write(cwd / starter.SETTINGS, text, cwd)
+    yield _ignore(cwd / ".gitignore")
+
+
+def _program(settings: Settings) -> Iterator[str]:
+    """A Python file that a target names and that is not there yet."""
+    target = settings.target
+    if target is None or target.type != "python" or target.function is None:
+        return
+    name, _, function = target.function.rpartition(":")
+    path = target.base / name
+    usable = function.isidentifier() and not keyword.iskeyword(function)
+    if name.endswith(".py") and usable and path.resolve().is_relative_to(settings.cwd.resolve()):
+        yield _write(path, starter.starter_program(function), settings.cwd)
+
+
+def _write(path: Path, text: str, base: Path) -> str:
+    if path.exists() or path.is_symlink():
+        return _left(path, base)
+    write_whole(path, text)
+    return f"✓ {_shown(path, base)}: written"
+
+
+def _left(path: Path, base: Path) -> str:
+    return f"– {_shown(path, base)}: is there already, left as it is"
+
+
+def _shown(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+
+
+def _ignore(path: Path) -> str:
+    try:
+        before = path.read_bytes().decode("utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError):
+        return f"✗ .gitignore: cannot be read; add {' and '.join(starter.IGNORED)} to it"
+    after = starter.ignoring(before)
+    if after == before:
+        return _left(path, path.parent)
+    write_whole(path.resolve(), after)
+    added = ", ".join(after[len(before) :].split())
+    return f"✓ .gitignore: {'written' if not before else 'added'} {added}"
+
+
+def _workflow(settings: Settings) -> str:
+    named = settings.cwd / starter.SETTINGS
+    if settings.file is not None and settings.file.path is not None:
+        named = settings.file.path
+    shown = _shown(named.resolve(), settings.repository.resolve())
+    usual = shown == ".github/runevals.yaml"
+    return starter.workflow(
+        branch=_default_branch(settings.repository),
+        config=starter.SETTINGS.name if usual else shown,
+        variables=_variables(settings),
+    )
+
+
+def _default_branch(repository: Path) -> str | None:
+    """The branch that changes go to: origin's, or one by the usual names, or in a new repository the first."""
+    remote = git.git(repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    if remote:
+        return remote.removeprefix("origin/")
+    usual = (name for name in ("main", "master") if git.commit_of(repository, f"refs/heads/{name}"))
+    return next(usual, None) or git.git(repository, "symbolic-ref", "--short", "HEAD")
+
+
+def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
+    """Target and judges that are asked with a key."""
+    for told in (settings.target, *settings.judges):
+        if told is not None and told.type in ("openai", "azure"):
+            yield told
+
+
+def _variables(settings: Settings) -> list[str]:
+    """The variables that a workflow hands on."""
+    names: dict[str, None] = {}
+    for told in _asked(settings):
+        names[told.api_key_env] = None
+        if told.type == "azure":
+            names["AZURE_AI_OPENAI_ENDPOINT"] = None
+        elif told.base_url is not None:
+            names["OPENAI_BASE_URL"] = None
+    return list(names)
+
+
+def _why_not(settings: Settings) -> str | None:
+    """Why the target cannot be asked yet."""
+    if settings.target is None:
+        return "nothing says what to run it against (target: in runevals.yaml)"
+    for told in _asked(settings):
+        if not settings.environment.get(told.api_key_env) and told.base_url is None:
+            return f"the environment variable {told.api_key_env} is not set"
+    return None
+
+
+def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
+    yield "\nNext"
+    if settings.target is None:
+        yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
+    yield "  put your own cases into the suite, then: runevals"
+    yield "  see what a change does: runevals --base main"
+    if not github:
+        yield "  run it on pull requests: runevals init --github"
+        return
+    secrets = [name for name in _variables(settings) if name.endswith("_KEY")]
+    if secrets:
+        told = " and ".join(secrets)
+        yield f"  add {told} to the repository's secrets (Settings → Secrets and variables → Actions)"
+    yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
+
+
+def _likely_target(environment: Mapping[str, str]) -> str | None:
+    """What is meant where nobody can be asked: a key of OpenAI's own names the provider."""
+    known = environment.get("OPENAI_API_KEY") and not environment.get("OPENAI_BASE_URL")
+    return f"openai:{DEFAULT_MODEL}" if known else None
+
+
+def _asked_target() -> str | None:
+    click.echo(_QUESTION)
+    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4"]), default="1", show_choices=False):
+        case "1":
+            return f"openai:{click.prompt('Model', default=DEFAULT_MODEL)}"
+        case "2":
+            return f"command:{click.prompt('Command, such as python my_agent.py')}"
+        case "3":
+            return f"python:{click.prompt('FILE.py:FUNCTION', default=DEFAULT_FUNCTION)}"
+        case _:
+            return None

@@ -1,0 +1,56 @@
+"""What was found of one thing that a run needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import click
+
+from runevals.commands.telling import fitted, shown
+from runevals.errors import MEASURED_GREEN, RunevalsError
+from runevals.wording import plural
+
+_INDENT = " " * 12
+_COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at. `exit_code` is that of a run without it: 0 where it would still work."""
+
+    name: str
+    mark: Literal["✓", "✗", "–"]
+    told: str
+    fix: str | None = None
+    exit_code: int = MEASURED_GREEN
+
+
+def good(name: str, told: str) -> Finding:
+    """It is there."""
+    return Finding(name=name, mark="✓", told=told)
+
+
+def neither(name: str, told: str, fix: str | None = None) -> Finding:
+    """It is not needed, or not known."""
+    return Finding(name=name, mark="–", told=told, fix=fix)
+
+
+def missing(name: str, told: str, fix: str, exit_code: int) -> Finding:
+    """It is not there; a run without it would end with `exit_code`."""
+    return Finding(name=name, mark="✗", told=told, fix=fix, exit_code=exit_code)
+
+
+def stopped(name: str, error: RunevalsError, fix: str) -> Finding:
+    """A run would end with this error."""
+    first, *rest = str(error).splitlines()
+    more = f" (and {plural(len(rest), 'more line')})" if rest else ""
+    return Finding(name=name, mark="✗", told=first + more, fix=fix, exit_code=error.exit_code)
+
+
+def tell_finding(found: Finding) -> None:
+    """Prints it: a line, and one for its fix."""
+    first, *rest = fitted(shown(f"{_INDENT}{found.told}"))
+    fix = [] if found.fix is None else fitted(shown(f"    → {found.fix}"))
+    click.secho(found.mark, fg=_COLOURS[found.mark], nl=False)
+    click.echo("\n".join([f" {found.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))

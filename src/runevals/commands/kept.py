@@ -1,0 +1,32 @@
+"""The results documents of past runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runevals.commands.telling import shown
+
+if TYPE_CHECKING:
+    from runevals.records import Conclusion
+
+
+def newest(folder: Path, most: int) -> list[Path]:
+    """The files of a folder that may be results documents: the newest `most`, the oldest of these first."""
+    files = [file for file in folder.glob("*.json") if file.is_file()]
+    return sorted(files, key=lambda file: (file.stat().st_mtime, file.name))[-most:]
+
+
+def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
+    """Those that are results documents; the others are named on stderr."""
+    from runevals.document import read_conclusion
+    from runevals.errors import InvalidDocument, InvalidSuite
+
+    for file in files:
+        try:
+            yield file, read_conclusion(file)
+        except (InvalidDocument, InvalidSuite):
+            click.echo(shown(f"passed over, as it is no results document: {file}"), err=True)

@@ -1,0 +1,93 @@
+"""`runevals merge`: the results documents of all shards → one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.commands import finish
+from runevals.commands.options import environment_option, settings_options, told_by
+from runevals.commands.telling import tell
+
+if TYPE_CHECKING:
+    from runevals.pipeline import Baseline
+    from runevals.records import Conclusion
+    from runevals.settings import Settings
+
+
+@click.command("merge")
+@click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
+@settings_options("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable")
+@environment_option
+def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:
+    """Put the results of all shards together and judge them as one run.
+
+    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files.
+
+    \b
+    Example:
+      runevals merge shard-1.json shard-2.json -o results.json --baseline base.json
+    """
+    from dataclasses import replace
+
+    from runevals.commands.base_side import base_side
+    from runevals.errors import InvalidSettings
+    from runevals.publish import check_outputs, publish
+    from runevals.settings import resolve
+
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    files = _files(documents)
+    for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
+        raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
+    words = told_by(told)
+    conclusion = merged_conclusion(files, resolve(replace(words, base_side=base_side(words))))
+    publish(conclusion, outputs)
+    tell(conclusion)
+    finish(conclusion.verdict.exit_code)
+
+
+def merged_conclusion(
+    documents: Sequence[Path], settings: Settings, stored: Baseline | None = None, notices: Sequence[str] = ()
+) -> Conclusion:
+    """The shards as one run: compared, gated and concluded; with `stored` where the settings name no base.
+
+    Raises as `read`, `merged` and `read_baseline` do.
+    """
+    from dataclasses import replace
+
+    from runevals import pipeline
+    from runevals.baseline import read_baseline
+    from runevals.document import read
+    from runevals.merge import merged
+
+    report = merged([(str(path), read(path)) for path in _files(documents)])
+    filters = {name: _texts(report.run.settings.get(name)) for name in ("category", "tag", "filter")}
+    baseline, more = read_baseline(replace(settings, **filters))
+    told = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
+    report = replace(report, run=replace(report.run, notices=told))
+    return pipeline.decide(report, baseline or stored, settings)
+
+
+def _texts(value: object) -> Any:
+    """What a document says of a filter."""
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def _files(documents: Sequence[Path]) -> list[Path]:
+    """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
+    from runevals.errors import InvalidDocument
+
+    found: list[Path] = []
+    for path in documents:
+        inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        if not inside:
+            raise InvalidDocument(f"there is no results document (.json) in {path}")
+        found += inside
+    return found

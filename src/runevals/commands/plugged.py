@@ -1,0 +1,14 @@
+"""Plugins, all of them loaded before anything is run."""
+
+from __future__ import annotations
+
+
+def require_usable_plugins() -> None:
+    """Raises UnusablePlugin where an installed one cannot be used, whether this run would need it or not."""
+    from runevals import dialects, plugins, reporters
+    from runevals.evaluators import catalogue
+
+    catalogue.catalogue()
+    dialects.added()
+    reporters.reporters()
+    plugins.plugins(plugins.TARGETS)

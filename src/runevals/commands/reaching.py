@@ -1,0 +1,81 @@
+"""Whether target and judge can be reached, and what they answer to one short question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runevals.commands.building import real_world
+from runevals.endpoints import JudgeSettings, TargetSettings
+from runevals.errors import RunevalsError, WorldRefused
+from runevals.evaluators.kinds import Question
+from runevals.inert import one_line
+from runevals.records import Conversation
+from runevals.settings import Settings
+from runevals.wording import money, seconds
+from runevals.world import World
+
+PATIENCE_S = 5.0
+_OPENAI = "https://api.openai.com/v1"
+_QUESTION = "Reply with the word: ready"
+
+
+def address_of(told: TargetSettings | JudgeSettings) -> str:
+    """The address of a chat API."""
+    return told.base_url or _OPENAI
+
+
+def unreachable(address: str) -> str | None:
+    """Why nothing answers there, None where something does. No key is sent, and nothing is asked."""
+    import requests  # nothing else of a start needs it
+
+    try:
+        requests.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
+    except requests.exceptions.SSLError as error:
+        return f"its certificate is not accepted ({one_line(str(error), 120)})"
+    except requests.Timeout:
+        return f"nothing answers within {PATIENCE_S:.0f} s"
+    except (requests.RequestException, ValueError):
+        return "nothing answers there"
+    return None
+
+
+def asked(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
+    """Asks each one short question → (name, its answer or why there is none)."""
+    try:
+        with real_world(settings, ()) as world:
+            yield _answer(world, settings)
+            if any(judge.type != "recorded" for judge in settings.judges) and not settings.no_judge:
+                yield _judgement(world)
+    except RunevalsError as error:
+        yield "answers", error
+
+
+def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]:
+    if settings.target is not None and settings.target.type in ("recorded", "skill"):
+        return "answer", f"a {settings.target.type} target is not asked a question of ours"
+    conversation = Conversation(suite="doctor", case="doctor", attempt=1, turn=1, prompt=_QUESTION)
+    try:
+        response = world.target.answer(conversation)
+    except RunevalsError as error:
+        return "answer", error
+    if response.problem is not None:
+        return "answer", WorldRefused(f"the target does not answer: {one_line(response.problem.message)}")
+    cost = "" if response.cost_usd is None else f", {money(response.cost_usd)}"
+    return "answer", f"“{one_line(response.text, 60)}” after {seconds(response.latency_s)}{cost}"
+
+
+def _judgement(world: World) -> tuple[str, str | RunevalsError]:
+    assert world.judge is not None  # noqa: S101 - asked only of settings that have one
+    question = Question(
+        evaluator="doctor",
+        instructions="Score 5 where the answer is the word ready, else 1.",
+        parts=(("answer", "ready"),),
+    )
+    try:
+        judgement = world.judge.ask(question, case="doctor", turn=1, attempt=1)
+    except RunevalsError as error:
+        return "judgement", error
+    if judgement.problem is not None or judgement.score is None:
+        why = "it gave no score" if judgement.problem is None else judgement.problem.message
+        return "judgement", WorldRefused(f"the judge does not answer: {one_line(why)}")
+    return "judgement", f"{judgement.score:g} of 5: {one_line(judgement.reason, 60)}"

@@ -1,0 +1,146 @@
+"""Runs that were ended before they were done: what they were told, and where their answers are."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals import __version__
+from runevals.cache import Cache
+from runevals.commands.provenance import provenance
+from runevals.errors import CannotWrite, InvalidSettings
+from runevals.git import git
+from runevals.journal import Journal
+from runevals.publish import write_whole
+from runevals.records import Conclusion
+from runevals.redact import redactor
+from runevals.settings import Settings
+from runevals.wording import plural
+
+RUNS = Path(".evals", "runs")
+TOLD = "told.json"
+PAID = ("openai", "github-models", "http", "a2a")
+MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
+
+
+class UnfinishedRun:
+    """A run in its folder, from its first answer to its conclusion."""
+
+    def __init__(self, folder: Path, words: str | None = None) -> None:
+        """`words` are what a new run was told; one that goes on has them in its folder."""
+        self.folder = folder
+        self._words = words
+
+    @contextmanager
+    def journal(self, settings: Settings) -> Iterator[Journal]:
+        """Where its answers are written, and read from where it goes on."""
+        paid = settings.target is not None and settings.target.type in PAID
+        cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
+        if self._words is None:
+            found = plural(cache.info().answers, "answer")
+            click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
+        else:
+            self._begin(self._words)
+        try:
+            yield Journal(cache=cache, side="head", redact=redactor(settings.environment, settings.key_names))
+        finally:
+            nothing = cache.info().answers == 0
+            cache.close()
+            if nothing:
+                shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _begin(self, words: str) -> None:
+        """Makes its folder, and room for it. Where that cannot be, the run cannot be resumed, and says so."""
+        runs = self.folder.parent
+        try:
+            for old in sorted(path for path in runs.glob("*") if path.is_dir())[: 1 - MOST_KEPT]:
+                shutil.rmtree(old, ignore_errors=True)
+            write_whole(self.folder / TOLD, words)
+        except (OSError, CannotWrite) as error:
+            click.echo(f"Warning: this run cannot be resumed: {error}", err=True)
+
+    def end(self, conclusion: Conclusion) -> None:
+        """Forgets a run that was measured; says of another how it can go on."""
+        errors = any(case.unmeasured for case in conclusion.report.cases)
+        if conclusion.report.run.stopped is None and not errors:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif (self.folder / TOLD).exists():
+            click.echo(f"       Go on, asking only for what is missing: runevals run --resume {self.folder.name}")
+
+
+def worth_a_journal(settings: Settings) -> bool:
+    """Whether anything is asked that would have to be asked again."""
+    target = settings.target
+    asked = not settings.evaluate_only and target is not None and target.type != "recorded"
+    judged = not settings.no_judge and any(judge.type != "recorded" for judge in settings.judges)
+    return asked or judged
+
+
+def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -> UnfinishedRun:
+    """A new run; its folder is made with its journal."""
+    name = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(2)}"
+    words = {key: value for key, value in told.items() if key != "resume" and value not in (None, (), False)}
+    content = {"version": __version__, "told": words, "paths": list(paths), "code": _code(settings)}
+    return UnfinishedRun(settings.cwd / RUNS / name, json.dumps(content, indent=1, default=list))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """A run that can go on: its flags, its paths, and what code it was of."""
+
+    run: UnfinishedRun
+    told: Mapping[str, Any]
+    paths: tuple[str, ...]
+    version: object
+    code: Mapping[str, object]
+
+
+def unfinished(named: str, cwd: Path) -> Unfinished:
+    """The run with this name, the newest where it is empty. Raises InvalidSettings."""
+    runs = cwd / RUNS
+    there = sorted(path.name for path in runs.glob("*") if (path / TOLD).is_file())
+    if not there:
+        raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
+    if named and named not in there:
+        raise InvalidSettings(f"--resume: there is no unfinished run '{named}'; there are {', '.join(there[-5:])}")
+    folder = runs / (named or there[-1])
+    try:
+        content = json.loads((folder / TOLD).read_text(encoding="utf-8"))
+        flags = {key: tuple(value) if isinstance(value, list) else value for key, value in content["told"].items()}
+        return Unfinished(
+            run=UnfinishedRun(folder),
+            told=flags,
+            paths=tuple(content["paths"]),
+            version=content["version"],
+            code=dict(content["code"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidSettings(f"--resume: {folder / TOLD} cannot be read ({error}); run it anew") from None
+
+
+def require_same_code(before: Unfinished, settings: Settings) -> None:
+    """Raises InvalidSettings where kept answers are those of another program than the one that is here."""
+    if before.version != __version__:
+        raise InvalidSettings(f"--resume: the run is of runevals {before.version}; run it anew")
+    runs_code = settings.target is None or settings.target.files is None
+    if runs_code and before.code != _code(settings):
+        raise InvalidSettings(
+            "--resume: the files here have changed since the run began, and with them, maybe, the program under "
+            "test; go back to them, or run it anew"
+        )
+
+
+def _code(settings: Settings) -> dict[str, str | None]:
+    """The commit that is checked out, and what differs from it."""
+    differs = git(settings.cwd, "diff", "HEAD") or ""
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(differs.encode()).hexdigest()}

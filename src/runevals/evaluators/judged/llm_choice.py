@@ -1,0 +1,77 @@
+"""A model picks the one of several answers to a prompt of one's own that fits the response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.judged.llm import template_values
+from runevals.evaluators.judged.template import filled, label_of, parsed
+from runevals.evaluators.kinds import Judged, Judgement, Question, Subject
+from runevals.records import Problem, Scale, Verdict
+
+
+@evaluator("llm-choice")
+@dataclass(frozen=True, kw_only=True)
+class LlmChoice(Judged):
+    """A model picks one of your choices and gives its score; a score above 0 passes.
+
+    It is what `llm` evaluators of `.prompt.yml` files are. The template is that of `llm`.
+
+    Options:
+        prompt: the template.
+        choices: each choice with its score; at least two different scores.
+        model: the model to ask instead of the configured judge's; `modelId` in the file.
+        label: under which name it is asked; its name in the file.
+
+    Example:
+        "evaluators": {"llm-choice": {"prompt": "Is it polite? {{output}}", "choices": {"polite": 1, "rude": 0}}}
+    """
+
+    default_threshold: ClassVar[float | None] = None
+
+    prompt: str
+    choices: Mapping[str, float]
+    model: str | None = None
+    label: str = "llm-choice"
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        try:
+            parsed(self.prompt)
+        except ValueError as error:
+            yield "prompt", str(error)
+        scores = self.choices.values()
+        if not all(isinstance(s, int | float) and not isinstance(s, bool) and isfinite(s) for s in scores):
+            yield "choices", "choices must have a number as the score of each"
+        elif len(set(scores)) < 2:
+            yield "choices", "choices need at least two different scores, or no answer makes a difference"
+
+    def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - the prompt may show it, not more
+        return "every choice has a score above 0" if min(self.choices.values()) > 0 else None
+
+    @property
+    def scale(self) -> Scale:  # type: ignore[override] # its author says which, not its class
+        return Scale(min(self.choices.values()), max(self.choices.values()))
+
+    def question(self, subject: Subject) -> Question | Verdict | Problem:
+        values = template_values(subject)
+        instructions, used = filled(parsed(self.prompt), values)
+        listed = "\n".join(f"{choice}: {score:g}" for choice, score in self.choices.items())
+        return Question(
+            evaluator=self.label,
+            instructions=f"{instructions}\n\nPick the one of these that fits, and give its score:\n{listed}",
+            parts=tuple((label_of(name), values.get(name) or "") for name in used),
+            scale=self.scale,
+            model=self.model,
+        )
+
+    def verdict(self, answer: Judgement) -> Verdict:
+        if answer.score is None:
+            return Verdict(None, answer.reason)
+        given = answer.score
+        # The median of several votes may lie between two choices: the lower one of them counts.
+        choice, score = min(self.choices.items(), key=lambda item: (abs(item[1] - given), item[1]))
+        return Verdict(score, f"{choice}: {answer.reason}", passed=score > 0)

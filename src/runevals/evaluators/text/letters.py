@@ -1,0 +1,8 @@
+"""Texts as they are compared: with their capitals, or without."""
+
+from __future__ import annotations
+
+
+def folded(text: str, *, case_sensitive: bool) -> str:
+    """`text`, in small letters where capitals do not count."""
+    return text if case_sensitive else text.lower()

@@ -1,0 +1,1 @@
+"""Other tools' configurations, converted into suites and settings of ours."""

@@ -1,0 +1,53 @@
+"""The files that a configuration names: read where they lie in the repository, never run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runevals.dialects.reading import parse_source, path_inside, read_line
+from runevals.errors import ToldWrong
+
+PREFIX = "file://"
+DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """`folder` is the configuration's own, `root` what no path may lead out of."""
+
+    folder: Path
+    root: Path
+
+    def named(self, reference: str) -> list[Path]:
+        """The files behind `file://PATH`, which may be a pattern. Raises ToldWrong where there is none."""
+        name = reference.removeprefix(PREFIX).removeprefix("./")
+        if "*" not in name:
+            return [path_inside(self.root, name, base=self.folder, what=reference)]
+        found = sorted(path for path in self.folder.glob(name) if path.is_file())
+        if not found:
+            raise ToldWrong(f"{reference}: no file matches")
+        return [path_inside(self.root, str(path), base=self.folder, what=reference) for path in found]
+
+    def text(self, path: Path) -> str:
+        """A file's text. Raises ToldWrong."""
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ToldWrong(f"{path.name} is not UTF-8 text") from None
+
+    def value(self, path: Path) -> Any:
+        """What a JSON, YAML, JSON Lines or CSV file holds. Raises ToldWrong."""
+        if path.suffix == ".csv":
+            return list(csv.DictReader(io.StringIO(self.text(path), newline="")))
+        if path.suffix == ".jsonl":
+            try:
+                return [read_line(line) for line in self.text(path).splitlines() if line.strip()]
+            except (ValueError, RecursionError) as error:
+                raise ToldWrong(f"{path.name} is not JSON Lines: {error}") from None
+        if path.suffix not in DATA:
+            raise ToldWrong(f"{path.name} is no file of data ({', '.join(DATA)})")
+        return parse_source(path.read_bytes(), path.suffix, path.name).value

@@ -1,0 +1,120 @@
+"""A run's journal: every answer, kept the moment it arrives, so that a run that was killed asks for none twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
+
+from runevals.cache import Cache
+from runevals.evaluators.kinds import Judgement, Question
+from runevals.judge import Judge
+from runevals.kept_answers import judgement_text, read_judgement, read_response, response_text
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.redact import redacted
+from runevals.targets import Target
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """Where the answers of one measured side are written; `side` tells it from the others of its run.
+
+    An answer that holds a secret is not written, and a run that goes on asks for it again.
+    """
+
+    cache: Cache
+    side: str
+    redact: Callable[[str], str]
+
+    def of(self, side: str) -> Journal:
+        """The same journal for another side."""
+        return replace(self, side=side)
+
+    def read(self, asked: object, as_answer: Callable[[str], T]) -> T | None:
+        """What was answered; None where nothing was, or nothing that can be read."""
+        kept = self.cache.get(self._key(asked))
+        if kept is not None:
+            with suppress(ValueError, TypeError, KeyError):
+                return as_answer(kept)
+        return None
+
+    def write(self, asked: object, answer: T, as_text: Callable[[T], str]) -> None:
+        """Keeps `answer`."""
+        if redacted(answer, self.redact) is answer:
+            self.cache.put(self._key(asked), as_text(answer))
+
+    def _key(self, asked: object) -> str:
+        told = json.dumps([self.side, asked], sort_keys=True, default=str)
+        return hashlib.sha256(told.encode()).hexdigest()
+
+
+class JournalledTarget:
+    """Answers from the journal what the run asked before; everything else is asked, and written."""
+
+    def __init__(self, target: Target, journal: Journal) -> None:
+        self._target = target
+        self._journal = journal
+        self._who = _who(target.identity())
+        self._reported: set[str] = set()
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The answer. Raises TargetRefused."""
+        told = asdict(replace(conversation, cwd=None))  # a checkout of the base is another folder each time
+        asked = ["target", self._who, told]
+        found = self._journal.read(asked, lambda text: read_response(text, cached=False))
+        if found is None:
+            found = self._target.answer(conversation)
+            if found.problem is None:
+                self._journal.write(asked, found, response_text)
+        elif found.model is not None:
+            self._reported.add(found.model)
+        return found
+
+    def identity(self) -> ModelIdentity:
+        """The target's, with the models that answered before."""
+        return _with_reported(self._target.identity(), self._reported)
+
+    def close(self) -> None:
+        """Ends the target."""
+        self._target.close()
+
+
+class JournalledJudge:
+    """The same for judgements."""
+
+    def __init__(self, judge: Judge, journal: Journal) -> None:
+        self._judge = judge
+        self._journal = journal
+        self._who = _who(judge.identity())
+        self._reported: set[str] = set()
+
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
+        """The judgement. Raises JudgeRefused."""
+        asked = ["judge", self._who, asdict(question), case, turn, attempt]
+        found = self._journal.read(asked, read_judgement)
+        if found is None:
+            found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            if found.problem is None:
+                self._journal.write(asked, found, judgement_text)
+        elif found.model is not None:
+            self._reported.update(found.model.split(", "))
+        return found
+
+    def identity(self) -> ModelIdentity:
+        """The judge's, with the models that judged before."""
+        return _with_reported(self._judge.identity(), self._reported)
+
+
+def _who(identity: ModelIdentity) -> object:
+    """What is known of a model before it has answered."""
+    detail = {name: value for name, value in identity.detail.items() if name != "dropped_parameters"}
+    return [identity.type, identity.model, identity.prompt_hash, detail]
+
+
+def _with_reported(identity: ModelIdentity, reported: set[str]) -> ModelIdentity:
+    return replace(identity, reported=tuple(sorted({*identity.reported, *reported})))

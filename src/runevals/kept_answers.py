@@ -1,0 +1,39 @@
+"""Answers and judgements as text, and back: what caches and journals keep."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from runevals.evaluators.kinds import Judgement, Vote
+from runevals.records import Citation, Response, ToolCall
+
+
+def response_text(response: Response) -> str:
+    """An answer without a problem, as JSON."""
+    return json.dumps(asdict(response))
+
+
+def read_response(text: str, *, cached: bool) -> Response:
+    """The answer in such a text. Raises ValueError, TypeError, KeyError for any other."""
+    fields = json.loads(text)
+    calls, sources = fields["tool_calls"], fields["citations"]
+    return Response(
+        **{
+            **fields,
+            "tool_calls": None if calls is None else tuple(ToolCall(**call) for call in calls),
+            "citations": None if sources is None else tuple(Citation(**source) for source in sources),
+            "cached": cached,
+        }
+    )
+
+
+def judgement_text(judgement: Judgement) -> str:
+    """A judgement without a problem, as JSON."""
+    return json.dumps(asdict(judgement))
+
+
+def read_judgement(text: str) -> Judgement:
+    """The judgement in such a text. Raises ValueError, TypeError, KeyError for any other."""
+    fields = json.loads(text)
+    return Judgement(**{**fields, "votes": tuple(Vote(**vote) for vote in fields["votes"])})

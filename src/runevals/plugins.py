@@ -1,0 +1,103 @@
+"""What installed packages add: evaluators, dialects, targets and reporters, found by their entry points."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from runevals.errors import RunevalsError, UnusablePlugin
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+EVALUATORS = "runevals.evaluators"
+DIALECTS = "runevals.dialects"
+TARGETS = "runevals.targets"
+REPORTERS = "runevals.reporters"
+GROUPS = (EVALUATORS, DIALECTS, TARGETS, REPORTERS)
+
+
+def plugins(group: str, taken: Collection[str] = ()) -> dict[str, object]:
+    """What the plugins of `group` are, by name. Raises UnusablePlugin: one that cannot be used stops the run.
+
+    `taken` are names of ours, which none may have.
+    """
+    found: dict[str, object] = {}
+    whose: dict[str, str] = {}
+    for entry, package in _entries().get(group, ()):
+        if entry.name in taken:
+            raise unusable(group, entry.name, package, "the name is one of ours; the package must choose another")
+        if entry.name in found:
+            raise unusable(group, entry.name, package, f"{whose[entry.name]} has a plugin of that name too")
+        try:
+            found[entry.name] = entry.load()
+        except (Exception, SystemExit) as error:  # whatever a package does while it is imported
+            raise unusable(group, entry.name, package, f"{type(error).__name__}: {error}") from error
+        whose[entry.name] = package
+    return found
+
+
+def require(group: str, name: str, plugin: object, has: Iterable[str]) -> None:
+    """Raises UnusablePlugin where a plugin lacks a part of its contract."""
+    missing = [part for part in has if not hasattr(plugin, part)]
+    if missing:
+        raise unusable(group, name, package_of(group, name), f"it has no {', '.join(missing)}")
+
+
+def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
+    """`call`, a part of a plugin; what it raises is told as the plugin's fault. Raises UnusablePlugin."""
+
+    def guard(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except RunevalsError:
+            raise
+        except Exception as error:  # whatever a package does
+            raise unusable(group, name, package_of(group, name), f"{type(error).__name__}: {error}") from error
+
+    return guard
+
+
+def unusable(group: str, name: str, package: str, why: str) -> UnusablePlugin:
+    """What to raise of a plugin."""
+    return UnusablePlugin(
+        f"the plugin '{name}' of the package {package} (entry point {group}) cannot be used: {why}\n"
+        f"Repair or update {package.split(' ', maxsplit=1)[0]}, or uninstall it"
+    )
+
+
+def package_of(group: str, name: str) -> str:
+    """The package, with its version, that a plugin comes from."""
+    return next(package for entry, package in _entries()[group] if entry.name == name)
+
+
+@cache
+def _entries() -> Mapping[str, tuple[tuple[metadata.EntryPoint, str], ...]]:
+    """All entry points of ours by group, in the order of their names."""
+    found: dict[str, list[tuple[metadata.EntryPoint, str]]] = {}
+    seen: set[str] = set()
+    for distribution in metadata.distributions(path=list(_search_path())):
+        if "runevals." not in (distribution.read_text("entry_points.txt") or ""):
+            continue  # most of them: their metadata would take longer to read than all the rest
+        name = distribution.metadata["Name"]
+        if name in seen:
+            continue  # the first on the path is the one that is imported
+        seen.add(name)
+        for entry in distribution.entry_points:
+            if entry.group in GROUPS:
+                found.setdefault(entry.group, []).append((entry, f"{name} {distribution.version}"))
+    return {
+        group: tuple(sorted(entries, key=lambda one: (one[0].name, one[1]))) for group, entries in found.items()
+    }
+
+
+def _search_path() -> Iterator[str]:
+    """Where packages are installed. The working directory is none: a checkout must not bring plugins along."""
+    here = Path.cwd()
+    for place in sys.path:
+        if place and Path(place).resolve() != here:
+            yield place

@@ -1,0 +1,62 @@
+"""Results without what was said: prompts and answers stay out of documents that others may read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Literal
+
+from runevals.records import AttemptReport, CaseReport, CheckReport, RunReport, TurnReport
+
+Content = Literal["full", "hashes", "none"]
+
+
+def without_content(report: RunReport, content: Content) -> RunReport:
+    """`report` with every text of prompts, answers and reasons left out, or as its hash: equal texts stay equal.
+
+    Statuses, scores, costs, times and fingerprints stay, so that it can be compared as before.
+    """
+    if content == "full":
+        return report
+    return replace(report, cases=tuple(_case(case, content) for case in report.cases))
+
+
+def _case(case: CaseReport, content: Content) -> CaseReport:
+    attempts = tuple(_attempt(attempt, content) for attempt in case.attempts)
+    return replace(case, name=case.key, attempts=attempts)
+
+
+def _attempt(attempt: AttemptReport, content: Content) -> AttemptReport:
+    return replace(attempt, turns=tuple(_turn(turn, content) for turn in attempt.turns))
+
+
+def _turn(turn: TurnReport, content: Content) -> TurnReport:
+    calls = (
+        None if turn.tool_calls is None else tuple(replace(c, input=None, output=None) for c in turn.tool_calls)
+    )
+    return replace(
+        turn,
+        prompt=_text(turn.prompt, content) or "",
+        expected=_text(turn.expected, content),
+        context=_text(turn.context, content),
+        output=_text(turn.output, content),
+        tool_calls=None if calls is None else tuple(replace(call, input=None, output=None) for call in calls),
+        citations=None if turn.citations is None else (),
+        value=None if turn.value is None else _text(json.dumps(turn.value, sort_keys=True, default=str), content),
+        raised=_text(turn.raised, content),
+        error=None if turn.error is None else replace(turn.error, message=turn.error.code),
+        results=tuple(_result(result) for result in turn.results),
+    )
+
+
+def _result(result: CheckReport) -> CheckReport:
+    """A reason may quote the answer, and details may hold it."""
+    error = None if result.error is None else replace(result.error, message=result.error.code)
+    return replace(result, reason="", details={}, error=error)
+
+
+def _text(text: str | None, content: Content) -> str | None:
+    if text is None or content == "none":
+        return None
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()}"

@@ -1,0 +1,74 @@
+"""`runevals history`: what past runs say together."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.commands.history import sparkline
+from tests.commands.test_run import AGENT, SUITE
+
+
+@pytest.mark.parametrize(
+    ("values", "bars"),
+    [((0.0, 0.5, 1.0), "▁▅█"), ((1.0, 1.0), "██"), ((None, 1.0), "·█"), ((-3.0, 9.0), "▁█"), ((), "")],
+)
+def test_a_sparkline_is_on_the_whole_scale(values, bars):
+    assert sparkline(values, 0.0, 1.0) == bars
+
+
+@pytest.fixture
+def runs(project, runevals):
+    """Three runs of one suite: half, nothing, all of it passes."""
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\n")
+    for number, agent in enumerate((AGENT, AGENT.replace("Paris", "Rome"), AGENT.replace("Quito", "Lima"))):
+        project.write("agent.py", agent)
+        path = f".evals/results/{number}.json"
+        assert runevals("-o", path)[0] == 0
+        document = project.document(path)
+        document["run"]["started_at"] = f"2026-01-0{number + 1}T10:00:00Z"
+        document["run"]["commit"] = "0123456789abcdef"
+        project.write(path, document)
+    return project
+
+
+def test_past_runs_are_shown_with_their_trend_oldest_first(runs, runevals):
+    code, out, _ = runevals("history")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "evals.json"
+    assert lines[1] == "  pass rate  ▅▁█  50.0 % → 100.0 %"
+    assert lines[2].startswith("  score      ▅▁█  3.00 → 5.00")
+    assert [line.split()[-1] for line in lines[3:]] == ["0.json", "1.json", "2.json"]
+    assert lines[3].split()[4:] == ["2", "cases", "50.0", "%", "3.00", "0.json"]
+    assert all("0123456" in line and len(line) <= 80 for line in lines[3:])
+
+
+def test_only_the_last_are_shown_where_so_many_are_asked_for(runs, runevals):
+    assert runevals("history", "--last", "2")[1].count(".json") == 3  # the suite, and two of them
+
+
+def test_broken_files_are_named_and_passed_over(runs, runevals):
+    runs.write(".evals/results/broken.json", "{")
+    runs.write(".evals/results/other.json", {"name": "something"})
+    code, out, err = runevals("history", ".evals/results/broken.json", ".evals/results")
+    assert code == 0
+    assert out.count(" cases ") == 3
+    assert err.count("passed over, as it is no results document: .evals/results/broken.json") == 1
+    assert "other.json" in err
+
+
+def test_runs_of_other_suites_stand_apart(runs, runevals):
+    document = json.loads((runs.path / ".evals/results/1.json").read_text(encoding="utf-8"))
+    document["run"]["suites"][0]["path"] = "others\x1b[2J.json"
+    runs.write("other.json", document)
+    _, out, _ = runevals("history", ".evals/results", "other.json")
+    assert "\n\nothers\\x1b[2J.json\n" in out
+
+
+def test_without_any_run_it_says_how_to_make_one(project, runevals):
+    code, _, err = runevals("history")
+    assert code == 2
+    assert "`runevals` without --output writes one" in err

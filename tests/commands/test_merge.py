@@ -1,0 +1,211 @@
+"""The parts of a run, put together, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.commands.conftest import items
+
+TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
+
+
+@pytest.fixture
+def shards(zoo, runevals):
+    """Four documents of four parts, and one of the whole."""
+    for part in range(1, 5):
+        code, out, err = runevals("--shard", f"{part}/4", "-o", f"{part}.json")
+        assert code == 0, err
+        assert re.match(rf"– Shard {part} of 4: \d+ of \d+ cases pass – the merge of all shards decides", out)
+    runevals("-o", "whole.json")
+    return [f"{part}.json" for part in range(1, 5)]
+
+
+def text(zoo, name):
+    return TIMES.sub(r'"\1": …', (zoo.path / name).read_text(encoding="utf-8"))
+
+
+def keys(document):
+    return {(case["suite"], case["key"]) for case in document["cases"]}
+
+
+def test_merged_shards_are_the_whole_run_to_the_byte(zoo, runevals, shards):
+    whole = runevals("-o", "whole.json")
+    merged = runevals("merge", *reversed(shards), "-o", "merged.json")
+    assert text(zoo, "merged.json") == text(zoo, "whole.json")
+    assert merged[0] == whole[0] == 1  # the gate of the category "replay" failed
+    assert merged[1].splitlines()[0] == whole[1].splitlines()[0]
+
+
+def test_each_case_is_in_one_part(zoo, runevals, shards):
+    parts = [keys(zoo.document(name)) for name in shards]
+    assert sum(map(len, parts)) == 25
+    assert set.union(*parts) == keys(zoo.document("whole.json"))
+    assert all(parts)
+
+
+@pytest.mark.parametrize("way", ["--baseline", "settings file"])
+def test_the_merge_compares_as_a_run_does(zoo, runevals, shards, way):
+    (zoo.path / "whole.json").rename(zoo.path / "base.json")
+    zoo.write("answers.jsonl", (zoo.path / "answers.jsonl").read_text().replace("animal 1", "wombat 1"))
+    flags = ["--baseline", "base.json"] if way == "--baseline" else []
+    if not flags:
+        settings = (zoo.path / "runevals.yaml").read_text()
+        zoo.write("runevals.yaml", settings + "baseline: {path: base.json}\n")
+    for name in shards:
+        assert runevals("--shard", f"{name[0]}/4", "-o", name)[0] == 0
+    code, _, _ = runevals("merge", *shards, "-o", "merged.json", *flags)
+    comparison = zoo.document("merged.json")["comparison"]
+    assert (code, comparison["verdict"]) == (1, "regression")
+    assert comparison["source"].startswith("base.json")
+    assert zoo.document("1.json")["comparison"] is None
+
+
+def test_a_shard_without_cases_is_written_and_merged(zoo, runevals):
+    zoo.write("evals/b.json", {**json.loads((zoo.path / "evals/b.json").read_text()), "items": items("b", 1)})
+    zoo.write("runevals.yaml", (zoo.path / "runevals.yaml").read_text().replace("evals/a.json, ", ""))
+    names = []
+    for part in range(1, 4):
+        names.append(f"{part}.json")
+        code, out, err = runevals(
+            "--shard", f"{part}/3", "-o", f"{part}.json", "-o", f"{part}.md", "-o", f"{part}.xml"
+        )
+        assert code == 0, out + err
+    assert sorted(len(zoo.document(name)["cases"]) for name in names) == [0, 0, 1]
+    runevals("merge", *names, "-o", "merged.json")
+    runevals("-o", "whole.json")
+    assert text(zoo, "merged.json") == text(zoo, "whole.json")
+
+
+def test_missing_parts_are_named(zoo, runevals, shards):
+    code, _, err = runevals("merge", "1.json", "4.json")
+    assert (code, "of 4 shards, these are missing: 2, 3" in err) == (3, True)
+
+
+def test_a_part_that_is_there_twice_is_named(zoo, runevals, shards):
+    code, _, err = runevals("merge", *shards, "2.json")
+    assert (code, "shard 2 of 4 is there twice" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("edit", "what"),
+    [
+        (lambda run: run.update(commit="0" * 40), "commits"),
+        (lambda run: run["target"].update(model="other"), "targets"),
+        (lambda run: run["judge"].update(model="other"), "judges"),
+        (lambda run: run.update(repeat=2), "attempts"),
+        (lambda run: run["suites"][0].update(fingerprint="x"), "suites"),
+        (lambda run: run["settings"].update(category=["farm"]), "settings"),
+        (lambda run: run["shard"].update(of=5), "numbers of shards"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_shards_of_another_run_are_refused(zoo, runevals, shards, edit, what):
+    document = zoo.document("3.json")
+    edit(document["run"])
+    zoo.write("3.json", document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, f"1.json and 3.json are not of one run: their {what} differ" in err) == (2, True)
+
+
+def test_a_document_of_another_version_or_of_a_whole_run_is_refused(zoo, runevals, shards):
+    code, _, err = runevals("merge", "whole.json")
+    assert (code, "whole.json is no shard" in err) == (2, True)
+    document = zoo.document("3.json")
+    document["tool"]["version"] = "0.0.1"
+    zoo.write("3.json", document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, "was written by runevals 0.0.1" in err) == (2, True)
+
+
+def test_a_shard_that_was_not_finished_is_refused(zoo, runevals, shards):
+    zoo.write("3.json", {**zoo.document("3.json"), "complete": False})
+    code, _, err = runevals("merge", *shards)
+    assert (code, "3.json is not complete" in err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ({"of": 10**9}, "no valid results document"),
+        ({"part": 5}, "it says that it is part 5 of 4"),
+        ({"positions": []}, "but says that it has 0"),
+        ({"plan_cases": 10**12}, "do not have each case of their plan once"),
+    ],
+    ids=lambda value: "",
+)
+def test_shards_that_contradict_themselves_are_refused(zoo, runevals, shards, edit, told):
+    for name in shards:
+        document = zoo.document(name)
+        document["run"]["shard"] |= edit
+        zoo.write(name, document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, told in err) == (2, True)
+
+
+@pytest.mark.parametrize("edit", [[0, 0], [0, 99]], ids=["doubled", "outside"])
+def test_cases_that_do_not_fit_their_plan_are_refused(zoo, runevals, shards, edit):
+    document = zoo.document("1.json")
+    document["run"]["shard"]["positions"][:2] = edit
+    zoo.write("1.json", document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, "do not have each case of their plan once" in err) == (2, True)
+
+
+def test_a_shard_is_no_base(zoo, runevals, shards):
+    code, _, err = runevals("compare", "1.json", "whole.json")
+    assert (code, "1.json is shard 1 of 4" in err) == (2, True)
+    code, _, err = runevals("compare", "whole.json", "1.json")
+    assert (code, "1.json is shard 1 of 4" in err) == (2, True)
+
+
+def test_filters_leave_out_the_same_cases_of_the_base(zoo, runevals, shards):
+    for part in (1, 2):
+        runevals("--shard", f"{part}/2", "--category", "farm", "-o", f"{part}.json")
+    runevals("merge", "1.json", "2.json", "--baseline", "whole.json", "-o", "merged.json")
+    assert {change["change"] for change in zoo.document("merged.json")["comparison"]["changes"]} <= {
+        "unchanged",
+        "unmeasured",
+    }
+
+
+def test_no_shard_is_overwritten(zoo, runevals, shards):
+    before = zoo.document("2.json")
+    code, _, err = runevals("merge", *shards, "-o", "./2.json")
+    assert (code, "2.json is one of the shards" in err) == (2, True)
+    assert zoo.document("2.json") == before
+
+
+def test_a_folder_of_shards_is_read_with_the_folders_in_it(zoo, runevals, shards):
+    for name in shards:
+        (zoo.path / "all" / name[0]).mkdir(parents=True)
+        (zoo.path / name).rename(zoo.path / "all" / name[0] / "results.json")
+    runevals("merge", "all", "-o", "merged.json")
+    assert text(zoo, "merged.json") == text(zoo, "whole.json")
+    (zoo.path / "none").mkdir()
+    code, _, err = runevals("merge", "none")
+    assert (code, "there is no results document (.json) in none" in err) == (2, True)
+
+
+def test_shards_may_differ_in_how_many_calls_they_make_at_once(zoo, runevals, shards):
+    runevals("--shard", "2/4", "--concurrency", "2", "-o", "2.json")
+    assert runevals("merge", *shards)[0] == 1
+
+
+def test_what_single_shards_say_of_their_run_is_joined(zoo, runevals, shards):
+    for name, model, notice, mode, started_at in (
+        ("1.json", "b", "one", None, "2026-11-21T10:00:00Z"),
+        ("2.json", "a", "two", "strict", "2026-11-21T10:00:30Z"),
+        ("3.json", "b", "one", None, "2026-11-21T09:59:00Z"),
+        ("4.json", "a", "two", None, "2026-11-21T10:00:00Z"),
+    ):
+        document = zoo.document(name)
+        document["run"] |= {"notices": [notice], "sandbox": mode, "started_at": started_at, "duration_s": 10.0}
+        document["run"]["target"]["reported"] = [model]
+        zoo.write(name, document)
+    runevals("merge", *shards, "-o", "merged.json")
+    run = zoo.document("merged.json")["run"]
+    assert (run["target"]["reported"], run["notices"], run["sandbox"]) == (["a", "b"], ["one", "two"], "strict")
+    assert (run["started_at"], run["duration_s"]) == ("2026-11-21T09:59:00Z", 100.0)

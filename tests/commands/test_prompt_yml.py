@@ -1,0 +1,161 @@
+"""`.prompt.yml` files from the command line: what is sent, by which model, how a rewritten prompt is judged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+
+PROMPT = """model: openai/gpt-4o-mini
+modelParameters: {temperature: 0.5, maxTokens: 50}
+messages:
+  - {role: system, content: "Answer in {{language}}."}
+  - {role: user, content: "Hello"}
+  - {role: assistant, content: "Hello!"}
+  - {role: user, content: "Capital of {{country}}?"}
+testData:
+  - {country: France, language: English, expected: Paris}
+  - {country: 日本, language: 日本語, expected: 東京}
+evaluators:
+  - {name: names it, string: {contains: "{{expected}}"}}
+"""
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Knows the capitals, unless the system message is in French."""
+
+    def answer(body, number):
+        messages = body["messages"]
+        if messages[0]["content"].startswith("Répondez"):
+            return Reply("?")
+        return Reply("It is Paris" if "France" in messages[-1]["content"] else "東京です")
+
+    with chat_server(answer) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.base_url)
+        yield running
+
+
+def request_for(server, word):
+    return next(body for body in server.requests if word in body["messages"][-1]["content"])
+
+
+def test_the_file_alone_says_what_is_sent(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    code, out, err = runevals("capitals.prompt.yml", "-o", "out.json")
+    assert (code, "2 of 2" in out or "2 cases" in out) == (0, True), out + err
+    assert request_for(server, "日本") == {
+        "model": "openai/gpt-4o-mini",
+        "temperature": 0.5,
+        "max_tokens": 50,
+        "messages": [
+            {"role": "system", "content": "Answer in 日本語."},
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": "Hello!"},
+            {"role": "user", "content": "Capital of 日本?"},
+        ],
+    }
+    assert project.document()["run"]["suites"][0]["dialect"] == "prompt-yml"
+    assert project.document()["run"]["target"]["model"] == "openai/gpt-4o-mini"
+
+
+def test_a_model_that_the_settings_name_goes_before_the_files_with_its_parameters(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    project.write("runevals.yaml", "target: {type: openai, model: tiny, system_prompt: Be brief.}\n")
+    assert runevals("capitals.prompt.yml", "-o", "out.json")[0] == 0
+    sent = request_for(server, "France")
+    assert (sent["model"], sent.get("temperature"), sent.get("max_tokens")) == ("tiny", None, None)
+    assert [m["content"] for m in sent["messages"]][:2] == ["Be brief.", "Answer in English."]
+
+
+def test_settings_without_a_model_add_their_parameters_to_the_files(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    project.write("runevals.yaml", "target: {type: openai, parameters: {temperature: 0}}\n")
+    assert runevals("capitals.prompt.yml", "-o", "out.json")[0] == 0
+    sent = request_for(server, "France")
+    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("openai/gpt-4o-mini", 0, 50)
+
+
+def test_a_kept_answer_is_none_of_another_model(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    run = ("capitals.prompt.yml", "--cache-target", "-o", "out.json")
+    assert [runevals(*run)[0], runevals(*run)[0], len(server.requests)] == [0, 0, 2]
+    project.write("capitals.prompt.yml", PROMPT.replace("gpt-4o-mini", "gpt-5"))
+    assert (runevals(*run)[0], len(server.requests)) == (0, 4)
+    project.write("capitals.prompt.yml", PROMPT.replace("temperature: 0.5", "temperature: 0"))
+    assert (runevals(*run)[0], len(server.requests)) == (0, 6)
+
+
+def test_a_target_without_a_model_needs_files_that_name_one(project, runevals, server):
+    project.write("a.prompt.yml", PROMPT.partition("\n")[2])
+    project.write("runevals.yaml", "target: {type: openai}\n")
+    code, _, err = runevals("a.prompt.yml")
+    assert (code, "the openai target has no model" in err, server.requests) == (2, True, [])
+
+
+def test_a_plan_names_the_target_that_the_files_bring(project, runevals):
+    project.write("capitals.prompt.yml", PROMPT)
+    code, out, _ = runevals("plan", "capitals.prompt.yml")
+    assert (code, "target      openai: 2 calls" in out) == (0, True)
+
+
+def test_a_program_is_given_all_messages(project, runevals):
+    project.write("capitals.prompt.yml", PROMPT)
+    project.write("seen.py", "import sys; print(sys.stdin.read())")
+    runevals("capitals.prompt.yml", "--target", "command:python seen.py", "-o", "out.json")
+    told = json.loads(project.document()["cases"][0]["attempts"][0]["turns"][0]["output"])
+    assert [message["role"] for message in told["messages"]] == ["system", "user", "assistant", "user"]
+
+
+def test_capitals_count(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT.replace("expected: Paris", "expected: paris"))
+    runevals("capitals.prompt.yml", "-o", "out.json")
+    assert [case["status"] for case in project.document()["cases"]] == ["failed", "passed"]
+
+
+def test_a_folder_passes_over_prompts_without_test_data(project, runevals, server):
+    project.write("prompts/capitals.prompt.yml", PROMPT)
+    project.write("prompts/plain.prompt.yml", "messages:\n  - {role: user, content: Hi}\n")
+    code, out, _ = runevals("validate", "prompts")
+    assert (code, "passed over, as it is no suite: prompts/plain.prompt.yml" in out) == (0, True)
+
+
+def test_a_rewritten_prompt_is_compared_and_not_taken_for_an_edited_case(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    assert runevals("capitals.prompt.yml", "-o", "base.json")[0] == 0
+    project.write(
+        "capitals.prompt.yml", PROMPT.replace("Answer in", "Répondez en").replace("gpt-4o-mini", "gpt-5")
+    )
+    runevals("capitals.prompt.yml", "--baseline", "base.json", "-o", "out.json")
+    comparison = project.document()["comparison"]
+    assert [change["change"] for change in comparison["changes"]] == ["regressed", "regressed"]
+
+
+def test_what_is_edited_in_the_test_data_or_the_evaluators_is(project, runevals, server):
+    project.write("capitals.prompt.yml", PROMPT)
+    assert runevals("capitals.prompt.yml", "-o", "base.json")[0] == 0
+    project.write("capitals.prompt.yml", PROMPT.replace("expected: Paris", "expected: Pari"))
+    runevals("capitals.prompt.yml", "--baseline", "base.json", "-o", "out.json")
+    changes = project.document()["comparison"]["changes"]
+    assert [(change["key"][:2], change["change"]) for change in changes] == [("p-", "edited")]
+
+
+def test_editing_all_test_data_hides_no_worse_prompt(repository, runevals, server):
+    repository.git("checkout", "-q", "main")
+    (repository.path / "runevals.yaml").unlink()
+    ids = PROMPT.replace("{country: France", "{id: fr, country: France").replace(
+        "{country: 日本", "{id: jp, country: 日本"
+    )
+    repository.write("evals/capitals.prompt.yml", ids)
+    repository.write("runevals.yaml", "suites: [evals/capitals.prompt.yml]\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "prompts")
+    repository.git("checkout", "-q", "-B", "change")
+    worse = ids.replace("Answer in", "Répondez en").replace("language: ", "language: very ")
+    repository.write("evals/capitals.prompt.yml", worse)
+    repository.git("commit", "-qam", "worse")
+    code, out, err = runevals("--base", "main", "-o", "out.json")
+    assert code != 0, out + err
+    assert "its prompts are what is under test" in out

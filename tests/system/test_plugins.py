@@ -1,0 +1,201 @@
+"""Plugins: a package that is installed adds its evaluator and reporter; one that cannot be used stops the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """Where pip has installed the example."""
+    place, source = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("source") / "plugin"
+    shutil.copytree(EXAMPLE, source)  # a build leaves files behind
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return place
+
+
+def package(folder, group, entry, code, name="other"):
+    """An installed package of one module."""
+    module = f"{name}_module"
+    (folder / f"{name}-1.0.dist-info").mkdir(parents=True)
+    (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+    )
+    (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(
+        f"[{group}]\n{entry.replace('MODULE', module)}\n"
+    )
+    (folder / f"{module}.py").write_text(code)
+    return folder
+
+
+def runevals(*words, cwd, path, **environment):
+    """(exit code, stdout, stderr) of the command line with `path` among the installed packages."""
+    told = {key: value for key, value in os.environ.items() if key not in ("CI", "GITHUB_ACTIONS")}
+    told |= {"PYTHONPATH": str(path), **environment}
+    command = [sys.executable, "-P", "-m", "runevals", *words]
+    done = subprocess.run(command, cwd=cwd, env=told, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copytree(EXAMPLE, tmp_path / "project")
+    (tmp_path / "project" / ".git").mkdir()
+    return tmp_path / "project"
+
+
+def test_the_example_adds_an_evaluator_and_a_reporter(installed, project):
+    code, out, err = runevals("-o", "results.json", "-o", "badge.svg", cwd=project, path=installed)
+    assert code == 0, out + err
+    cases = json.loads((project / "results.json").read_text(encoding="utf-8"))["cases"]
+    assert [(case["key"], case["status"]) for case in cases] == [("calm", "passed"), ("loud", "failed")]
+    assert "evals 1/2" in (project / "badge.svg").read_text(encoding="utf-8")
+
+
+def test_it_is_listed_and_explained(installed, project):
+    assert "no_shouting" in runevals("evaluators", cwd=project, path=installed)[1]
+    code, out, _ = runevals("evaluators", "no_shouting", cwd=project, path=installed)
+    assert (code, "most: whole number = 1" in out) == (0, True)
+    assert "no_shouting" not in runevals("evaluators", "--markdown", cwd=project, path=installed)[1]
+
+
+def test_eval_samples_name_it_as_an_assertion(installed, project):
+    sample = {"sample_id": "a", "prompt": "Hi", "assertions": [{"type": "no_shouting", "most": 0, "not": True}]}
+    (project / "samples.json").write_text(json.dumps([sample]))
+    assert runevals("validate", "samples.json", cwd=project, path=installed)[0] == 0
+    sample["assertions"][0]["most"] = -1
+    (project / "samples.json").write_text(json.dumps([sample]))
+    code, _, err = runevals("validate", "samples.json", cwd=project, path=installed)
+    assert (code, "most is -1; it must not be negative" in err) == (2, True)
+
+
+def test_without_the_package_its_names_are_unknown(project, tmp_path):
+    code, _, err = runevals("validate", cwd=project, path=tmp_path)
+    assert (code, "there is no evaluator 'no_shouting'" in err) == (2, True)
+
+
+SHOUT = """
+from dataclasses import dataclass
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check
+@evaluator("NAME")
+@dataclass(frozen=True, kw_only=True)
+class Shout(Check):
+    def check(self, subject): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "entry", "code", "why"),
+    [
+        ("evaluators", "shout = MODULE:Shout", "import no_such_thing", "No module named 'no_such_thing'"),
+        ("evaluators", "shout = MODULE:Shout", "raise SystemError('x')", "SystemError: x"),
+        ("targets", "t = MODULE", "raise SystemExit(0)", "SystemExit: 0"),
+        ("evaluators", "shout = MODULE:Shout", "", "has no attribute 'Shout'"),
+        ("evaluators", "shout = MODULE:Shout", "class Shout: ...", "no class of one of the four kinds"),
+        ("evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "scream"), "it is registered as 'scream'"),
+        ("evaluators", "contains = MODULE:Shout", SHOUT.replace("NAME", "shout"), "the name is one of ours"),
+        ("evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "contains"), "evaluator 'contains' already"),
+        ("reporters", "r = MODULE", "NAME = 'r'", "it has no FILENAME, render"),
+        ("reporters", "r = MODULE", "NAME, FILENAME, render = 'r', 'r.html', str", "end in .html, as those of"),
+        ("reporters", "junit = MODULE", "", "the name is one of ours"),
+        ("dialects", "d = MODULE", "NAME = 'd'", "it has no recognises, load"),
+        ("dialects", "rows = MODULE", "", "the name is one of ours"),
+    ],
+)  # fmt: skip
+def test_one_that_cannot_be_used_stops_the_run_and_says_why(project, tmp_path, group, entry, code, why):
+    place = package(tmp_path / "site", f"runevals.{group}", entry, code)
+    (project / "evals" / "evals.json").write_text('[{"prompt": "Hi", "expected_response": "x"}]')
+    for words in (("validate",), ("-q",)):
+        told = runevals(*words, cwd=project, path=place)
+        assert told[0] == 2
+        assert why in told[2]
+        assert f"of the package other 1.0 (entry point runevals.{group}) cannot be used" in told[2]
+        assert "Traceback" not in told[2]
+
+
+def test_two_packages_with_one_name_are_told_apart(project, tmp_path):
+    place = package(
+        tmp_path / "site", "runevals.evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "shout")
+    )
+    package(place, "runevals.evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "shout"), name="another")
+    code, _, err = runevals("validate", cwd=project, path=place)
+    assert (code, "another 1.0" in err and "other 1.0" in err) == (2, True)
+
+
+def test_a_dialect_reads_its_files_after_ours(project, tmp_path):
+    code = """
+from runevals.records import Case, EvaluatorSpec, Location, Suite, Turn
+NAME = "lines"
+def recognises(value): return isinstance(value, dict) and "lines" in value
+def load(source, options):
+    cases = tuple(
+        Case(suite=source.path, key=f"l{n}", name=line, fingerprint=line, location=source.locate(("lines", n)),
+             turns=(Turn(prompt=line, checks=(EvaluatorSpec(name="min_length", options={"value": 3}),)),))
+        for n, line in enumerate(source.value["lines"]))
+    return Suite(name=source.path, path=source.path, dialect=NAME, cases=cases)
+"""
+    place = package(tmp_path / "site", "runevals.dialects", "lines = MODULE", code)
+    (project / "lines.yaml").write_text("lines: [One?, Two?]\n")
+    code, out, err = runevals("validate", "lines.yaml", cwd=project, path=place)
+    assert (code, "2 cases, 2 checks (lines)" in out) == (0, True), err
+
+
+TARGET = """
+from runevals.records import ModelIdentity, Response
+class Echo:
+    def __init__(self, options, *, base, timeout_s):
+        if set(options) - {"prefix"}:
+            raise ValueError("echo takes 'prefix'")
+        self.prefix = options.get("prefix", "")
+    def answer(self, conversation):
+        if conversation.prompt == "crash":
+            raise KeyError("gone")
+        return Response(text=self.prefix + conversation.prompt)
+    def identity(self): return ModelIdentity(type="echo", model=None)
+    def close(self): ...
+"""
+
+
+def test_a_target_answers(project, tmp_path):
+    place = package(tmp_path / "site", "runevals.targets", "echo = MODULE:Echo", TARGET)
+    rows = {"evaluators": ["preset-exact-match"], "rows": [
+        {"id": "a", "input": "b", "expected": "> b"}, {"id": "c", "input": "crash", "expected": "x"}
+    ]}  # fmt: skip
+    (project / "rows.json").write_text(json.dumps(rows))
+    settings = "target: {type: plugin, plugin: echo, options: {prefix: '> '}}\n"
+    (project / "runevals.yaml").write_text(settings)
+    runevals("rows.json", "-o", "out.json", cwd=project, path=place)
+    document = json.loads((project / "out.json").read_text(encoding="utf-8"))
+    assert [case["status"] for case in document["cases"]] == ["passed", "errored"]
+    assert document["run"]["target"]["type"] == "echo"
+    (project / "runevals.yaml").write_text(settings.replace("prefix", "prefiks"))
+    code, _, err = runevals("rows.json", cwd=project, path=place)
+    assert (code, "target.options: echo takes 'prefix'" in err) == (2, True)
+    code, _, err = runevals("rows.json", "--target", "plugin:ehco", cwd=project, path=place)
+    assert (code, "no target plugin 'ehco'; did you mean 'echo'?" in err) == (2, True)
+
+
+def test_a_reporter_that_crashes_is_named(project, tmp_path):
+    code = "NAME, FILENAME = 'r', 'r.txt'\ndef render(conclusion): return conclusion.nothing"
+    place = package(tmp_path / "site", "runevals.reporters", "r = MODULE", code)
+    (project / "evals" / "evals.json").write_text('[{"prompt": "Hi", "expected_response": "x"}]')
+    told = runevals("--no-judge", "-o", "a.txt", cwd=project, path=place)
+    assert (told[0], "the plugin 'r' of the package other 1.0" in told[2]) == (2, True), told[2]
+    assert "AttributeError" in told[2]
+
+
+def test_a_checkout_brings_no_plugin_along(project, tmp_path):
+    package(project, "runevals.evaluators", "shout = MODULE:Shout", "raise SystemExit('owned')")
+    told = runevals("evaluators", cwd=project, path=project)
+    assert (told[0], "owned" in told[1] + told[2]) == (0, False)

@@ -1,0 +1,62 @@
+"""What a new user is asked at a terminal, and nobody anywhere else."""
+
+from __future__ import annotations
+
+from tests.terminal import Terminal
+
+PYTHON = ("--target", "python:agent.py:answer")
+QUESTION = """⚠️  No prompts file found in current directory or ./evals/
+
+Create a starter evals file with sample prompts? (Y/n): """
+
+
+def test_at_a_terminal_the_target_is_asked_for(project):
+    with Terminal(project.path, "init") as terminal:
+        terminal.see("Choose [1]: ")
+        terminal.type("3")
+        terminal.see("FILE.py:FUNCTION [agent.py:answer]: ")
+        terminal.type("bot.py:reply")
+        terminal.see("✓ bot.py: written")
+        terminal.see("✓ 2 of 2 cases pass")
+        assert terminal.exit_code() == 0
+
+
+def test_nothing_is_asked_in_ci(project, runevals):
+    with Terminal(project.path, "init", CI="true") as terminal:
+        assert terminal.exit_code() == 0
+        assert "Choose" not in terminal.shown
+    with Terminal(project.path, "--quiet", CI="true", TERM="dumb") as terminal:
+        terminal.see("nothing says what to run")
+        assert terminal.exit_code() == 2
+    (project.path / "evals/evals.json").unlink()
+    (project.path / "runevals.yaml").unlink()
+    with Terminal(project.path, CI="true") as terminal:
+        terminal.see("no suite found")
+        assert terminal.exit_code() == 2
+
+
+def test_the_starter_question_is_asked_in_the_documented_words_and_yes_is_enter(project):
+    project.write("agent.py", "def answer(prompt): return 'Paris' if 'France' in prompt else '144'\n")
+    with Terminal(project.path, *PYTHON) as terminal:
+        terminal.see("(Y/n): ")
+        assert terminal.shown.replace("\n\n", "\n") == QUESTION.replace("\n\n", "\n")
+        terminal.type("")
+        terminal.see("✓ evals/evals.json: written")
+        terminal.see("✓ 2 of 2 cases pass")
+        assert terminal.exit_code() == 0
+
+
+def test_no_to_the_starter_question_writes_nothing(project):
+    with Terminal(project.path, *PYTHON) as terminal:
+        terminal.see(QUESTION.splitlines()[-1])
+        terminal.type("n")
+        terminal.see("no suite found")
+        assert terminal.exit_code() == 2
+    assert project.files() == []
+
+
+def test_a_suite_that_the_settings_name_is_not_made_up(project):
+    project.write("runevals.yaml", "suites: [mine.json]\n")
+    with Terminal(project.path, *PYTHON) as terminal:
+        assert terminal.exit_code() == 2
+        assert "(Y/n)" not in terminal.shown

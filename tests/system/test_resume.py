@@ -1,0 +1,211 @@
+"""Runs that are killed and go on: nothing that was answered is asked again, and the result is the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.test_judge import verdict
+
+CASES = 60
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {"ExactMatch": {}, "Relevance": {}},
+    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)],
+}
+RUN = (
+    "--target",
+    "openai:tiny",
+    "--judge",
+    "big",
+    "--cache",
+    "none",
+    "--concurrency",
+    "4",
+    "-q",
+    "-o",
+    "out.json",
+)
+
+
+@pytest.fixture
+def paid(project, monkeypatch):
+    """A project whose models take a moment; `project.asked` counts what they were asked, by its words."""
+    project.asked = Counter()
+    lock = threading.Lock()
+
+    def answer(body, number):
+        judged = "nonce" in body["messages"][0]["content"]
+        shown = body["messages"][-1]["content"]
+        key = ("judge" if judged else "target", shown.partition("Question ")[2].partition("?")[0])
+        with lock:
+            project.asked[key] += 1
+        time.sleep(0.02)
+        return Reply(verdict(body, 1 + int(key[1]) % 5) if judged else "yes" if int(key[1]) % 7 else "no")
+
+    project.write("evals.json", SUITE)
+    with chat_server(answer) as server:
+        project.environment = {**os.environ, "OPENAI_BASE_URL": server.base_url}
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield project
+
+
+def started(project, *words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "runevals", *words],
+        cwd=project.path,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {
+            name: without_times(item)
+            for name, item in value.items()
+            if name not in ("started_at", "duration_s", "latency_s", "latency_p95_s")
+        }
+    return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(paid):
+    whole = started(paid, *RUN)
+    whole.communicate(timeout=60)
+    undisturbed = without_times(paid.document())
+    assert set(paid.asked.values()) == {1}
+    assert len(paid.asked) == 2 * CASES
+    assert not list((paid.path / ".evals" / "runs").glob("*"))  # done, and forgotten
+
+    (paid.path / "out.json").unlink()
+    paid.asked.clear()
+    chance, kills, words = random.Random(7), 0, RUN
+    for _ in range(6):
+        run = started(paid, *words)
+        begun = time.monotonic()
+        answers = sum(paid.asked.values())
+        while run.poll() is None and sum(paid.asked.values()) < answers + 10 and time.monotonic() - begun < 20:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.2))
+        run.send_signal(signal.SIGKILL)
+        run.communicate(timeout=20)
+        kills += run.returncode == -signal.SIGKILL
+        words = ("run", "--resume", "-q")
+    last = started(paid, *words)
+    out, _ = last.communicate(timeout=60)
+    assert kills == 6
+    assert last.returncode == whole.returncode, out
+    assert "Resuming " in out
+    assert without_times(paid.document()) == undisturbed
+    again = sum(count - 1 for count in paid.asked.values())
+    assert again <= kills * (4 + 8)  # those under way at each kill: 4 of the target, 8 of the judge
+    assert not list((paid.path / ".evals" / "runs").glob("*"))
+
+
+def test_an_interrupted_run_says_how_it_goes_on_and_asks_only_for_what_is_missing(paid, runevals):
+    run = started(paid, *RUN)
+    while sum(paid.asked.values()) < 20:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=20)
+    assert run.returncode == 130
+    [folder] = (paid.path / ".evals" / "runs").iterdir()
+    assert f"runevals run --resume {folder.name}" in out
+    answered = [case for case in paid.document()["cases"] if case["status"] != "skipped"]
+    before = sum(paid.asked.values())
+    code, out, err = runevals("run", "--resume", folder.name)
+    assert code == 0, out + err
+    assert f"Resuming {folder.name}, which has " in err
+    assert paid.document()["complete"] is True
+    assert sum(paid.asked.values()) - before <= 2 * CASES - 2 * len(answered) + 12
+
+
+def test_what_failed_is_asked_again(project, runevals, monkeypatch):
+    down = {"is": True}
+
+    def answer(body, number):
+        return Reply(status=404) if down["is"] and "3?" in body["messages"][-1]["content"] else Reply("yes")
+
+    project.write("evals.json", {**SUITE, "default_evaluators": {"ExactMatch": {}}})
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("--target", "openai:tiny", "-o", "out.json")
+        assert (code, "runevals run --resume" in out) == (3, True)
+        asked = len(server.requests)
+        down["is"] = False
+        assert runevals("run", "--resume")[0] == 0
+    assert len(server.requests) - asked == 6  # 3, 13, 23, 33, 43, 53
+    assert project.document()["totals"]["passed"] == CASES
+
+
+def test_an_answer_that_holds_a_secret_is_not_written_down(project, runevals, monkeypatch):
+    monkeypatch.setenv("SHOP_TOKEN", "canary-98765")
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply(status=404) if n else Reply("it is canary-98765")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        runevals("--target", "openai:tiny", "--no-judge", "--concurrency", "1", "-q", "-o", "out.json")
+    for path in (project.path / ".evals").rglob("*"):
+        assert path.is_dir() or b"canary-98765" not in path.read_bytes()
+
+
+def test_a_program_that_was_changed_is_not_resumed(repository, runevals):
+    repository.write("evals.json", SUITE)
+    repository.write("agent.py", "def answer(prompt):\n    return 'yes' if '3' not in prompt else 1 / 0\n")
+    repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent")
+    assert runevals("--no-judge", "-q", "-o", "out.json")[0] == 3
+    repository.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
+    code, _, err = runevals("run", "--resume")
+    assert (code, "the files here have changed since the run began" in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--resume",), "there is no unfinished run in .evals/runs"),
+        (("--resume", "2020-01-01_00-00-00-abcd"), "there is no unfinished run in .evals/runs"),
+    ],
+)
+def test_without_an_unfinished_run_there_is_nothing_to_resume(project, runevals, words, told):
+    code, _, err = runevals("run", *words)
+    assert (code, told in err) == (2, True)
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 200], ids=["empty", "garbage"])
+def test_a_journal_that_cannot_be_read_is_a_fresh_start_that_says_so(paid, runevals, content):
+    run = started(paid, *RUN)
+    while sum(paid.asked.values()) < 20:
+        time.sleep(0.01)
+    run.kill()
+    run.communicate(timeout=20)
+    [journal] = (paid.path / ".evals" / "runs").glob("*/answers-1.sqlite")
+    for path in journal.parent.glob("answers-1.sqlite*"):
+        path.unlink()
+    journal.write_bytes(content)
+    paid.asked.clear()
+    code, _, err = runevals("run", "--resume")
+    assert code == 0, err
+    assert len(paid.asked) == 2 * CASES
+    assert "which has 0 answers" in err
+    assert ("was put aside" in err) is bool(content)
+
+
+def test_recorded_answers_leave_no_run_behind(project, runevals):
+    project.write("evals.json", {**SUITE, "default_evaluators": {"ExactMatch": {}}})
+    project.write("answers.jsonl", "")
+    assert runevals("--target", "recorded:answers.jsonl", "-q", "-o", "out.json")[0] == 3
+    assert not (project.path / ".evals" / "runs").exists()
