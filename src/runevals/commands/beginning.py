@@ -16,17 +16,20 @@ from runevals.commands.options import settled
 from runevals.commands.telling import at_terminal
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import InvalidSettings, NoSuiteFound
+from runevals.github_models import GITHUB_MODELS, TOKEN
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.publish import write_whole
 from runevals.settings import Settings
 
 DEFAULT_MODEL = "gpt-5-mini"
+DEFAULT_GITHUB_MODEL = "openai/gpt-4.1-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
 _QUESTION = """What do your prompts run against?
   1  a chat model: any OpenAI-compatible API
   2  a program of yours: prompt as JSON on stdin, answer on stdout
   3  a Python function of yours: answer(prompt, messages, case)
-  4  I do not know yet"""
+  4  a model of GitHub Models: no key, only GitHub's own token
+  5  I do not know yet"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +165,7 @@ def _workflow(settings: Settings) -> str:
         branch=_default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else shown,
         variables=_variables(settings),
+        github_models=_asks_github(settings),
     )
 
 
@@ -181,6 +185,11 @@ def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
             yield told
 
 
+def _asks_github(settings: Settings) -> bool:
+    """Whether target or judge are GitHub's models, for which the job's token is enough."""
+    return any(told is not None and told.type == GITHUB_MODELS for told in (settings.target, *settings.judges))
+
+
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow hands on."""
     names: dict[str, None] = {}
@@ -197,6 +206,8 @@ def _why_not(settings: Settings) -> str | None:
     """Why the target cannot be asked yet."""
     if settings.target is None:
         return "nothing says what to run it against (target: in runevals.yaml)"
+    if _asks_github(settings) and not settings.environment.get(TOKEN):
+        return f"the environment variable {TOKEN} is not set"
     for told in _asked(settings):
         if not settings.environment.get(told.api_key_env) and told.base_url is None:
             return f"the environment variable {told.api_key_env} is not set"
@@ -227,12 +238,14 @@ def _likely_target(environment: Mapping[str, str]) -> str | None:
 
 def _asked_target() -> str | None:
     click.echo(_QUESTION)
-    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4"]), default="1", show_choices=False):
+    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
             return f"openai:{click.prompt('Model', default=DEFAULT_MODEL)}"
         case "2":
             return f"command:{click.prompt('Command, such as python my_agent.py')}"
         case "3":
             return f"python:{click.prompt('FILE.py:FUNCTION', default=DEFAULT_FUNCTION)}"
+        case "4":
+            return f"{GITHUB_MODELS}:{click.prompt('Model', default=DEFAULT_GITHUB_MODEL)}"
         case _:
             return None
