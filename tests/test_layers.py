@@ -18,6 +18,7 @@ TOOLS = {
     "amounts",
     "cache",
     "nearest",
+    "nesting",
     "plugins",
     "inert",
     "redact",

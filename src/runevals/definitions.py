@@ -8,19 +8,13 @@ from typing import Any
 
 from runevals.dialects.assertions import TYPES
 from runevals.dialects.reading import code_file
+from runevals.dialects.rows import PRESETS
 from runevals.errors import InvalidOptions, InvalidSettings, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec
 
 Definitions = Mapping[str, EvaluatorSpec]
-_PRESETS = {
-    "exact_match": "preset-exact-match",
-    "contains": "preset-contains",
-    "regex": "preset-regex",
-    "json_schema": "preset-json-schema",
-    "similarity": "preset-similarity",
-}
 
 
 def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> Definitions:
@@ -78,9 +72,9 @@ def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path, kn
             name, options = "code", _code(rest, what, base, repository)
         case _:
             preset = rest.pop("preset", None)
-            if preset not in _PRESETS:
-                raise InvalidSettings(f"{what}: preset must be one of {', '.join(_PRESETS)}")
-            name, options = _PRESETS[preset], rest
+            if preset not in PRESETS:
+                raise InvalidSettings(f"{what}: preset must be one of {', '.join(PRESETS)}")
+            name, options = PRESETS[preset], rest
     return EvaluatorSpec(
         name=name,
         id=entry["id"],

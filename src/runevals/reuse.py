@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from runevals import git, pipeline
 from runevals.dependencies import changes_since
 from runevals.gate import CATEGORY_GATES
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance, RunInfo
-from runevals.score import run_report
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
+from runevals.score import nothing_run
 from runevals.settings import Settings
 
 
@@ -53,17 +52,7 @@ def unmade(settings: Settings, loaded: Loaded, commit: str, provenance: Provenan
     if settings.gates or settings.min_pass_rate is not None or _has_gated_cases(loaded):
         return "there are gates on the numbers themselves"
     assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
-    info = RunInfo(
-        started_at=datetime.now(UTC),
-        duration_s=0.0,
-        target=ModelIdentity(type=settings.target.type, model=settings.target.model),
-        judge=None,
-        suites=(),
-        commit=provenance.commit,
-        ref=provenance.ref,
-        settings=provenance.settings,
-        notices=provenance.notices,
-    )
+    report = nothing_run(ModelIdentity(type=settings.target.type, model=settings.target.model), provenance)
     headline = f"Nothing that this run measures has changed since {commit[:7]} – nothing was run"
     verdict = FinalVerdict(outcome="passed", headline=headline, exit_code=0)
-    return Conclusion(report=run_report(info, (), complete=False), comparison=None, gates=(), verdict=verdict)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)

@@ -6,7 +6,7 @@ import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from math import ceil, fsum
 
 from runevals import __version__
@@ -67,6 +67,22 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
         complete=complete,
         coverage=tuple(_coverage(cases)),
     )
+
+
+def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
+    """The report of a run that asked nothing."""
+    run = RunInfo(
+        started_at=datetime.now(UTC),
+        duration_s=0.0,
+        target=target,
+        judge=None,
+        suites=(),
+        commit=provenance.commit,
+        ref=provenance.ref,
+        settings=provenance.settings,
+        notices=provenance.notices,
+    )
+    return run_report(run, (), complete=False)
 
 
 def run_info(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from runevals.commands.provenance import provenance
 from runevals.endpoints import needs_key
 from runevals.errors import MEASURED_GREEN, WORLD_REFUSED
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunInfo
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.redact import SECRET_NAMES
-from runevals.score import run_report
+from runevals.score import nothing_run
 from runevals.settings import Settings
 
 MOST_NAMES = 5
@@ -37,20 +35,10 @@ def skipped(settings: Settings, names: tuple[str, ...]) -> Conclusion:
         settings,
         ("nothing of this change was measured; a maintainer can have it measured by pushing its branch here",),
     )
-    info = RunInfo(
-        started_at=datetime.now(UTC),
-        duration_s=0.0,
-        target=ModelIdentity(type="none" if settings.target is None else settings.target.type),
-        judge=None,
-        suites=(),
-        commit=told.commit,
-        ref=told.ref,
-        settings=told.settings,
-        notices=told.notices,
-    )
+    report = nothing_run(ModelIdentity(type="none" if settings.target is None else settings.target.type), told)
     why = f"changes from forks and Dependabot have no access to {', '.join(names[:MOST_NAMES])}"
     if settings.require_credentials:
         verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
     else:
         verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=MEASURED_GREEN)
-    return Conclusion(report=run_report(info, (), complete=False), comparison=None, gates=(), verdict=verdict)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)

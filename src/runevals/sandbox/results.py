@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from runevals.evaluators.kinds import Answer, Call
+from runevals.nesting import nested_deeper
 
 MOST_REASON = 2000
 MOST_LOGS = 16 * 1024
@@ -79,7 +80,7 @@ def _answered(call: Call, raw: str, duration_s: float) -> Answer:
         return _broken("it is not JSON", duration_s)
     if not isinstance(fields, dict):
         return _broken("it is not an object", duration_s)
-    if _too_deep(fields):
+    if nested_deeper(fields, MOST_DEEP):
         return _broken(f"it is nested deeper than {MOST_DEEP}", duration_s)
     logs = fields.get("logs")
     logs = logs[:MOST_LOGS] if isinstance(logs, str) else ""
@@ -173,20 +174,6 @@ def _kind(value: object) -> str:
 
 def _cut(text: object) -> str:
     return str(text)[:MOST_REASON] if text is not None else ""
-
-
-def _too_deep(value: object) -> bool:
-    level: list[object] = [value]
-    for _ in range(MOST_DEEP):
-        level = [
-            item
-            for node in level
-            if isinstance(node, dict | list)
-            for item in (node.values() if isinstance(node, dict) else node)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _finite(text: str) -> float:

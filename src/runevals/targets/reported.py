@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from runevals.nesting import nested_deeper
 from runevals.records import Citation, Problem, Response, ToolCall
 
 LARGEST = 1e15
@@ -93,17 +94,9 @@ def arguments(told: object) -> object:
 
 def shallow(value: object, what: str) -> object:
     """`value`, which reports can hold. Raises ValueError where it is nested too deep for any reader."""
-    level = [value]
-    for _ in range(MOST_LEVELS):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return value
-    raise ValueError(f"{what} is nested deeper than {MOST_LEVELS} levels")
+    if nested_deeper(value, MOST_LEVELS):
+        raise ValueError(f"{what} is nested deeper than {MOST_LEVELS} levels")
+    return value
 
 
 def citations(value: object) -> tuple[Citation, ...] | None:
