@@ -45,9 +45,11 @@ def test_an_unchanged_agent_is_green_after_one_round_and_a_worse_one_red(project
 DRIFTING = """
 import pathlib, random
 
+IN_A_WORKTREE = (pathlib.Path(__file__).parent / ".git").is_file()
+
 def answer(prompt, messages, case):
     rate = float(pathlib.Path("{rate_file}").read_text()) * {factor}
-    chance = random.Random(f"{{random.random()}}").random()
+    chance = random.Random(f"{{IN_A_WORKTREE}}/{{rate}}/{{case['key']}}/{{case['attempt']}}").random()
     return "right" if chance < rate else "wrong"
 """
 
