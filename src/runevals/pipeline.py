@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from runevals.compare import Strictness, compare, settled_early, unverified, verified
 from runevals.conclude import conclude, of_shard
@@ -49,11 +48,6 @@ class Measurement:
         self._started_at, self._started = world.now(), time.monotonic()
         self._done: list[Evaluation] = []
         self._rounds = 0
-
-    @property
-    def age(self) -> timedelta:
-        """How long ago it began."""
-        return self._world.now() - self._started_at
 
     def everything(self) -> Iterator[Evaluation]:
         """All trials, in one go."""

@@ -560,3 +560,47 @@ def test_a_prepared_comment_is_posted_from_the_command_line(hub, job, stored, ru
     assert "pull-requests: write" in err
     monkeypatch.delenv("GITHUB_TOKEN")
     assert runevals("comment", path, "--pull-request", 7)[0] == 2
+
+
+def test_a_merge_of_shards_asks_the_base_again_before_it_blocks(job, hub, tmp_path_factory):
+    """The model behind both sides got worse, and a critical case with it."""
+    repository, model = job.repository, tmp_path_factory.mktemp("model") / "says"
+    model.write_text("Paris")
+    critical = {"extensions": {"runevals": {"critical": True}}}
+    suite = {**SUITE, "items": [{**SUITE["items"][0], **critical}, SUITE["items"][1]]}
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", suite)
+    repository.write("agent.py", f"def answer(prompt):\n return open({str(model)!r}).read()\n")
+    repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.git("commit", "-qam", "an agent behind a model")
+    push = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+    assert job("push", push)[0] == 0
+    repository.base = repository.git("rev-parse", "main")
+    hub.history = [repository.base]
+    hub.run(1, repository.base)
+    results = repository.path / ".evals/results/results.json"
+    hub.artifact(1, ARTIFACT, {NAME: results.read_text(encoding="utf-8")})
+    repository.git("checkout", "-qB", "change")
+    repository.git("commit", "-q", "--allow-empty", "-m", "change")
+    repository.head = repository.git("rev-parse", "HEAD")
+
+    def merged():
+        for part in ("1", "2"):
+            code, _, printed = job(INPUT_SHARD=f"{part}/2", INPUT_OUTPUT_DIR=f"shards/{part}")
+            assert code == 0, printed
+        return job(INPUT_MODE="merge")
+
+    model.write_text("Rome")
+    code, _, printed = merged()
+    assert code == 0, printed
+    assert "the stored base no longer holds" in hub.bodies()[0]
+
+    model.write_text("Paris")
+    repository.write("agent.py", "def answer(prompt):\n return 'Rome'\n")
+    code, _, printed = merged()
+    assert code == 1, printed
+    assert "A critical case is lost" in hub.bodies()[0]
+    verification = repository.document(".evals/results/results.json")["comparison"]["verification"]
+    assert verification["reason"] == f"confirmed against a fresh run of {repository.base[:7]}"

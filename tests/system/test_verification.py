@@ -256,3 +256,103 @@ def test_an_interrupt_in_the_second_look_gives_no_verdict(repository, runevals):
     out, _ = run.communicate(timeout=30)
     assert run.returncode == 130, out
     assert repository.document()["run"]["stopped"]["code"] == "interrupted"
+
+
+@pytest.fixture
+def shards(agent, runevals, monkeypatch):
+    """Runs three shards with these flags → their names, and the flags of the merge that compares them."""
+
+    def run(*flags):
+        names = [f"shard-{part}.json" for part in (1, 2, 3)]
+        for part, name in enumerate(names, start=1):
+            code, _, err = runevals("--shard", f"{part}/3", "-q", "-o", name, *flags)
+            assert code == 0, err
+        return "merge", *names, "--baseline", "base.json", "-o", "out.json"
+
+    (agent.path / ".gitignore").write_text("base.json\nout.json\nshard-*.json\n")
+    return run
+
+
+def test_a_merge_is_red_verified_as_a_run_is(agent, world, runevals, shards):
+    agent.write("prompts/support.txt", "Be in a hurry.")
+    merge = shards()
+    (world / "calls").unlink()
+    code, out, err = runevals(*merge)
+    assert code == 1, out + err
+    assert "running the base" in err
+    assert agent.document()["comparison"]["verification"]["state"] == "confirmed"
+    assert set((world / "calls").read_text().split("\n")) == {"Take your time.", ""}, (
+        "only the base is asked again"
+    )
+
+
+def test_a_merge_of_shards_under_a_model_that_drifted_is_green(agent, world, runevals, shards):
+    (world / "rate").write_text("0.55")
+    code, out, err = runevals(*shards())
+    assert code == 0, out + err
+    assert out.startswith("✓ No regression – not confirmed: the stored base no longer holds (it moved by −")
+
+
+def test_a_merge_that_finds_nothing_asks_nothing(agent, world, runevals, shards):
+    (world / "seed").write_text("base")
+    merge = shards()
+    (world / "calls").unlink()
+    assert runevals(*merge)[0] == 0
+    assert not (world / "calls").exists()
+
+
+@pytest.fixture
+def drifted(agent, world, shards):
+    """The same, of a model that drifted under both sides: red only until the base is run again."""
+    (world / "rate").write_text("0.5")
+    agent.write("agent.py", (agent.path / "agent.py").read_text() + "\nother = answer\n")
+    agent.write("fewer.json", json.dumps({**SUITE, "items": SUITE["items"][:-1]}))
+    agent.write("fewer.yaml", SETTINGS.replace("evals.json", "fewer.json"))
+    return shards
+
+
+@pytest.mark.parametrize(
+    ("of_shards", "of_merge", "told"),
+    [
+        (("--target", "python:agent.py:other"), (), "the targets of the shards differ from those here"),
+        ((), ("--config", "fewer.yaml"), "the suites of the shards differ from those here"),
+        ((), ("--target", "openai:m"), "OPENAI_API_KEY"),
+    ],
+    ids=["another target", "another suite", "no key"],
+)
+def test_a_red_of_shards_that_ran_otherwise_stands(agent, runevals, drifted, of_shards, of_merge, told):
+    """A base that is measured otherwise proves nothing."""
+    code, out, err = runevals(*drifted(*of_shards), *of_merge)
+    assert code == 1, out + err
+    assert told in out
+    assert agent.document()["comparison"]["verification"]["state"] == "impossible"
+
+
+def test_a_merge_that_was_told_other_filters_verifies_nothing(runevals, drifted, monkeypatch):
+    merge = drifted()
+    monkeypatch.setenv("RUNEVALS_FILTER", "k1*")
+    code, out, _ = runevals(*merge)
+    assert (code, "the filters of the shards differ from those here" in out) == (1, True)
+
+
+def test_a_merge_that_may_not_verify_does_not(agent, world, runevals, drifted):
+    (world / "calls").unlink()
+    merge = drifted("--filter", "k[1-4]*")
+    made = (world / "calls").stat().st_size
+    assert runevals(*merge, "--verify", "off")[0] == 1
+    assert agent.document()["comparison"]["verification"]["state"] == "off"
+    assert (world / "calls").stat().st_size == made
+
+
+def test_a_merge_verifies_the_cases_that_its_shards_ran(agent, runevals, drifted):
+    merge = drifted("--filter", "k[1-4]*")
+    code, out, err = runevals(*merge)
+    assert code == 0, out + err
+    assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
+
+
+def test_only_a_part_cannot_be_asked_of_a_merge(agent, runevals, shards, monkeypatch):
+    merge = shards()
+    monkeypatch.setenv("RUNEVALS_SHARD", "1/3")
+    code, _, err = runevals(*merge)
+    assert (code, "a merge is of all shards" in err) == (2, True)

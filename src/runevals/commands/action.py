@@ -71,7 +71,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         conclusion = skipped(settings, names)
     elif action_input("mode", told.inputs) == "merge":
         shards = settings.cwd / str(action_input("shards", told.inputs))
-        conclusion = merged_conclusion([shards], settings, stored.baseline, stored.notices)
+        conclusion = merged_conclusion([shards], settings, told, stored.baseline, stored.notices)
     else:
         loaded = loading.load_suites(settings)
         warn(loaded.problems)

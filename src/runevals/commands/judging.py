@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import click
 
@@ -26,7 +26,7 @@ from runevals.journal import Journal
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
-from runevals.records import ComparisonVerdict, Conclusion
+from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.wording import plural
@@ -52,9 +52,14 @@ def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     Raises RunevalsError for what stops a run.
     """
     _require_whole(settings, asked)
+    return within_limits(settings, asked, lambda bounded: _judged(settings, loaded, bounded))
+
+
+def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conclusion]) -> Conclusion:
+    """What `work` finds within the settings' budget; incomplete where that ended it."""
     asked = replace(asked, budget=Budget(settings.limits, Stop()))
     with asked.budget.timed():
-        conclusion = _judged(settings, loaded, asked)
+        conclusion = work(asked)
     stop = asked.budget.stop
     if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
         return pipeline.incomplete(conclusion, stop.problem, settings)  # the fresh run of the base, say
@@ -112,7 +117,7 @@ def _against(
     baseline: Baseline | None, settings: Settings, loaded: Loaded, asked: Asked, *, own_suite: bool = True
 ) -> Conclusion:
     """The head measured, held against the base, and where that says red, against the base again."""
-    commit, why_not = _rerunnable(settings, baseline)
+    commit, why_not = rerunnable(settings, baseline)
     verifiable = baseline is not None and not baseline.fresh and settings.verify != "off"
     if baseline is not None and verifiable and commit is not None:
         screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
@@ -130,7 +135,7 @@ def _against(
             return conclusion
         if settings.verify == "off":
             return pipeline.verify(conclusion, baseline, VERIFY_OFF, settings)
-        fresh = why_not if commit is None else _verifying(settings, loaded, commit, asked, head)
+        fresh = why_not if commit is None else fresh_look(settings, loaded, commit, asked, conclusion.report)
         if isinstance(fresh, str):  # then nothing was spent on looking early, and the rest of the rounds count
             conclusion = pipeline.measure(head, baseline, watch)
         return pipeline.verify(conclusion, baseline, fresh, settings)
@@ -155,7 +160,7 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = "he
             yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 
 
-def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
+def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
     """(the base's commit, "") where it can be run again, else (None, why not)."""
     if baseline is None:
         return None, "there is no base"
@@ -171,16 +176,17 @@ def _rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | No
     return commit, "" if commit else "the base's commit is not here"
 
 
-def _verifying(settings: Settings, loaded: Loaded, commit: str, asked: Asked, head: Measurement) -> Fresh | str:
+def fresh_look(settings: Settings, loaded: Loaded, commit: str, asked: Asked, head: RunReport) -> Fresh | str:
     """A fresh run of the base, or why it could not be made; of the head too where its first is too old."""
     click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
-    interleaved = settings.verify == "interleaved" or head.age > AN_HOUR
+    age = datetime.now(UTC) - head.run.started_at
+    interleaved = settings.verify == "interleaved" or age > AN_HOUR
     try:
         found = _fresh(settings, commit, asked, settings.verify_repeats, beside=loaded if interleaved else None)
     except RunevalsError as error:
         return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
     found = replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
-    against = found.base.compared(found.head or head.report(), settings.rule)
+    against = found.base.compared(found.head or head, settings.rule)
     if against.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
         return f"a fresh run of the base {commit[:7]} could not be compared with"
     return found

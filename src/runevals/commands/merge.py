@@ -15,7 +15,7 @@ from runevals.commands.telling import tell
 if TYPE_CHECKING:
     from runevals.pipeline import Baseline
     from runevals.records import Conclusion
-    from runevals.settings import Settings
+    from runevals.settings import Settings, Told
 
 
 @click.command("merge")
@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
 )
-@settings_options("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable")
+@settings_options(
+    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable"),
+    *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
+    *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
+)
 @environment_option
 def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:
     """Put the results of all shards together and judge them as one run.
 
-    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files.
+    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a red blocks, the
+    base is run again, if target and judge are those of the shards and can be asked from here.
 
     \b
     Example:
@@ -47,32 +52,38 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
-    conclusion = merged_conclusion(files, resolve(replace(words, base_side=base_side(words))))
+    conclusion = merged_conclusion(files, resolve(replace(words, base_side=base_side(words))), words)
     publish(conclusion, outputs)
     tell(conclusion)
     finish(conclusion.verdict.exit_code)
 
 
 def merged_conclusion(
-    documents: Sequence[Path], settings: Settings, stored: Baseline | None = None, notices: Sequence[str] = ()
+    documents: Sequence[Path],
+    settings: Settings,
+    told: Told,
+    stored: Baseline | None = None,
+    notices: Sequence[str] = (),
 ) -> Conclusion:
     """The shards as one run: compared, gated and concluded; with `stored` where the settings name no base.
 
-    Raises as `read`, `merged` and `read_baseline` do.
+    `told` are the words that settled the settings. Raises as `read`, `merged` and `read_baseline` do.
     """
     from dataclasses import replace
 
-    from runevals import pipeline
     from runevals.baseline import read_baseline
+    from runevals.commands.merging import FILTERS, judged_together
     from runevals.document import read
     from runevals.merge import merged
 
     report = merged([(str(path), read(path)) for path in _files(documents)])
-    filters = {name: _texts(report.run.settings.get(name)) for name in ("category", "tag", "filter")}
-    baseline, more = read_baseline(replace(settings, **filters))
-    told = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
-    report = replace(report, run=replace(report.run, notices=told))
-    return pipeline.decide(report, baseline or stored, settings)
+    filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
+    settings = replace(settings, **filters)
+    told = replace(told, flags={**told.flags, **filters})
+    baseline, more = read_baseline(settings)
+    all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
+    report = replace(report, run=replace(report.run, notices=all_notices))
+    return judged_together(report, baseline or stored, settings, told)
 
 
 def _texts(value: object) -> Any:

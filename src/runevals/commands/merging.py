@@ -1,0 +1,99 @@
+"""The report of all shards → conclusion; a red that noise in the base may have made is verified, as a run's is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from runevals import pipeline
+from runevals.commands.building import real_world
+from runevals.commands.judging import Asked, fresh_look, rerunnable, within_limits
+from runevals.commands.provenance import provenance
+from runevals.compare import VERIFY_OFF, Strictness, needs_verification
+from runevals.errors import InvalidSettings, RunevalsError
+from runevals.loading import Loaded, load_suites, with_target
+from runevals.pipeline import Baseline, Fresh
+from runevals.records import Conclusion, ModelIdentity, RunReport
+from runevals.settings import Settings, Told, resolve
+
+FILTERS = ("category", "tag", "filter")
+
+
+def judged_together(report: RunReport, baseline: Baseline | None, settings: Settings, told: Told) -> Conclusion:
+    """The shards' cases against the base, which is run again here before a red blocks, where that can be done.
+
+    Raises InvalidSettings where only a part was asked for.
+    """
+    if settings.shard is not None:
+        raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
+    if baseline is None:
+        return pipeline.decide(report, None, settings)
+    asked = Asked(ref=None, told=told, quiet=False)
+    return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
+
+
+def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
+    final = pipeline.decide(report, baseline, settings)
+    screened = pipeline.decide(report, replace(baseline, strictness=Strictness.SCREENING), settings)
+    if screened.comparison is None or not needs_verification(screened.comparison):
+        return final
+    fresh = VERIFY_OFF if settings.verify == "off" else _second_look(report, baseline, settings, asked)
+    if isinstance(fresh, str) and final.comparison is not None and not needs_verification(final.comparison):
+        return final
+    return pipeline.verify(screened, baseline, fresh, settings)
+
+
+def _second_look(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> Fresh | str:
+    """A fresh run of the base, or why none can be made where the shards are merged."""
+    try:
+        loaded = load_suites(settings)
+        settings = with_target(settings, loaded.suites)
+        commit, why_not = rerunnable(settings, baseline)
+        if commit is None:
+            return why_not
+        other = _otherwise_than(report, settings, loaded, asked.told)
+        return other or fresh_look(settings, loaded, commit, asked, report)
+    except RunevalsError as error:
+        return f"the base cannot be run here: {str(error).splitlines()[0]}"
+
+
+def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told: Told) -> str | None:
+    """What the shards ran that a run here would not; None for the same.
+
+    A base that is measured by another judge, say, would confirm nothing, and must not turn a red green.
+    """
+    words = resolve(told)
+    with real_world(settings, loaded.suites) as world:
+        target, judge = world.target.identity(), None if world.judge is None else world.judge.identity()
+    run, here = report.run, provenance(settings, ())
+    differ = {
+        "commits": run.commit != here.commit,
+        "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in loaded.suites],
+        "targets": not _same(target, run.target),
+        "filters": any(getattr(words, name) != getattr(settings, name) for name in FILTERS),
+        "judges": judge is not run.judge and (judge is None or run.judge is None or not _same(judge, run.judge)),
+    }
+    named = [what for what, differs in differ.items() if differs]
+    return f"the {' and '.join(named)} of the shards differ from those here" if named else None
+
+
+def _same(unasked: ModelIdentity, answered: ModelIdentity) -> bool:
+    """Whether the two are one, by what is known of a model before it has answered."""
+    dropped = answered.detail.get("dropped_parameters")
+    return (
+        unasked.model in (None, answered.model)
+        and (unasked.type, unasked.prompt_hash) == (answered.type, answered.prompt_hash)
+        and all(
+            _plain(value, dropped) == _plain(answered.detail.get(name), dropped)
+            for name, value in unasked.detail.items()
+            if name != "dropped_parameters"
+        )
+    )
+
+
+def _plain(value: object, dropped: object) -> object:
+    """`value` as a document has it, without the parameters that an endpoint refused."""
+    read = json.loads(json.dumps(value, default=str))
+    if isinstance(read, dict) and isinstance(dropped, list | tuple):
+        return {name: item for name, item in read.items() if name not in dropped}
+    return read
