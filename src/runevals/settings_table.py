@@ -248,8 +248,16 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="mode",
         kind="text",
-        help="run, merge (a run's shards) or comment (show another run's results); by default as the event asks.",
-        choices=("run", "merge", "comment"),
+        help="run, plan (name the shards), merge (a run's shards) or comment (show another run's results); by "
+        "default as the event asks.",
+        choices=("run", "plan", "merge", "comment"),
+    ),
+    Setting(
+        name="cases_per_shard",
+        kind="whole",
+        help="How many cases mode plan leaves to one shard.",
+        default=100,
+        minimum=1,
     ),
     Setting(
         name="shards",

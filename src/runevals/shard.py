@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from runevals.errors import InvalidSettings
 
+MOST_SHARDS = 256  # jobs of a matrix on GitHub
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
@@ -23,6 +25,12 @@ class Shard:
         """Whether this case falls into this part: by its own name alone, whatever other cases there are."""
         digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.part - 1
+
+
+def shards_of(cases: int, size: int) -> tuple[Shard, ...]:
+    """The shards that `cases` are spread over, about `size` in each: at least one, at most a matrix full."""
+    of = min(max(-(-cases // size), 1), MOST_SHARDS)
+    return tuple(Shard(part=part, of=of) for part in range(1, of + 1))
 
 
 def read_shard(text: str, origin: str) -> Shard:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from runevals.commands.action import execute
-from runevals.errors import CannotWrite, InvalidSettings, WorldRefused
+from runevals.errors import CannotWrite, InvalidSettings
 from tests.commands.test_run import ANSWERS, SUITE
 
 
@@ -64,9 +66,43 @@ def test_a_matrix_of_parts_and_the_job_that_merges_them(job, zoo, project, parts
         assert job(shard=f"{part}/3", output_dir=f"shards/part-{part}") == 0
         assert "verdict<<" in told(project, "output")
     if len(parts) < 3:
-        with pytest.raises(WorldRefused, match="missing: 2"):
-            job(mode="merge")
+        assert job(mode="merge", output_dir="merged") == 3
+        verdict = project.document("merged/results.json")["verdict"]
+        assert verdict["outcome"] == "unmeasured"
+        assert verdict["headline"].startswith("Not measured – of 3 shards, these are missing: 2")
+        assert "these are missing" in told(project, "summary")
         return
     assert job(mode="merge", output_dir="merged") == 1
     assert project.document("merged/results.json")["totals"]["cases"] == 25
     assert {gate["name"] for gate in project.document("merged/results.json")["gates"]} >= {"min_pass_rate"}
+
+
+@pytest.mark.parametrize("left", ["nothing", "a shard that was not finished"])
+def test_a_merge_of_no_shards_measures_nothing(job, zoo, project, left):
+    reason = "no shard left its results in shards"
+    if left != "nothing":
+        assert job(shard="1/1", output_dir="shards/part-1") == 0
+        document = project.document("shards/part-1/results.json")
+        project.write("shards/part-1/results.json", {**document, "complete": False})
+        reason = "shard 1 of 1 was not finished; run it again"
+    assert job(mode="merge", output_dir="merged") == 3
+    assert reason in project.document("merged/results.json")["verdict"]["headline"]
+
+
+@pytest.mark.parametrize(("size", "count"), [("", 1), ("25", 1), ("24", 2), ("7", 4), ("1", 25)])
+def test_a_plan_says_which_shards_a_matrix_is_made_of(job, zoo, project, runevals, size, count):
+    shards = [f"{part}/{count}" for part in range(1, count + 1)]
+    project.write("one.jsonl", "")  # nobody is asked
+    assert job(mode="plan", cases_per_shard=size) == 0
+    [_, line, _] = told(project, "output").splitlines()
+    assert json.loads(line) == shards
+    code, out, _ = runevals("plan", "--format", "json", *(["--cases-per-shard", size] if size else []))
+    assert (code, json.loads(out)["shards"]) == (0, shards)
+
+
+def test_a_plan_of_very_many_cases_has_as_many_shards_as_a_matrix_may(runevals, project):
+    items = [{"testId": str(number), "prompt": "?", "expected_response": "!"} for number in range(300)]
+    project.write("evals.json", {**SUITE, "items": items})
+    plan = json.loads(runevals("plan", "--format", "json", "--cases-per-shard", "1", "--repeat", "2")[1])
+    assert plan["shards"][-1] == "256/256"
+    assert (plan["cases"], plan["target_calls"], plan["judge_calls"]) == (300, 600, 0)

@@ -1,8 +1,8 @@
 """The documented workflow files on a runner: `act`, the action's image, and a GitHub of the test's own.
 
-Not the real thing: the checkout, which is act's copy of the folder, and the upload, which is a stand-in for
-actions/upload-artifact (`actions/`) that speaks to act's artifact service. What is uploaded is then put where the
-API finds it.
+Not the real thing: the checkout, which is act's copy of the folder, and upload and download, which are stand-ins
+for actions/upload-artifact and actions/download-artifact (`actions/`) that speak to act's artifact service. What
+is uploaded is then put where the API finds it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from runevals.shard import shards_of
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
@@ -34,14 +35,20 @@ PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_br
 
 @pytest.fixture(scope="session")
 def actions(image, tmp_path_factory):
-    """What the workflows use: the action as a release has it, and a stand-in for the upload."""
+    """What the workflows use: the action as a release has it, and stand-ins for upload and download."""
     folder = tmp_path_factory.mktemp("action")
     shutil.copy(ROOT / "action.yml", folder)
     shutil.copytree(ROOT / "with-artifact", folder / "with-artifact")
     subprocess.run([sys.executable, ROOT / ".ci" / "release_files.py", image, "latest"], cwd=folder, check=True)
     [upload] = re.findall(r"actions/upload-artifact@\w+", (ROOT / "with-artifact/action.yml").read_text("utf-8"))
-    stand_in = Path(__file__).parent / "actions" / "upload-artifact"
-    return {"runevals/runevals@v0": folder, "runevals/runevals@latest": folder, upload: stand_in}
+    [download] = re.findall(r"actions/download-artifact@\w+", (WORKFLOWS / "sharded.yml").read_text("utf-8"))
+    stand_ins = Path(__file__).parent / "actions"
+    return {
+        "runevals/runevals@v0": folder,
+        "runevals/runevals@latest": folder,
+        upload: stand_ins / "upload-artifact",
+        download: stand_ins / "download-artifact",
+    }
 
 
 @pytest.fixture
@@ -223,3 +230,72 @@ def test_the_first_five_minutes_end_with_a_blocked_merge(workflow, hub):
         assert not succeeded, log
     assert "### ❌ 3 of 3 cases regressed" in hub.bodies()[0]
     assert set(server.keys) == {f"Bearer {TOKEN}"}
+
+
+ANIMALS = tuple(f"animal {number}" for number in range(120))
+ECHO = "def answer(prompt):\n    return prompt\n"
+WORSE_ECHO = "def answer(prompt):\n    return prompt.replace('7', 'seven')\n"
+ENDING = """
+import os, signal, time
+
+
+def answer(prompt):
+    if prompt == {victim!r}:
+        for _ in range(2):
+            os.kill(1, signal.SIGTERM)
+            time.sleep(0.5)
+    return prompt
+"""
+
+
+@pytest.fixture
+def sharded(workflow, hub):
+    """The sharded workflow, with a stored result of 120 cases on main."""
+    repository = workflow.repository
+    repository.git("checkout", "-q", "main")
+    items = [{"testId": name, "prompt": name, "expected_response": name} for name in ANIMALS]
+    repository.write(
+        "evals.json", {"default_evaluators": {"ExactMatch": {}}, "schemaVersion": "1.2.0", "items": items}
+    )
+    repository.write("agent.py", ECHO)
+    repository.git("commit", "-qam", "many cases")
+    repository.git("branch", "-f", "change")
+    hub.history = [repository.git("rev-parse", "main")]
+    succeeded, log = workflow(1, "sharded.yml", "push", PUSH)
+    assert succeeded, log
+    stored = sorted(one["shown"]["name"] for one in hub.artifacts)
+    assert len(stored) == 4
+    assert stored[0].startswith("runevals-evals-evals-")
+    assert all(name.startswith(f"shard-{part}-of-3-runevals-") for part, name in enumerate(stored[1:], start=1))
+    return workflow
+
+
+def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
+    event = merged(sharded.repository, WORSE_ECHO)
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", event)
+    assert not succeeded, log
+    [comment] = hub.comments[7]
+    lost = [name for name in ANIMALS if "7" in name]
+    assert f"### ❌ {len(lost)} of 120 cases regressed" in comment["body"]
+    assert all(name in comment["body"] for name in lost[:10])
+    assert {shard_of(name) for name in lost[:10]} == {1, 2, 3}, "cases of several shards"
+    assert "baseline_run_id=1" in log
+
+    succeeded, log = sharded(3, "sharded.yml", "pull_request", merged(sharded.repository, ECHO + "\n"))
+    assert succeeded, log
+    [same] = hub.comments[7]
+    assert same["id"] == comment["id"]
+    assert "### ✅ No regression in 120 cases" in same["body"]
+
+
+def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
+    """It is ended from outside, at once, as a runner that is taken away is."""
+    agent = ENDING.format(victim=next(name for name in ANIMALS if shard_of(name) == 2))
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", merged(sharded.repository, agent))
+    assert not succeeded, log
+    [body] = hub.bodies()
+    assert "### ⛔ Not measured – of 3 shards, these are missing&#58; 2" in body
+
+
+def shard_of(key: str) -> int:
+    return next(shard.part for shard in shards_of(len(ANIMALS), 50) if shard.holds("evals.json", key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +31,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """What the job's event asks for, from inputs to exit code."""
     from runevals.commands.base_side import base_side
     from runevals.commands.comment import comment_on
-    from runevals.commands.on_github import job_here, on_github
+    from runevals.commands.on_github import action_input, job_here, on_github
     from runevals.commands.plugged import require_usable_plugins
     from runevals.dotenv import environment as with_dotenv
     from runevals.errors import InvalidSettings
@@ -47,15 +48,33 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
+    if action_input("mode", inputs) == "plan":
+        return _plan(settings, environment, int(str(action_input("cases_per_shard", inputs))))
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     return comment_on(settings, here) if job.task == "comment" else _run(settings, told, here, environment)
+
+
+def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: int) -> int:
+    """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
+    from runevals.commands.plan import as_json, describe
+    from runevals.commands.telling import shown
+    from runevals.errors import MEASURED_GREEN
+    from runevals.github.file_commands import write_outputs
+    from runevals.loading import load_suites
+    from runevals.plan import make_plan
+
+    plan = make_plan(load_suites(settings).suites, settings)
+    shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
+    click.echo(shown(f"{describe(plan, settings)}\nshards      {shards}"))
+    if path := environment.get("GITHUB_OUTPUT"):
+        write_outputs(Path(path), {"shards": shards})
+    return MEASURED_GREEN
 
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
     from runevals import loading
     from runevals.commands.judging import Asked, judged
-    from runevals.commands.merge import merged_conclusion
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
@@ -70,8 +89,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     if names:
         conclusion = skipped(settings, names)
     elif action_input("mode", told.inputs) == "merge":
-        shards = settings.cwd / str(action_input("shards", told.inputs))
-        conclusion = merged_conclusion([shards], settings, told, stored.baseline, stored.notices)
+        conclusion = _merged(settings, told, stored)
     else:
         loaded = loading.load_suites(settings)
         warn(loaded.problems)
@@ -91,6 +109,24 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         files = {**paths, "comment_body": body}
         _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
     return conclusion.verdict.exit_code
+
+
+def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
+    """The shards as one run; not measured where some left nothing, which the comment says too."""
+    from runevals.commands.merge import merged_conclusion, merged_report
+    from runevals.commands.merging import not_merged
+    from runevals.commands.on_github import action_input
+    from runevals.errors import WorldRefused
+
+    named = str(action_input("shards", told.inputs))
+    folder = settings.cwd / named
+    if not any(folder.rglob("*.json")):
+        return not_merged(settings, f"no shard left its results in {named}")
+    try:
+        report = merged_report([folder])
+    except WorldRefused as missing:
+        return not_merged(settings, str(missing))
+    return merged_conclusion(report, settings, told, stored.baseline, stored.notices)
 
 
 def _folder(settings: Settings) -> Path:

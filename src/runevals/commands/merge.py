@@ -14,7 +14,7 @@ from runevals.commands.telling import tell
 
 if TYPE_CHECKING:
     from runevals.pipeline import Baseline
-    from runevals.records import Conclusion
+    from runevals.records import Conclusion, RunReport
     from runevals.settings import Settings, Told
 
 
@@ -52,31 +52,37 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
-    conclusion = merged_conclusion(files, resolve(replace(words, base_side=base_side(words))), words)
+    settings = resolve(replace(words, base_side=base_side(words)))
+    conclusion = merged_conclusion(merged_report(files), settings, words)
     publish(conclusion, outputs)
     tell(conclusion)
     finish(conclusion.verdict.exit_code)
 
 
+def merged_report(documents: Sequence[Path]) -> RunReport:
+    """The shards as one run. Raises as `read` and `merged` do."""
+    from runevals.document import read
+    from runevals.merge import merged
+
+    return merged([(str(path), read(path)) for path in _files(documents)])
+
+
 def merged_conclusion(
-    documents: Sequence[Path],
+    report: RunReport,
     settings: Settings,
     told: Told,
     stored: Baseline | None = None,
     notices: Sequence[str] = (),
 ) -> Conclusion:
-    """The shards as one run: compared, gated and concluded; with `stored` where the settings name no base.
+    """The merged report compared, gated and concluded; with `stored` where the settings name no base.
 
-    `told` are the words that settled the settings. Raises as `read`, `merged` and `read_baseline` do.
+    `told` are the words that settled the settings. Raises as `read_baseline` does.
     """
     from dataclasses import replace
 
     from runevals.baseline import read_baseline
     from runevals.commands.merging import FILTERS, judged_together
-    from runevals.document import read
-    from runevals.merge import merged
 
-    report = merged([(str(path), read(path)) for path in _files(documents)])
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
     settings = replace(settings, **filters)
     told = replace(told, flags={**told.flags, **filters})

@@ -10,10 +10,11 @@ from runevals.commands.building import real_world
 from runevals.commands.judging import Asked, fresh_look, rerunnable, within_limits
 from runevals.commands.provenance import provenance
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
-from runevals.errors import InvalidSettings, RunevalsError
+from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.pipeline import Baseline, Fresh
-from runevals.records import Conclusion, ModelIdentity, RunReport
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.score import nothing_run
 from runevals.settings import Settings, Told, resolve
 
 FILTERS = ("category", "tag", "filter")
@@ -30,6 +31,15 @@ def judged_together(report: RunReport, baseline: Baseline | None, settings: Sett
         return pipeline.decide(report, None, settings)
     asked = Asked(ref=None, told=told, quiet=False)
     return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
+
+
+def not_merged(settings: Settings, why: str) -> Conclusion:
+    """What is said where shards are missing: nothing is known of the whole."""
+    hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
+    target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
+    report = nothing_run(target, provenance(settings, (hint,)))
+    verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:

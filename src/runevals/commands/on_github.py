@@ -70,6 +70,8 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     workflow, name = environment.get("GITHUB_WORKFLOW", "workflow"), environment.get("GITHUB_JOB", "job")
     comment_id = settings.comment_id or settings.baseline_artifact or f"{workflow} {name}"
     run = environment.get("GITHUB_RUN_ID", "")
+    whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
+    shard = settings.shard
     api = Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token) if token and repository else None
     return OnGitHub(
         job=job,
@@ -79,5 +81,6 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
         workflow=environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2],
         run=int(run) if run.isdecimal() else None,
         comment_id=comment_id,
-        artifact=settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}",
+        # That of a shard is named apart: it is no result of ours to show, and no base.
+        artifact=whole if shard is None else f"shard-{shard.part}-of-{shard.of}-{whole}",
     )
