@@ -151,6 +151,11 @@ def wanted(case: Case | CaseReport, settings: Settings) -> bool:
     )
 
 
+def will_run(case: Case, settings: Settings) -> bool:
+    """Whether the filters of a run, and its shard, leave this case in."""
+    return wanted(case, settings) and (settings.shard is None or settings.shard.holds(case.suite, case.key))
+
+
 def _nothing_left(cases: Sequence[Case], settings: Settings) -> str:
     categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
     asked = {"category": settings.category, "tag": settings.tag, "filter": settings.filter}

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.commands.conftest import items
+from tests.page_server import page_server
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
 
@@ -152,6 +153,34 @@ def test_cases_that_do_not_fit_their_plan_are_refused(zoo, runevals, shards, edi
     zoo.write("1.json", document)
     code, _, err = runevals("merge", *shards)
     assert (code, "do not have each case of their plan once" in err) == (2, True)
+
+
+def test_a_part_fetches_only_what_its_own_cases_name(project, runevals):
+    check = [{"type": "min_length", "value": 1}]
+    with page_server() as (url, seen):
+        cases = [{"sample_id": f"s{n}", "prompt": f"{url}/{n}", "assertions": check} for n in range(12)]
+        tagged = [{**case, "tags": ["odd"]} if n % 2 else case for n, case in enumerate(cases)]
+        project.write("eval-samples.json", tagged)
+        project.write("agent.py", "def answer(prompt):\n    return prompt\n")
+        project.write(
+            "runevals.yaml",
+            "target: python:agent.py:answer\nurl_fetch: {enabled: true, allow_hosts: [127.0.0.1]}\n",
+        )
+        for part in (1, 2, 3):
+            code, _, err = runevals("--shard", f"{part}/3", "-q", "-o", f"{part}.json")
+            assert code == 0, err
+        assert sorted(seen) == sorted(f"/{n}" for n in range(12)), "each address once"
+        seen.clear()
+        assert runevals("--tag", "odd", "-q", "-o", "odd.json")[0] == 0
+        assert sorted(seen) == sorted(f"/{n}" for n in range(1, 12, 2))
+        runevals("-q", "-o", "whole.json")
+    assert runevals("merge", "1.json", "2.json", "3.json", "-o", "merged.json")[0] == 0
+    texts = [
+        [case["attempts"][0]["turns"][0]["output"] for case in project.document(name)["cases"]]
+        for name in ("merged.json", "whole.json")
+    ]
+    assert texts[0] == texts[1]
+    assert all("text of /" in text for text in texts[0])
 
 
 def test_a_shard_is_no_base(zoo, runevals, shards):

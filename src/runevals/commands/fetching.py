@@ -16,6 +16,7 @@ from runevals.inert import one_line
 from runevals.loading import shown_path
 from runevals.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.mcp_servers import Groups, McpServers, Place
+from runevals.plan import will_run
 from runevals.records import Suite
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings, Told
@@ -45,11 +46,25 @@ class _Sources:
 
 
 def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
-    """The suites with their addresses replaced, and what the reader should know of that.
+    """The suites with the addresses of all cases that will run replaced, and what the reader should know of that.
 
     Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there, and
     WorldRefused.
     """
+    if not addresses(suites):
+        return tuple(suites), ()
+    running = [
+        replace(suite, cases=tuple(case for case in suite.cases if will_run(case, settings))) for suite in suites
+    ]
+    fetched, notices = _with_texts(running, settings)
+    texts = {(case.suite, case.key): case for suite in fetched for case in suite.cases}
+    return tuple(
+        replace(suite, cases=tuple(texts.get((case.suite, case.key), case) for case in suite.cases))
+        for suite in suites
+    ), notices
+
+
+def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
     over_http = fetcher(settings.fetching.allow_hosts)
     wanted = addresses(suites) if settings.fetching.enabled else set()
     if not wanted:
