@@ -43,6 +43,8 @@ def test_files_that_cannot_be_written_cost_neither_verdict_nor_summary(job, proj
     assert "1 of 2 cases pass" in capfd.readouterr().out
     assert "verdict<<" in told(project, "output")
     assert "1 of 2 cases pass" in told(project, "summary")
+    assert job(target="recorded:answers.jsonl", output_dir="blocked/results", min_pass_rate="0.9") == 1
+    assert "cannot write" in capfd.readouterr().err
 
 
 def test_a_key_by_any_name_is_masked(job, project, capfd):

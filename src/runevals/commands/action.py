@@ -78,8 +78,9 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
-    from runevals.commands.telling import tell, warn
+    from runevals.commands.telling import tell, warn, warn_runner
     from runevals.commands.withheld import skipped, withheld
+    from runevals.errors import MEASURED_GREEN, CannotWrite
     from runevals.publish import publish
     from runevals.reporters import REPORTERS
 
@@ -98,6 +99,10 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
+    except CannotWrite as error:
+        if conclusion.verdict.exit_code == MEASURED_GREEN:
+            raise
+        warn_runner(str(error))  # a red stays one whatever becomes of its reports
     finally:  # a verdict that was paid for is told even where a file cannot be written
         head = here.job.head or environment.get("GITHUB_SHA")
         when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments

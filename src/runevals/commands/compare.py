@@ -9,7 +9,6 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, told_by
-from runevals.commands.telling import tell
 
 
 @click.command("compare")
@@ -38,6 +37,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from runevals import pipeline
     from runevals.baseline import read_baseline, require_whole
     from runevals.commands.base_side import base_side
+    from runevals.commands.reporting import reported
     from runevals.document import read
     from runevals.publish import check_outputs, publish
     from runevals.settings import resolve
@@ -59,6 +59,9 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
         report = rejudged(report, str(head), settings, loaded)
     conclusion = pipeline.decide(report, baseline, settings)
-    publish(conclusion, outputs)
-    tell(conclusion)
-    finish(conclusion.verdict.exit_code)
+
+    def write() -> list[Path]:
+        publish(conclusion, outputs)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)

@@ -10,7 +10,6 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, told_by
-from runevals.commands.telling import tell
 
 if TYPE_CHECKING:
     from runevals.pipeline import Baseline
@@ -42,6 +41,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     from dataclasses import replace
 
     from runevals.commands.base_side import base_side
+    from runevals.commands.reporting import reported
     from runevals.errors import InvalidSettings
     from runevals.publish import check_outputs, publish
     from runevals.settings import resolve
@@ -54,9 +54,12 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     words = told_by(told)
     settings = resolve(replace(words, base_side=base_side(words)))
     conclusion = merged_conclusion(merged_report(files), settings, words)
-    publish(conclusion, outputs)
-    tell(conclusion)
-    finish(conclusion.verdict.exit_code)
+
+    def write() -> list[Path]:
+        publish(conclusion, outputs)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)
 
 
 def merged_report(documents: Sequence[Path]) -> RunReport:

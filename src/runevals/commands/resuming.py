@@ -69,10 +69,10 @@ class UnfinishedRun:
         except (OSError, CannotWrite) as error:
             click.echo(f"Warning: this run cannot be resumed: {error}", err=True)
 
-    def end(self, conclusion: Conclusion) -> None:
-        """Forgets a run that was measured; says of another how it can go on."""
+    def end(self, conclusion: Conclusion, *, written: bool) -> None:
+        """Forgets a run that was measured and written; says of another how it can go on."""
         errors = any(case.unmeasured for case in conclusion.report.cases)
-        if conclusion.report.run.stopped is None and not errors:
+        if written and conclusion.report.run.stopped is None and not errors:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif (self.folder / TOLD).exists():
             click.echo(f"       Go on, asking only for what is missing: runevals run --resume {self.folder.name}")

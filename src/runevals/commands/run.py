@@ -15,8 +15,8 @@ import click
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.opening import open_in_browser, open_option, page_of
-from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
-from runevals.commands.telling import at_terminal, fitted, tell, warn
+from runevals.commands.options import environment_option, settings_options, told_by
+from runevals.commands.telling import at_terminal, warn
 from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
@@ -131,10 +131,14 @@ def _run(
     settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
 ) -> int:
     from runevals.commands.judging import judged
-    from runevals.publish import publish, write_whole
+    from runevals.commands.reporting import free_names, kept_results, reported
+    from runevals.publish import check_outputs, publish, write_whole
 
     outputs, reports, documents = _outputs(told)
-    page = page_of(outputs) if told["opened"] else None
+    kept = kept_results(datetime.now().astimezone())
+    check_outputs(outputs or kept)
+    if told["opened"]:
+        page_of(outputs or kept)
     if documents:
         exportable(loaded.suites)  # before anything is spent
     for suite in loaded.suites:
@@ -143,32 +147,30 @@ def _run(
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(settings) as journal:
         conclusion = judged(settings, loaded, replace(asked, journal=journal))
-    try:
+
+    def write() -> list[Path]:
+        if not outputs:
+            with free_names(kept) as free:
+                publish(conclusion, free)
+                return free
         publish(conclusion, reports)
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
-    finally:  # a verdict that was paid for is told even where a file cannot be written
-        tell(conclusion)
-    click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, outputs))}")))
+        return outputs
+
+    done = reported(conclusion, write)
     if run is not None:
-        run.end(conclusion)
-    if page is not None:
-        open_in_browser(page)
-    return conclusion.verdict.exit_code
+        run.end(conclusion, written=done.failure is None)
+    if told["opened"] and done.files:
+        open_in_browser(page_of(done.files))
+    return done.exit_code
 
 
 def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
-    """(all files, those of reporters, those that are eval documents). Raises InvalidSettings."""
-    from runevals.publish import check_outputs
-
+    """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
     asked_for = [Path(name) for name in told["output"]]
-    check_outputs(asked_for)
     reports, documents = separated(asked_for, told["form"])
-    if asked_for:
-        return asked_for, reports, documents
-    now = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
-    kept = [KEPT_RESULTS / f"{now}{suffix}" for suffix in (".json", ".html")]
-    return kept, kept, []
+    return asked_for, reports, documents
 
 
 def _journalled(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from runevals.commands.kept import age
 from runevals.commands.opening import open_in_browser
+from runevals.commands.options import KEPT_RESULTS
 from runevals.errors import InvalidSettings
-
-REPORTS = Path(".evals", "results")
 
 
 @click.command("view")
@@ -28,10 +28,10 @@ def command(document: Path | None) -> None:
 
 
 def _newest() -> Path:
-    pages = sorted(REPORTS.glob("*.html"), key=lambda page: (page.stat().st_mtime, page.name))
+    pages = sorted(KEPT_RESULTS.glob("*.html"), key=age)
     if not pages:
         raise InvalidSettings(
-            f"there is no HTML report in {REPORTS} yet; `runevals run` writes one, "
+            f"there is no HTML report in {KEPT_RESULTS} yet; `runevals run` writes one, "
             "and `runevals view DOCUMENT` opens that of a results document"
         )
     return pages[-1]

@@ -1,0 +1,87 @@
+"""A conclusion's files and its last screen; a verdict is told even where nothing can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+import click
+
+from runevals.commands.options import KEPT_RESULTS
+from runevals.commands.telling import fitted, shown, tell
+from runevals.errors import CannotWrite
+from runevals.records import Conclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What was written, or why it could not be, and the exit code that follows."""
+
+    files: tuple[Path, ...]
+    failure: CannotWrite | None
+    exit_code: int
+
+
+def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Reported:
+    """Writes, tells the verdict, and says where the files are, or why they are not.
+
+    A red stays one whatever becomes of its reports; a green without them is not what was asked for.
+    """
+    files: Sequence[Path] = ()
+    failure: CannotWrite | None = None
+    try:
+        files = write()
+    except CannotWrite as error:
+        failure = error
+    finally:
+        tell(conclusion)
+    if failure is not None:
+        click.echo(shown(f"Error: {failure}"), err=True)
+    elif files:
+        click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
+    code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
+    return Reported(files=tuple(files), failure=failure, exit_code=code)
+
+
+def kept_results(began: datetime) -> list[Path]:
+    """Where a run without --output writes."""
+    return [KEPT_RESULTS / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
+
+
+@contextmanager
+def free_names(named: Sequence[Path]) -> Iterator[list[Path]]:
+    """These files under names that no other run has taken; the first, if it was not written, is given back.
+
+    Raises CannotWrite.
+    """
+    first = named[0]
+    try:
+        first.parent.mkdir(parents=True, exist_ok=True)
+        taken = next(path for path in _numbered(first) if _made(path))
+    except OSError as error:
+        raise CannotWrite(f"cannot write {first}: {error.strerror}") from error
+    try:
+        yield [path.with_name(f"{taken.stem}{path.suffix}") for path in named]
+    finally:
+        if taken.stat().st_size == 0:
+            taken.unlink()
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    """The name itself, then with `-2`, `-3` and so on."""
+    yield path
+    for number in count(2):
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def _made(path: Path) -> bool:
+    """Whether it could be made, and was not there."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
