@@ -34,6 +34,16 @@ def engine_answers() -> bool:
     return bool(told) and shutil.which("docker") is not None and docker("info").returncode == 0
 
 
+@cache
+def mounts_work() -> bool:
+    """Whether a folder of a size of ours can be mounted where nobody else sees it."""
+    words = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(words, check=False, capture_output=True).returncode == 0
+    )
+
+
 def chromium() -> str | None:
     """The browser of the machine: Playwright's own is not downloaded."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -43,6 +53,7 @@ _AVAILABLE = {
     "node": lambda: shutil.which("node") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
+    "mounts": mounts_work,
     "linux": lambda: Path("/proc/self").exists(),
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 FILENAME = "answers-1.sqlite"
 WAIT_S = 30.0  # for another process that is writing
-_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+_COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +25,15 @@ class CacheInfo:
     """What a cache holds."""
 
     path: Path
-    answers: int
+    answers: int | None  # None: they cannot be read
     size_bytes: int
 
 
 class Cache:
-    """Texts by key. What goes wrong with it is told once, and then it holds nothing: no run fails for it."""
+    """Texts by key. What goes wrong with it is told once, and no run fails for it.
+
+    Where nothing more can be written, what is there is still read; where that cannot be either, it holds nothing.
+    """
 
     def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
         """`folder` is made when something is kept. `warn` is told why a cache cannot be used.
@@ -44,6 +47,7 @@ class Cache:
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
         self._usable = True
+        self._writable = True
 
     def get(self, key: str) -> str | None:
         """What was kept under `key`, None where nothing was."""
@@ -54,18 +58,20 @@ class Cache:
 
     def put(self, key: str, answer: str) -> None:
         """Keeps `answer` under `key`; the one that is there already stays."""
-        self._do(lambda file: file.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, answer)))
+        self._do(
+            lambda file: file.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, answer)), writes=True
+        )
 
     def info(self) -> CacheInfo:
         """How many answers there are, and how large their file is."""
         if not self.path.exists():
             return CacheInfo(path=self.path, answers=0, size_bytes=0)
         row = self._do(lambda file: file.execute("SELECT count(*) FROM answers").fetchone())
-        answers = 0 if row is None else int(row[0])
+        answers = None if row is None else int(row[0])
         return CacheInfo(path=self.path, answers=answers, size_bytes=self.path.stat().st_size)
 
-    def clear(self) -> int:
-        """Forgets everything → how many answers that were."""
+    def clear(self) -> int | None:
+        """Forgets everything → how many answers that were, None where nobody knows."""
         answers = self.info().answers
         self.close()
         for path in (self.path, *self._beside()):
@@ -79,12 +85,19 @@ class Cache:
                 self._opened.close()
             self._opened = None
 
-    def _do(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    def _do(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T | None:
         with self._lock:
-            if not self._usable:
+            if not self._usable or (writes and not self._writable):
                 return None
             try:
                 return work(self._connection())
+            except sqlite3.OperationalError as error:
+                if writes and self._opened is not None:  # a full disk, say
+                    self._writable = False
+                    self._warn(f"nothing more is kept: {self.path}: {error}")
+                else:
+                    self._give_up(error)
+                return None
             except sqlite3.DatabaseError as error:
                 return self._again(error, work)
             except OSError as error:
@@ -92,10 +105,7 @@ class Cache:
                 return None
 
     def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """A file that is no database is put aside, and a new one begun; anything else ends the cache's use."""
-        if isinstance(error, sqlite3.OperationalError):
-            self._give_up(error)
-            return None
+        """A file that is no database of ours is put aside, and a new one begun."""
         with suppress(sqlite3.Error):
             if self._opened is not None:
                 self._opened.close()
@@ -121,10 +131,19 @@ class Cache:
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
             made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+            made.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
+            try:
+                made.execute("PRAGMA trusted_schema = OFF")
+                made.execute("PRAGMA journal_mode = WAL")
+                made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+                made.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
+                # One of another make might bring triggers and views along.
+                if made.execute("SELECT sql FROM sqlite_schema").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
+                    raise sqlite3.DatabaseError("it has tables of another make")
+            except sqlite3.Error:
+                made.close()
+                raise
             self._opened = made
-            made.execute("PRAGMA journal_mode = WAL")
-            made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
-            made.execute(_TABLE)
         return self._opened
 
     def _beside(self) -> tuple[Path, ...]:

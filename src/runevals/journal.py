@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
-from runevals.cache import Cache
+from runevals.cache import SignedCache
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.kept_answers import judgement_text, read_judgement, read_response, response_text
@@ -24,10 +23,11 @@ T = TypeVar("T")
 class Journal:
     """Where the answers of one measured side are written; `side` tells it from the others of its run.
 
-    An answer that holds a secret is not written, and a run that goes on asks for it again.
+    An answer that holds a secret is not written, and a run that goes on asks for it again. Answers are signed: one
+    that a bad disk or a stranger changed is none.
     """
 
-    cache: Cache
+    kept: SignedCache
     side: str
     redact: Callable[[str], str]
 
@@ -37,7 +37,7 @@ class Journal:
 
     def read(self, asked: object, as_answer: Callable[[str], T]) -> T | None:
         """What was answered; None where nothing was, or nothing that can be read."""
-        kept = self.cache.get(self._key(asked))
+        kept = self.kept.get(self._place(asked))
         if kept is not None:
             with suppress(ValueError, TypeError, KeyError):
                 return as_answer(kept)
@@ -46,11 +46,11 @@ class Journal:
     def write(self, asked: object, answer: T, as_text: Callable[[T], str]) -> None:
         """Keeps `answer`."""
         if redacted(answer, self.redact) is answer:
-            self.cache.put(self._key(asked), as_text(answer))
+            self.kept.put(self._place(asked), as_text(answer))
 
-    def _key(self, asked: object) -> str:
-        told = json.dumps([self.side, asked], sort_keys=True, default=str)
-        return hashlib.sha256(told.encode()).hexdigest()
+    def _place(self, asked: object) -> str:
+        """All that an answer is found again by."""
+        return json.dumps([self.side, asked], sort_keys=True, default=str)
 
 
 class JournalledTarget:

@@ -20,4 +20,6 @@ def command(**told: Any) -> None:
       runevals cache-clear
     """
     cache = named_cache(told)
-    click.echo(f"Forgotten: {plural(cache.clear(), 'answer')} in {cache.path}")
+    answers = cache.clear()
+    forgotten = "answers that could not be read" if answers is None else plural(answers, "answer")
+    click.echo(f"Forgotten: {forgotten} in {cache.path}")

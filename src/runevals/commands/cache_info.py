@@ -20,4 +20,5 @@ def command(**told: Any) -> None:
       runevals cache-info
     """
     info = named_cache(told).info()
-    click.echo(f"{plural(info.answers, 'answer')}, {info.size_bytes / 1024:.0f} KB in {info.path}")
+    answers = "answers that cannot be read" if info.answers is None else plural(info.answers, "answer")
+    click.echo(f"{answers}, {info.size_bytes / 1024:.0f} KB in {info.path}")

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from runevals import __version__
-from runevals.cache import Cache
+from runevals.cache import Cache, SignedCache
 from runevals.commands.provenance import provenance
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
@@ -47,12 +47,14 @@ class UnfinishedRun:
         paid = settings.target is not None and settings.target.type in PAID
         cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
         if self._words is None:
-            found = plural(cache.info().answers, "answer")
+            answers = cache.info().answers
+            found = "answers that cannot be read" if answers is None else plural(answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
         else:
             self._begin(self._words)
         try:
-            yield Journal(cache=cache, side="head", redact=redactor(settings.environment, settings.key_names))
+            redact = redactor(settings.environment, settings.key_names)
+            yield Journal(kept=SignedCache(cache, b""), side="head", redact=redact)
         finally:
             nothing = cache.info().answers == 0
             cache.close()
