@@ -266,6 +266,12 @@ INPUTS: tuple[Setting, ...] = (
         default="shards",
     ),
     Setting(
+        name="resume",
+        kind="yes_no",
+        help="Keep answers in .evals/runs, and go on with those that a step restored from an earlier attempt.",
+        default=False,
+    ),
+    Setting(
         name="allow_untrusted",
         kind="yes_no",
         help="Run a stranger's code where there are secrets: pull_request_target with the head checked out.",

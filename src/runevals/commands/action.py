@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from runevals.commands import finish
 if TYPE_CHECKING:
     from runevals.commands.on_github import OnGitHub
     from runevals.commands.posting import Posting
+    from runevals.commands.resuming import UnfinishedRun
     from runevals.commands.stored_base import StoredBase
     from runevals.records import Conclusion
     from runevals.settings import Settings, Told
@@ -74,6 +76,7 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
     from runevals import loading
+    from runevals.commands.attempts import attempted
     from runevals.commands.judging import Asked, judged
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
@@ -85,6 +88,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.reporters import REPORTERS
 
     folder = _folder(settings)
+    attempt: UnfinishedRun | None = None
     names = () if here.job.has_secrets else withheld(settings)
     stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
     if names:
@@ -94,8 +98,11 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     else:
         loaded = loading.load_suites(settings)
         warn(loaded.problems)
-        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
-        conclusion = judged(settings, loaded, asked)
+        if action_input("resume", told.inputs):
+            attempt = attempted(settings, here, told.inputs)
+        with nullcontext() if attempt is None else attempt.journal(settings) as journal:
+            asked = Asked(ref=None, told=told, quiet=False, stored=stored, journal=journal)
+            conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
@@ -113,6 +120,9 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         _mark(conclusion, settings, environment)
         files = {**paths, "comment_body": body}
         _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
+    if attempt is not None:
+        attempt.end(conclusion, written=True)
+        _hand_over(attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
 
 

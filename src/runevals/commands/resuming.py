@@ -36,25 +36,29 @@ MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 class UnfinishedRun:
     """A run in its folder, from its first answer to its conclusion."""
 
-    def __init__(self, folder: Path, words: str | None = None) -> None:
-        """`words` are what a new run was told; one that goes on has them in its folder."""
+    def __init__(self, folder: Path, words: str | None = None, *, secret: bytes | None = None) -> None:
+        """`words` are what a new run was told; one that goes on has them in its folder.
+
+        With a `secret`, it is one whose words come from elsewhere, and only answers signed with it are believed.
+        """
         self.folder = folder
         self._words = words
+        self._secret = secret
 
     @contextmanager
     def journal(self, settings: Settings) -> Iterator[Journal]:
         """Where its answers are written, and read from where it goes on."""
         paid = settings.target is not None and settings.target.type in PAID
         cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
-        if self._words is None:
-            answers = cache.info().answers
+        answers = cache.info().answers
+        if self._words is not None:
+            self._begin(self._words)
+        elif self._secret is None or answers != 0:
             found = "answers that cannot be read" if answers is None else plural(answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
-        else:
-            self._begin(self._words)
         try:
             redact = redactor(settings.environment, settings.key_names)
-            yield Journal(kept=SignedCache(cache, b""), side="head", redact=redact)
+            yield Journal(kept=SignedCache(cache, self._secret or b""), side="head", redact=redact)
         finally:
             nothing = cache.info().answers == 0
             cache.close()

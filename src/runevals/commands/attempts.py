@@ -1,0 +1,65 @@
+"""What an earlier attempt of this job was answered, where a step of the workflow kept it for this one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from runevals import __version__
+from runevals.commands.on_github import OnGitHub
+from runevals.commands.resuming import RUNS, UnfinishedRun, worth_a_journal
+from runevals.commands.telling import warn_runner
+from runevals.errors import InvalidSettings
+from runevals.github.comments import slug
+from runevals.redact import SECRET_NAMES, SHORTEST
+from runevals.settings import Settings
+
+_CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else
+
+
+def attempted(settings: Settings, here: OnGitHub, inputs: Mapping[str, str]) -> UnfinishedRun | None:
+    """The run that goes on where the attempt before was ended, or begins; None where nothing may be kept.
+
+    A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
+    signed with the job's own secrets, for this very run of the workflow: its commit, its inputs, this version. The
+    settings do not say which secrets those are. Raises InvalidSettings for a folder that leads elsewhere.
+    """
+    if not worth_a_journal(settings):
+        return None
+    if settings.redact != "full":
+        warn_runner("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
+        return None
+    secret = _secret(settings.environment, inputs)
+    if secret is None:
+        names = ", ".join(f"*{name}" for name in SECRET_NAMES)
+        warn_runner(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
+        return None
+    folder = settings.cwd / RUNS / slug(here.artifact)
+    _require_no_links(folder, settings.cwd)
+    return UnfinishedRun(folder, secret=secret)
+
+
+def _secret(environment: Mapping[str, str], inputs: Mapping[str, str]) -> bytes | None:
+    """Made of every secret that the job has; None where it has none, or is no run of a workflow."""
+    secrets = {
+        name: value
+        for name, value in environment.items()
+        if name.upper().endswith(SECRET_NAMES) and not name.upper().startswith(_CHANGE) and len(value) >= SHORTEST
+    }
+    run = [environment.get(f"GITHUB_{name}") for name in ("REPOSITORY", "RUN_ID", "SHA", "WORKFLOW_REF")]
+    if not secrets or not environment.get("GITHUB_RUN_ID"):
+        return None
+    told = {name: value for name, value in inputs.items() if name != "github_token"}
+    return hashlib.sha256(json.dumps([__version__, secrets, run, told], sort_keys=True).encode()).digest()
+
+
+def _require_no_links(folder: Path, workspace: Path) -> None:
+    inside = folder.relative_to(workspace)
+    above = [workspace / parent for parent in inside.parents]
+    for path in (*above[:-1], folder, *(folder.iterdir() if folder.is_dir() else ())):
+        if path.is_symlink():
+            raise InvalidSettings(
+                f"resume: {path.relative_to(workspace)} is a link; nothing is read or written there"
+            )
