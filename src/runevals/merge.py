@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,6 +16,7 @@ from runevals.score import run_report
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
     {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
 )
+NAMED_BY_CASES = ("openai", "github-models")  # targets whose model may be the one that a case names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
     parts = sorted((_part(shown, report) for shown, report in documents), key=lambda part: part.shard.part)
     for part in parts[1:]:
         _require_same_run(parts[0], part)
+    _require_same_models(parts)
     _require_each_once(parts)
     reports = [part.report for part in parts]
     return run_report(_info([report.run for report in reports]), _cases(parts))
@@ -67,8 +70,6 @@ _SAME: Mapping[str, Callable[[Part], object]] = {
     "commits": lambda part: part.report.run.commit,
     "suites": lambda part: part.report.run.suites,
     "numbers of cases": lambda part: part.shard.plan_cases,
-    "targets": lambda part: _asked_for(part.report.run.target),
-    "judges": lambda part: _asked_for(part.report.run.judge),
     "attempts": lambda part: part.report.run.repeat,
     "settings": lambda part: _with_effect(part.report.run.settings),
 }
@@ -83,6 +84,57 @@ def _require_same_run(first: Part, other: Part) -> None:
             raise InvalidDocument(
                 f"{first.shown} and {other.shown} are not of one run: their {what} differ{shown}"
             )
+
+
+def _require_same_models(parts: Sequence[Part]) -> None:
+    """Raises InvalidDocument."""
+    _require_one_model("targets", [(part.shown, part.report.run.target) for part in parts])
+    _require_one_model("judges", [(part.shown, part.report.run.judge) for part in parts])
+
+
+def _require_one_model(what: str, told: Sequence[tuple[str, ModelIdentity | None]]) -> None:
+    """A part that asked a model nothing knows less of it than the others."""
+    best_shown, best = max(told, key=lambda one: _known(one[1]))
+    for shown, here in told:
+        if not (best is here if best is None or here is None else same_model(here, best)):
+            names = " and ".join(sorted((best_shown, shown)))
+            raise InvalidDocument(f"{names} are not of one run: their {what} differ")
+
+
+def same_model(unasked: ModelIdentity, answered: ModelIdentity) -> bool:
+    """Whether the two are one, by what is known of a model before it has answered."""
+    dropped = answered.detail.get("dropped_parameters")
+    named_by_cases = unasked.model is None and unasked.type in NAMED_BY_CASES
+    return (
+        (named_by_cases or unasked.model == answered.model)
+        and (unasked.type, unasked.prompt_hash, unasked.deterministic)
+        == (answered.type, answered.prompt_hash, answered.deterministic)
+        and all(
+            _plain(value, dropped) == _plain(answered.detail.get(name), dropped)
+            for name, value in unasked.detail.items()
+            if name != "dropped_parameters"
+        )
+    )
+
+
+def _plain(value: object, dropped: object) -> object:
+    """`value` as a document has it, without the parameters that an endpoint refused."""
+    read = json.loads(json.dumps(value, default=str))
+    if isinstance(read, dict) and isinstance(dropped, list | tuple):
+        return {name: item for name, item in read.items() if name not in dropped}
+    return read
+
+
+def _known(identity: ModelIdentity | None) -> tuple[bool, int, int]:
+    """Grows with what is known of a model."""
+    if identity is None:
+        return False, 0, 0
+    dropped = identity.detail.get("dropped_parameters")
+    return (
+        identity.model is not None,
+        len(dropped) if isinstance(dropped, list | tuple) else 0,
+        len(identity.detail),
+    )
 
 
 def _require_each_once(parts: Sequence[Part]) -> None:
@@ -121,20 +173,17 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
         shard=None,
         started_at=started_at,
         duration_s=(ended_at - started_at).total_seconds(),
-        target=_joined(first.target, [run.target for run in runs]),
-        judge=None if first.judge is None else _joined(first.judge, [run.judge for run in runs]),
+        target=_joined([run.target for run in runs]),
+        judge=None if first.judge is None else _joined([run.judge for run in runs if run.judge is not None]),
         sandbox="reduced" if "reduced" in modes else "strict" if "strict" in modes else None,
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
     )
 
 
-def _joined(first: ModelIdentity, all_of: Sequence[ModelIdentity | None]) -> ModelIdentity:
-    """The one model asked for, with every model that answered."""
-    return replace(first, reported=tuple(sorted({name for known in all_of if known for name in known.reported})))
-
-
-def _asked_for(identity: ModelIdentity | None) -> ModelIdentity | None:
-    return None if identity is None else replace(identity, reported=())
+def _joined(identities: Sequence[ModelIdentity]) -> ModelIdentity:
+    """The one model asked for, as far as any part knows it, with every model that answered."""
+    reported = {name for identity in identities for name in identity.reported}
+    return replace(max(identities, key=_known), reported=tuple(sorted(reported)))
 
 
 def _with_effect(settings: Mapping[str, object]) -> dict[str, object]:

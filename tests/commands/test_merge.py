@@ -111,6 +111,27 @@ def test_shards_of_another_run_are_refused(zoo, runevals, shards, edit, what):
     assert (code, f"1.json and 3.json are not of one run: their {what} differ" in err) == (2, True)
 
 
+def test_a_part_that_asked_a_model_nothing_knows_less_of_it(zoo, runevals, shards):
+    """A judge whose endpoint refused a parameter, an agent whose card was read: where they were asked."""
+    for name in shards:
+        document, asked = zoo.document(name), name in ("2.json", "3.json")
+        parameters = {"seed": 1} if asked else {"seed": 1, "temperature": 0}
+        dropped = ["temperature"] if asked else []
+        document["run"]["judge"]["detail"] |= {"parameters": parameters, "dropped_parameters": dropped}
+        if asked:
+            document["run"]["target"]["detail"] |= {"agent": "a", "version": "1"}
+        zoo.write(name, document)
+    code, out, err = runevals("merge", *shards, "-o", "merged.json")
+    assert code == 1, out + err
+    run = zoo.document("merged.json")["run"]
+    assert run["judge"]["detail"]["dropped_parameters"] == ["temperature"]
+    assert run["target"]["detail"]["version"] == "1"
+    document["run"]["judge"]["detail"]["parameters"]["seed"] = 2
+    zoo.write("4.json", document)
+    code, _, err = runevals("merge", *shards)
+    assert (code, "4.json are not of one run: their judges differ" in err) == (2, True)
+
+
 def test_a_document_of_another_version_or_of_a_whole_run_is_refused(zoo, runevals, shards):
     code, _, err = runevals("merge", "whole.json")
     assert (code, "whole.json is no shard" in err) == (2, True)

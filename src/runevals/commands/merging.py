@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from runevals import pipeline
@@ -12,6 +11,7 @@ from runevals.commands.provenance import provenance
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
+from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.score import nothing_run
@@ -79,31 +79,10 @@ def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told:
     differ = {
         "commits": run.commit != here.commit,
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in loaded.suites],
-        "targets": not _same(target, run.target),
+        "targets": not same_model(target, run.target),
         "filters": any(getattr(words, name) != getattr(settings, name) for name in FILTERS),
-        "judges": judge is not run.judge and (judge is None or run.judge is None or not _same(judge, run.judge)),
+        "judges": judge is not run.judge
+        and (judge is None or run.judge is None or not same_model(judge, run.judge)),
     }
     named = [what for what, differs in differ.items() if differs]
     return f"the {' and '.join(named)} of the shards differ from those here" if named else None
-
-
-def _same(unasked: ModelIdentity, answered: ModelIdentity) -> bool:
-    """Whether the two are one, by what is known of a model before it has answered."""
-    dropped = answered.detail.get("dropped_parameters")
-    return (
-        unasked.model in (None, answered.model)
-        and (unasked.type, unasked.prompt_hash) == (answered.type, answered.prompt_hash)
-        and all(
-            _plain(value, dropped) == _plain(answered.detail.get(name), dropped)
-            for name, value in unasked.detail.items()
-            if name != "dropped_parameters"
-        )
-    )
-
-
-def _plain(value: object, dropped: object) -> object:
-    """`value` as a document has it, without the parameters that an endpoint refused."""
-    read = json.loads(json.dumps(value, default=str))
-    if isinstance(read, dict) and isinstance(dropped, list | tuple):
-        return {name: item for name, item in read.items() if name not in dropped}
-    return read
