@@ -138,7 +138,7 @@ class Cache:
                 made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
                 made.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
                 # One of another make might bring triggers and views along.
-                if made.execute("SELECT sql FROM sqlite_schema").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
+                if made.execute("SELECT sql FROM sqlite_master").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
                     raise sqlite3.DatabaseError("it has tables of another make")
             except sqlite3.Error:
                 made.close()

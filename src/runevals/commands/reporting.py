@@ -67,7 +67,7 @@ def free_names(named: Sequence[Path]) -> Iterator[list[Path]]:
     try:
         yield [path.with_name(f"{taken.stem}{path.suffix}") for path in named]
     finally:
-        if taken.stat().st_size == 0:
+        if taken.exists() and taken.stat().st_size == 0:
             taken.unlink()
 
 
