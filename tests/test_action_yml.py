@@ -45,3 +45,13 @@ def test_with_artifact_passes_everything_on_and_stores_the_results():
     assert upload["if"].startswith("always()")
     assert upload["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
     assert upload["with"]["path"] == "${{ steps.runevals.outputs.output_dir }}"  # wherever it was told to write
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_documented_workflows_are_linked_and_say_only_what_the_action_takes(path):
+    for page in ("action.md", "github.md"):
+        assert f"(workflows/{path.name})" in (ROOT / "docs" / page).read_text(encoding="utf-8")
+    jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
+    ours = [step for job in jobs for step in job["steps"] if step.get("uses", "").startswith("runevals/")]
+    assert ours
+    assert {name for step in ours for name in step.get("with", {})} <= set(ACTION["inputs"])

@@ -13,7 +13,8 @@ import click
 
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.telling import fitted, shown, tell
-from runevals.errors import CannotWrite
+from runevals.errors import CannotWrite, InvalidSettings
+from runevals.publish import unwritable
 from runevals.records import Conclusion
 
 
@@ -45,6 +46,16 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Rep
         click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
     code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
     return Reported(files=tuple(files), failure=failure, exit_code=code)
+
+
+def require_kept_results() -> None:
+    """Raises InvalidSettings before a run whose results could not be kept."""
+    above = unwritable(KEPT_RESULTS / "results.json")
+    if above is not None:
+        raise InvalidSettings(
+            f"results cannot be kept in {KEPT_RESULTS.as_posix()}: {above} is no folder that we may write to; "
+            "write them elsewhere: --output FILE"
+        )
 
 
 def kept_results(began: datetime) -> list[Path]:

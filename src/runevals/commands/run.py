@@ -132,11 +132,10 @@ def _run(
 ) -> int:
     from runevals.commands.judging import judged
     from runevals.commands.reporting import free_names, kept_results, reported
-    from runevals.publish import check_outputs, publish, write_whole
+    from runevals.publish import publish, write_whole
 
     outputs, reports, documents = _outputs(told)
     kept = kept_results(datetime.now().astimezone())
-    check_outputs(outputs or kept)
     if told["opened"]:
         page_of(outputs or kept)
     if documents:
@@ -168,7 +167,13 @@ def _run(
 
 def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
     """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
+    from runevals.commands.reporting import require_kept_results
+    from runevals.publish import check_outputs
+
     asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    if not asked_for:
+        require_kept_results()
     reports, documents = separated(asked_for, told["form"])
     return asked_for, reports, documents
 
