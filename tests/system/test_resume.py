@@ -173,6 +173,19 @@ def test_a_program_that_was_changed_is_not_resumed(repository, runevals):
     assert (code, "the files here have changed since the run began" in err) == (2, True), err
 
 
+def test_a_run_that_a_checkout_brings_along_is_not_gone_on_with(repository, runevals):
+    """Its words are flags, and its answers would be believed."""
+    repository.write("evals.json", SUITE)
+    repository.write("agent.py", "def answer(prompt):\n    return 'yes' if '3' not in prompt else 1 / 0\n")
+    repository.git("commit", "-qam", "an agent")
+    assert runevals("--target", "python:agent.py:answer", "--no-judge", "-q", "-o", "out.json")[0] == 3
+    [folder] = (repository.path / ".evals" / "runs").iterdir()
+    repository.git("add", "-f", ".evals")
+    repository.git("commit", "-qm", "bring a run along")
+    code, _, err = runevals("run", "--resume", folder.name)
+    assert (code, "there is no unfinished run" in err) == (2, True), err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

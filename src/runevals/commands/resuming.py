@@ -114,7 +114,7 @@ class Unfinished:
 def unfinished(named: str, cwd: Path) -> Unfinished:
     """The run with this name, the newest where it is empty. Raises InvalidSettings."""
     runs = cwd / RUNS
-    there = sorted(path.name for path in runs.glob("*") if (path / TOLD).is_file())
+    there = sorted(path.name for path in runs.glob("*") if (path / TOLD).is_file() and not _of_checkout(path))
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
     if named and named not in there:
@@ -132,6 +132,11 @@ def unfinished(named: str, cwd: Path) -> Unfinished:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidSettings(f"--resume: {folder / TOLD} cannot be read ({error}); run it anew") from None
+
+
+def _of_checkout(folder: Path) -> bool:
+    """Whether git has it: then somebody committed it, and it is no run that was made here."""
+    return bool(git(folder.resolve(), "ls-files", "--", "."))
 
 
 def require_same_code(before: Unfinished, settings: Settings) -> None:
