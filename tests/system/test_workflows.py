@@ -274,6 +274,7 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
     event = merged(sharded.repository, WORSE_ECHO)
     succeeded, log = sharded(2, "sharded.yml", "pull_request", event)
     assert not succeeded, log
+    assert hub.comments, log
     [comment] = hub.comments[7]
     lost = [name for name in ANIMALS if "7" in name]
     assert f"### ❌ {len(lost)} of 120 cases regressed" in comment["body"]
