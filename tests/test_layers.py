@@ -30,6 +30,7 @@ TOOLS = {
     "urls",
     "prices",
     "shard",
+    "spool",
     "json_template",
     "json_pick",
     "web_settings",

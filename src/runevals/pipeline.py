@@ -13,10 +13,11 @@ from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.plan import RunPlan, Trial
-from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
+from runevals.records import AttemptReport, Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
-from runevals.score import pooled, run_info, score
+from runevals.score import attempt_report, pooled, run_info, score
 from runevals.settings import Settings
+from runevals.spool import Spool
 from runevals.withholding import without_content
 from runevals.world import World
 
@@ -47,7 +48,9 @@ class Measurement:
         self._provenance = provenance
         self._redact = redactor(settings.environment, settings.key_names)
         self._started_at, self._started = world.now(), time.monotonic()
-        self._done: list[Evaluation] = []
+        self._done: dict[int, AttemptReport] = {}
+        self._cut_short = False
+        self._spool = Spool()
         self._rounds = 0
 
     @property
@@ -84,10 +87,9 @@ class Measurement:
             judge=None if self._world.judge is None else self._world.judge.identity(),
             provenance=self._provenance,
         )
-        cut_short = any(evaluation.cut_short for evaluation in self._done)
-        stopped = self._world.stop.problem if cut_short else None
+        stopped = self._world.stop.problem if self._cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        found = redacted(score(self.plan, self._done, info), self._redact)
+        found = redacted(score(self.plan, self._done, info), self._redact, already=AttemptReport)
         return without_content(found, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
@@ -95,9 +97,17 @@ class Measurement:
         world = self._world
         traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
         for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
-            self._done.append(evaluation)
+            self._keep(evaluation)
             world.stop.cut_short |= evaluation.cut_short
             yield evaluation
+
+    def _keep(self, evaluation: Evaluation) -> None:
+        """Scored and without secrets; what was said, out of memory where that is much."""
+        trial = self.plan.trials[evaluation.position]
+        attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._redact)
+        turns = tuple(map(self._spool.kept, attempt.turns))
+        self._done[evaluation.position] = replace(attempt, turns=turns)
+        self._cut_short |= evaluation.cut_short
 
 
 def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:

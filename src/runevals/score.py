@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import ceil, fsum
 
 from runevals import __version__
@@ -35,16 +36,18 @@ from runevals.records import (
 )
 from runevals.votes import vote_agreement
 
+_layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
+_NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
-def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> RunReport:
-    """Everything measured so far → report, back in plan order."""
-    by_position = {evaluation.position: evaluation for evaluation in evaluations}
+
+def score(plan: RunPlan, measured: Mapping[int, AttemptReport], run: RunInfo) -> RunReport:
+    """Everything measured so far, by its trial's position → report, in plan order."""
     cases = []
     for index, case in enumerate(plan.cases):
         attempts = [
-            attempt_report(plan.trials[position].attempt, case, by_position[position])
+            measured[position]
             for position in range(index * plan.repeat, (index + 1) * plan.repeat)
-            if position in by_position
+            if position in measured
         ]
         scored = case_report(case, attempts)
         cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
@@ -157,7 +160,7 @@ def layer_scores(results: Iterable[CheckReport]) -> Layers:
             incomplete[result.layer] = None
         elif result.outcome is not Outcome.SKIPPED:
             grouped[result.layer].append(result)
-    return Layers(
+    return _layers(
         fact=_by_weight(grouped[Layer.FACT]),
         behavior=_by_weight(grouped[Layer.BEHAVIOR]),
         judge=_by_score(grouped[Layer.JUDGE]),
@@ -301,7 +304,7 @@ def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
         texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
         if texts:
             found[label] = texts
-    return found
+    return found or _NO_LABELS
 
 
 def pass_rate(cases: Sequence[CaseReport]) -> float | None:

@@ -15,6 +15,7 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
+from runevals.records.kept import Kept, moved
 from runevals.records.links import Links
 from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, RULES, Location, Problem, SuiteProblem
 from runevals.records.report import (
@@ -65,6 +66,7 @@ __all__ = [
     "Gate",
     "GateResult",
     "GateState",
+    "Kept",
     "Layer",
     "Layers",
     "Links",
@@ -96,4 +98,5 @@ __all__ = [
     "Verification",
     "VoteAgreement",
     "Weakening",
+    "moved",
 ]
