@@ -33,6 +33,7 @@ TOOLS = {
     "spool",
     "json_template",
     "json_pick",
+    "laid_out",
     "web_settings",
     "github_models",
 }

@@ -19,6 +19,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings import Told, resolve
 from runevals.spool import IN_MEMORY, Spool
 from runevals.world import World
+from tests.open_files import open_below
 from tests.reporters.conclusions import ALL
 from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
 
@@ -76,11 +77,11 @@ def test_what_is_much_is_kept_on_disk_and_reads_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spool = Spool()
     kept = [spool.kept(large(number)) for number in range(10)]
-    assert [os.fstat(file).st_nlink for file in _open_below(tmp_path)] == [0]
+    assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
     assert kept == [large(number) for number in range(10)]
     assert list(tmp_path.iterdir()) == []
     del spool, kept
-    assert _open_below(tmp_path) == []
+    assert open_below(tmp_path) == []
 
 
 def test_a_disk_without_room_leaves_it_in_memory():
@@ -105,7 +106,7 @@ def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
     with Sandbox(workers=1) as sandbox:
         side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())
         assert len(list(side.everything())) == len(ITEMS)
-    (file,) = _open_below(tmp_path)
+    (file,) = open_below(tmp_path)
     written = os.pread(file, os.fstat(file).st_size, 0)
     assert written.count(b"it is [redacted MY_API_KEY]") > IN_MEMORY // 100
     assert CANARY.encode() not in written
@@ -138,16 +139,3 @@ def test_a_large_run_and_its_comparison_tell_everything(project, runevals):
     runevals("report", "out.json", *again)
     for name in OUTPUTS:
         assert (project.path / f"again-{name}").read_bytes() == (project.path / name).read_bytes()
-
-
-def _open_below(folder: Path) -> list[int]:
-    """The files that this process has open there."""
-    found = []
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            where = entry.readlink()
-        except FileNotFoundError:  # the listing's own
-            continue
-        if where.is_relative_to(folder):
-            found.append(int(entry.name))
-    return found

@@ -38,21 +38,27 @@ def schema(package: str, name: str) -> Mapping[str, Any]:
 
 
 @cache
-def _quick(package: str, name: str) -> Callable[[object], object]:
+def _quick(package: str, name: str, part: str | None) -> Callable[[object], object]:
     import fastjsonschema
 
+    whole = schema(package, name)
     # It knows the drafts up to 7; of the newer one, our schemas use nothing that means something else there.
-    rules = {key: value for key, value in schema(package, name).items() if key != "$schema"}
+    rules = {key: value for key, value in whole.items() if key != "$schema"}
+    if part is not None:
+        rules = {**whole["properties"][part], "$defs": whole["$defs"]}
     compiled: Callable[[object], object] = fastjsonschema.compile(rules)
     return compiled
 
 
-def fits(package: str, name: str, document: object) -> bool:
-    """Whether a schema of ours has nothing against `document`; 20 times as fast as asking what it has."""
+def fits(package: str, name: str, document: object, part: str | None = None) -> bool:
+    """Whether a schema of ours has nothing against `document`; 20 times as fast as asking what it has.
+
+    With `part`, `document` is what stands under that key.
+    """
     from fastjsonschema import JsonSchemaValueException
 
     try:
-        _quick(package, name)(document)
+        _quick(package, name, part)(document)
     except JsonSchemaValueException:
         return False
     return True
