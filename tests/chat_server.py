@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     error: dict[str, object] | None = None
     finish_reason: str = "stop"
-    raw: str | None = None
+    raw: str | bytes | None = None
+    pause_s: float = 0.0  # before each byte of the body
     tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
 
 
@@ -48,7 +50,8 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 served.requests.append(body)
                 served.keys.append(self.headers.get("Authorization"))
             reply = answer(body, number)
-            payload = (reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))).encode()
+            payload = reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))
+            payload = payload if isinstance(payload, bytes) else payload.encode()
             self.send_response(reply.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(payload)))
@@ -56,7 +59,10 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 self.send_header(name, value)
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):  # the client may have stopped waiting
-                self.wfile.write(payload)
+                for number in range(len(payload) if reply.pause_s else 0):
+                    time.sleep(reply.pause_s)
+                    self.wfile.write(payload[number : number + 1])
+                self.wfile.write(b"" if reply.pause_s else payload)
 
         def _body(self, body, reply):
             if reply.status != 200:
