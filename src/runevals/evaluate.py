@@ -36,6 +36,7 @@ from runevals.records import (
     TurnTrace,
     Verdict,
 )
+from runevals.stopping import Pending
 from runevals.world import World
 
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
@@ -66,14 +67,14 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
     Of traces that a stop leaves no time for, every check has the stop's problem.
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
-    pending: dict[Future[Evaluation], Trace] = {}
+    pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
         for trace in traces:
-            pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
-            done = {future for future in pending if future.done()}
-            if not done and len(pending) >= 4 * workers:
-                done = world.stop.first_of(pending)
-            for future in done:
+            if _waits_for_nobody(plan, trace):
+                yield _evaluate_one(plan, trace, world)
+            else:
+                pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
+            for future in world.stop.first_of(pending) if len(pending) >= 4 * workers else pending.done():
                 del pending[future]
                 yield future.result()
         while pending and not world.stop.is_over:
@@ -97,6 +98,12 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
             _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
         ),
     )
+
+
+def _waits_for_nobody(plan: RunPlan, trace: Trace) -> bool:
+    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+    planned = plan.checks[trace.position // plan.repeat]
+    return all(isinstance(check.evaluator, Check) for turn in planned for check in turn.checks)
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
