@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -80,6 +81,7 @@ def commands() -> None:
 def main(arguments: Sequence[str]) -> NoReturn:
     """Runs the command line and exits with its code, at once: calls still under way are not waited for."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    gc.set_threshold(20_000, 20, 20)  # most of what a run makes it keeps: looking at it often finds nothing
     code = call(arguments)
     with suppress(OSError, ValueError, AttributeError):  # closed, or never there
         sys.stdout.flush()

@@ -17,6 +17,7 @@ from runevals.commands.exporting import exportable, exported, format_option, sep
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
 from runevals.commands.telling import at_terminal, fitted, tell, warn
+from runevals.commands.warming import load_sdk_beside
 from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
@@ -116,6 +117,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         from runevals.commands.watching import watch
 
         watch(words, quiet=told["quiet"])
+    if not told["dry_run"]:
+        load_sdk_beside(settings)
     loaded = _suites(settings, told)
     if told["dry_run"]:
         from runevals.commands.plan import describe
