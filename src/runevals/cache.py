@@ -47,7 +47,7 @@ class Cache:
 
     def get(self, key: str) -> str | None:
         """What was kept under `key`, None where nothing was."""
-        if not self.path.exists():
+        if self._opened is None and not self.path.exists():
             return None
         row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
         return None if row is None else str(row[0])

@@ -46,13 +46,15 @@ class UnfinishedRun:
         """Where its answers are written, and read from where it goes on."""
         paid = settings.target is not None and settings.target.type in PAID
         cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
+        new = self._words is not None
         if self._words is None:
             found = plural(cache.info().answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
         else:
             self._begin(self._words)
         try:
-            yield Journal(cache=cache, side="head", redact=redactor(settings.environment, settings.key_names))
+            redact = redactor(settings.environment, settings.key_names)
+            yield Journal(cache=cache, side="head", redact=redact, new=new)
         finally:
             nothing = cache.info().answers == 0
             cache.close()
