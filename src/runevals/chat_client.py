@@ -31,23 +31,23 @@ class ChatClient:
     ) -> None:
         """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
         self._timeout_s = timeout_s
-        client = openai.DefaultHttpxClient(
-            timeout=timeout_s,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),  # the run has its own
-            event_hooks={"response": [partial(_shorten, timeout_s=timeout_s)]},
-        )
-        finalize(self, client.close).atexit = False
-        told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0, "http_client": client}
+        told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
         if azure_api_version is None:
-            self._sdk = openai.OpenAI(base_url=base_url, **told)
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url, **told)
         else:
-            self._sdk = openai.AzureOpenAI(azure_endpoint=base_url or "", api_version=azure_api_version, **told)
+            azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
+            self._sdk = partial(openai.AzureOpenAI, **azure, **told)
+        self._certificates = httpx.create_ssl_context()
+        self._connections: list[Any] = []
+        finalize(self, _close, self._connections).atexit = False
+        self._idle = [self._another()]
 
     def completion(self, body: Mapping[str, object]) -> bytes:
         """The answer's body. Raises what the SDK raises, and TooLarge."""
         deadline = time.monotonic() + self._timeout_s
+        sdk = self._borrowed()
         try:
-            reply = self._sdk.post(
+            reply = sdk.post(
                 "/chat/completions", body=body, cast_to=httpx.Response, stream=True, stream_cls=openai.Stream[Any]
             )
             with closing(reply):
@@ -56,6 +56,29 @@ class ChatClient:
             raise openai.APITimeoutError(request=error.request) from error
         except httpx.RequestError as error:
             raise openai.APIConnectionError(request=error.request) from error
+        finally:
+            self._idle.append(sdk)
+
+    def _borrowed(self) -> Any:
+        """A client that no other call uses: one for all would look at every connection for each call."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._another()
+
+    def _another(self) -> Any:
+        connection = openai.DefaultHttpxClient(
+            timeout=self._timeout_s,
+            verify=self._certificates,
+            event_hooks={"response": [partial(_shorten, timeout_s=self._timeout_s)]},
+        )
+        self._connections.append(connection)
+        return self._sdk(http_client=connection)
+
+
+def _close(connections: list[Any]) -> None:
+    for connection in connections:
+        connection.close()
 
 
 def _whole(reply: Any, deadline: float) -> bytes:
