@@ -138,6 +138,14 @@ async def dripping(call: Call) -> None:
         await call.writer.drain()
 
 
+async def dripping_head(call: Call) -> None:
+    call.writer.write(b"HTTP/1.1 200 OK\r\n")
+    while not call.writer.is_closing():
+        await asyncio.sleep(0.5)
+        call.writer.write(b"X-More: 1\r\n")
+        await call.writer.drain()
+
+
 async def silent(_: Call) -> None:
     await asyncio.sleep(3600)
 
@@ -198,7 +206,15 @@ PLAYED: dict[str, list[tuple[int, Callable[[Call], Awaitable[None]]]]] = {
     "wrong": [(10, wrong)],
     "again": [
         *((2, reset), (2, reset_within), (2, closed), (2, half), (2, half_chunked), (2, no_http)),
-        *((1, dripping), (1, silent), (1, late), (6, unwell), (5, limited), (0.3, large_error)),
+        *(
+            (1, dripping),
+            (1, dripping_head),
+            (1, silent),
+            (1, late),
+            (6, unwell),
+            (5, limited),
+            (0.3, large_error),
+        ),
     ],
     "broken": [(2, refused), (4, no_json), (4, another_shape), (1, half_without_length), (0.5, huge)],
 }

@@ -22,6 +22,7 @@ class Reply:
     finish_reason: str = "stop"
     raw: str | bytes | None = None
     pause_s: float = 0.0  # before each byte of the body
+    endless_head: bool = False  # one more header now and then, and never the body
     tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
 
 
@@ -53,6 +54,11 @@ def chat_server(answer: Callable[[dict, int], Reply]):
             payload = reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))
             payload = payload if isinstance(payload, bytes) else payload.encode()
             self.send_response(reply.status)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                while reply.endless_head:
+                    time.sleep(0.1)
+                    self.wfile.write(b"X-More: 1\r\n")
+                    self.wfile.flush()
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(payload)))
             for name, value in reply.headers.items():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 from weakref import finalize
@@ -14,6 +17,8 @@ import openai
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
+
+LOOK_EVERY_S = 0.5  # for calls that are late
 
 # The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
 httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
@@ -38,47 +43,88 @@ class ChatClient:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
             self._sdk = partial(openai.AzureOpenAI, **azure, **told)
         self._certificates = httpx.create_ssl_context()
-        self._connections: list[Any] = []
-        finalize(self, _close, self._connections).atexit = False
+        self._lines: list[_Line] = []
         self._idle = [self._another()]
+        ended = threading.Event()
+        finalize(self, ended.set).atexit = False
+        threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
 
     def completion(self, body: Mapping[str, object]) -> bytes:
         """The answer's body. Raises what the SDK raises, and TooLarge."""
-        deadline = time.monotonic() + self._timeout_s
-        sdk = self._borrowed()
+        line = self._borrowed()
+        line.ends_at = deadline = time.monotonic() + self._timeout_s
         try:
-            reply = sdk.post(
+            reply = line.sdk.post(
                 "/chat/completions", body=body, cast_to=httpx.Response, stream=True, stream_cls=openai.Stream[Any]
             )
             with closing(reply):
                 return _whole(reply, deadline)
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
-        except httpx.RequestError as error:
+        except (httpx.RequestError, openai.APIConnectionError) as error:
+            if time.monotonic() > deadline:
+                raise openai.APITimeoutError(request=error.request) from error
+            if isinstance(error, openai.APIConnectionError):
+                raise
             raise openai.APIConnectionError(request=error.request) from error
         finally:
-            self._idle.append(sdk)
+            line.ends_at = math.inf
+            self._idle.append(line)
 
-    def _borrowed(self) -> Any:
+    def _borrowed(self) -> _Line:
         """A client that no other call uses: one for all would look at every connection for each call."""
         try:
             return self._idle.pop()
         except IndexError:
             return self._another()
 
-    def _another(self) -> Any:
-        connection = openai.DefaultHttpxClient(
+    def _another(self) -> _Line:
+        line = _Line()
+        line.http = openai.DefaultHttpxClient(
             timeout=self._timeout_s,
             verify=self._certificates,
-            event_hooks={"response": [partial(_shorten, timeout_s=self._timeout_s)]},
+            event_hooks={
+                "request": [line.trace],
+                "response": [partial(_shorten, timeout_s=self._timeout_s)],
+            },
         )
-        self._connections.append(connection)
-        return self._sdk(http_client=connection)
+        line.sdk = self._sdk(http_client=line.http)
+        self._lines.append(line)
+        return line
 
 
-def _close(connections: list[Any]) -> None:
-    for connection in connections:
-        connection.close()
+class _Line:
+    """A client for one call at a time, and the connection that it has."""
+
+    def __init__(self) -> None:
+        self.http: Any = None
+        self.sdk: Any = None
+        self.ends_at = math.inf
+        self._socket: socket.socket | None = None
+
+    def trace(self, request: Any) -> None:
+        request.extensions["trace"] = self._seen
+
+    def _seen(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def cut(self) -> None:
+        """Ends the call that is under way, wherever it is."""
+        if self._socket is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _watch(lines: list[_Line], ended: threading.Event) -> None:
+    """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
+    while not ended.wait(LOOK_EVERY_S):
+        for line in [*lines]:
+            if time.monotonic() > line.ends_at + LOOK_EVERY_S:
+                line.ends_at = math.inf
+                line.cut()
+    for line in lines:
+        line.http.close()
 
 
 def _whole(reply: Any, deadline: float) -> bytes:

@@ -134,6 +134,15 @@ def test_a_server_that_drips_its_answer_holds_no_call(status, code):
         assert time.monotonic() - started < 10
 
 
+def test_nor_does_one_that_drips_its_headers():
+    with chat_server(lambda body, n: Reply(endless_head=n == 0)) as server:
+        tested = target(server, timeout_s=0.5, attempts=1)
+        started = time.monotonic()
+        assert tested.answer(asking()).problem.code == "target_timeout"
+        assert time.monotonic() - started < 10
+        assert tested.answer(asking()).text == "ok"
+
+
 def completion(text):
     return json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
 
