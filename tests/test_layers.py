@@ -71,7 +71,7 @@ ALLOWED: dict[str, set[str]] = {
     "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
-    "world": {"evaluators", "judge", "stopping", "targets"},
+    "world": {"evaluators", "judge", "stopping", "targets", "throttle"},
     "health": BOTTOM | TOOLS | {"evaluators", "health", "plan", "score", "wording"},
     "loading": STAGES | {"dialects"},
     "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "world"},

@@ -17,6 +17,7 @@ from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, 
 from runevals.redact import redacted, redactor
 from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
+from runevals.throttle import Throttles
 from runevals.withholding import without_content
 from runevals.world import World
 
@@ -54,6 +55,11 @@ class Measurement:
     def age(self) -> timedelta:
         """How long ago it began."""
         return self._world.now() - self._started_at
+
+    @property
+    def throttles(self) -> Throttles:
+        """Whom its calls wait for."""
+        return self._world.throttles
 
     def everything(self) -> Iterator[Evaluation]:
         """All trials, in one go."""
@@ -102,10 +108,15 @@ class Measurement:
 
 def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:
     """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
-    in_rounds = baseline is not None and side.plan.repeat > 1
-    for _ in watch(side.rounds(baseline) if baseline is not None and in_rounds else side.everything()):
+    early = may_end_early(side, baseline)
+    for _ in watch(side.rounds(baseline) if baseline is not None and early else side.everything()):
         pass
     return decide(side.report(), baseline, side.settings)
+
+
+def may_end_early(side: Measurement, baseline: Baseline | None) -> bool:
+    """Whether it is made in rounds, and no more of them than the answer needs."""
+    return baseline is not None and side.plan.repeat > 1
 
 
 def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:

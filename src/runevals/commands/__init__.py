@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
+WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that show text and can do nothing else
 _MODULES = {"import": "importing"}  # a module cannot be called so
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def call(arguments: Sequence[str]) -> int:
     """Runs one command → exit code; every failure is told on stderr."""
     try:
-        result = commands.main(rewritten(arguments), prog_name="runevals", standalone_mode=False)
+        result = commands.main(rewritten(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
@@ -119,6 +120,11 @@ def call(arguments: Sequence[str]) -> int:
         click.echo(told, err=True)
         return OUR_BUG
     return int(result or 0)
+
+
+def coloured() -> bool | None:
+    """False where nobody wants colours (NO_COLOR) or they would be rubbish; None: where there is a terminal."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
 
 
 def rewritten(arguments: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -36,10 +35,11 @@ from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
 from runevals.targets.skill import SkillTarget
-from runevals.throttle import Throttle
+from runevals.throttle import Throttles
+from runevals.web_settings import origin_of
 from runevals.world import World
 
-Throttles = defaultdict[str, Throttle]  # by host
+OPENAI = "api.openai.com"  # where calls go that name no address
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
@@ -66,7 +66,7 @@ def real_world(
     """
     budget = budget or Budget(Limits(), Stop())
     stop = budget.stop
-    throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
+    throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
@@ -80,6 +80,7 @@ def real_world(
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
                 sandbox=sandbox,
                 stop=stop,
+                throttles=throttles,
             )
         finally:
             target.close()
@@ -190,7 +191,7 @@ def _behind_address(told: TargetSettings, settings: Settings, throttles: Throttl
     web = told.web
     assert web is not None  # noqa: S101 - settled with an address
     headers = web.header_values(settings.environment)
-    throttle = throttles[web.origin]
+    throttle = throttles[_host(web.url)]
     if told.type == "a2a":
         return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
     return HttpTarget(
@@ -237,7 +238,12 @@ def _chat(
         timeout_s=told.timeout_s,
         access=ACCESS if told.type == GITHUB_MODELS else "",
     )
-    return Chat(endpoint, throttles[told.base_url or ""])
+    return Chat(endpoint, throttles[_host(told.base_url)])
+
+
+def _host(url: str | None) -> str:
+    """Who is called, in the words of an address: name and port."""
+    return OPENAI if url is None else origin_of(url).partition("://")[2] or url
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:

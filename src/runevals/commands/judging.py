@@ -15,10 +15,10 @@ from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
+from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
-from runevals.commands.telling import progress
 from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
@@ -119,7 +119,8 @@ def _against(
     else:
         screening = baseline
     with _measuring(settings, loaded, asked) as head:
-        watch = progress(len(head.plan.trials), quiet=asked.quiet)
+        phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
+        watch = progress(head, quiet=asked.quiet, phase=phase, at_most=at_most)
         conclusion = pipeline.measure(head, screening, watch)
         if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
@@ -205,12 +206,12 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
-                watch = progress(len(base.plan.trials), quiet=asked.quiet)
+                watch = progress(base, quiet=asked.quiet, phase="base")
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
             with _measuring(
                 replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
             ) as head:
-                watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
+                watch = progress(base, head, quiet=asked.quiet, phase="base and head")
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
