@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from runevals import __version__
 from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
@@ -50,7 +51,17 @@ _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
 class _Commands(click.Group):
-    """Loads a command's module when it is called."""
+    """Loads a command's module when it is called; words that name no command are those of `run`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        being_completed = ctx.resilient_parsing and not args  # then the word to come may be a command
+        return super().parse_args(ctx, args if being_completed else rewritten(args))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        run = self.get_command(ctx, "run")
+        assert run is not None  # noqa: S101 - it is one of ours
+        found = [*super().shell_complete(ctx, incomplete), *run.shell_complete(ctx, incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -93,7 +104,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def call(arguments: Sequence[str]) -> int:
     """Runs one command → exit code; every failure is told on stderr."""
     try:
-        result = commands.main(rewritten(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
+        result = commands.main(list(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:

@@ -14,6 +14,7 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
+from runevals.commands.grouped import Grouped
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import KEPT_RESULTS, environment_option, settings_options, told_by
 from runevals.commands.telling import at_terminal, fitted, tell, warn
@@ -26,17 +27,29 @@ if TYPE_CHECKING:
     from runevals.loading import Loaded
 
 
-@click.command("run")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--prompts-file", multiple=True, metavar="PATH", help="A suite file, folder or glob; repeatable.")
+@click.command("run", cls=Grouped)
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
+@click.option(
+    "--prompts-file",
+    multiple=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="A suite file, folder or glob; repeatable.",
+)
 @click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
 @click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask for prompts one at a time, and offer to save them.")
-@click.option("--evaluate-only", metavar="FILE", help="Score the responses that stand in FILE, call no target.")
+@click.option(
+    "--evaluate-only",
+    type=click.Path(),
+    metavar="FILE",
+    help="Score the responses that stand in FILE, call no target.",
+)
 @click.option(
     "-o",
     "--output",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
 )
