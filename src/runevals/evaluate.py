@@ -53,10 +53,15 @@ class Evaluation:
         return self.trace.position
 
     @property
+    def results(self) -> list[CheckReport]:
+        """Those of all turns."""
+        return [result for turn in self.turns for result in turn]
+
+    @property
     def cut_short(self) -> bool:
         """Whether the run ended before all of it was answered and looked at."""
         answers = [turn.response.problem for turn in self.trace.turns]
-        checks = [result.error for turn in self.turns for result in turn]
+        checks = [result.error for result in self.results]
         return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
 
 

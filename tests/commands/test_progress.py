@@ -87,6 +87,11 @@ def test_a_short_run_in_a_pipe_says_nothing_on_the_way(two, runevals):
     assert runevals(*two)[2] == ""
 
 
+def test_every_trial_is_told_where_it_is_asked_for(two, runevals):
+    _, _, err = runevals(*two, "--verbose", "--repeat", "2", "--concurrency", "1")
+    assert sorted(err.splitlines()) == ["✓ a", "✓ a run 2", "✗ b  ExactMatch", "✗ b run 2  ExactMatch"]
+
+
 def test_a_jobs_log_folds_the_progress_away(two, runevals, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     _, out, err = runevals(*two)

@@ -34,7 +34,7 @@ def judged_alone(suite: Suite, settings: Settings, *, times: int = 1) -> RunRepo
     require_judge(plan, settings)
     with real_world(settings, (suite,)) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(side, quiet=False)(side.everything()):
+        for _ in progress(side)(side.everything()):
             pass
         return side.report()
 

@@ -15,7 +15,7 @@ from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
-from runevals.commands.progress import progress
+from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
@@ -40,7 +40,7 @@ class Asked:
 
     ref: str | None
     told: Told
-    quiet: bool
+    detail: Detail = "counts"  # of what is told on the way
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
@@ -120,7 +120,7 @@ def _against(
         screening = baseline
     with _measuring(settings, loaded, asked) as head:
         phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
-        watch = progress(head, quiet=asked.quiet, phase=phase, at_most=at_most)
+        watch = progress(head, detail=asked.detail, phase=phase, at_most=at_most)
         conclusion = pipeline.measure(head, screening, watch)
         if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
@@ -206,12 +206,12 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
-                watch = progress(base, quiet=asked.quiet, phase="base")
+                watch = progress(base, detail=asked.detail, phase="base")
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
             with _measuring(
                 replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
             ) as head:
-                watch = progress(base, head, quiet=asked.quiet, phase="base and head")
+                watch = progress(base, head, detail=asked.detail, phase="base and head")
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())

@@ -8,15 +8,17 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from runevals.commands import WITHOUT_CURSOR
 from runevals.commands.telling import shown
+from runevals.inert import one_line
 from runevals.records import Outcome
+from runevals.score import status_of
 from runevals.wording import money, plural
 
 if TYPE_CHECKING:
@@ -24,34 +26,58 @@ if TYPE_CHECKING:
 
     from runevals.evaluate import Evaluation
     from runevals.pipeline import Measurement, Watch
+    from runevals.plan import Trial
     from runevals.throttle import Throttles
+
+Detail = Literal["none", "counts", "trials"]
 
 LINE_EVERY_S = 30.0
 BAR_EVERY_S = 0.25
 PACE_OF = 100  # the newest trials, from which the time left is reckoned
 
+OUTCOME_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
+
 
 def progress(
-    *sides: Measurement, quiet: bool, phase: str = "", total: int | None = None, at_most: bool = False
+    *sides: Measurement,
+    detail: Detail = "counts",
+    phase: str = "",
+    total: int | None = None,
+    at_most: bool = False,
 ) -> Watch:
-    """What to wrap the evaluations of `sides` in; it shows nothing if `quiet`.
+    """What to wrap the evaluations of `sides` in; single trials are told of one side only.
 
     `phase` says which part of a longer run this is, `total` how many trials there are where not all are made,
     `at_most` that rounds may end early.
     """
-    if quiet:
+    if detail == "none":
         return iter
     every = sum(len(side.plan.trials) for side in sides) if total is None else total
     tally = Tally(every, [side.throttles for side in sides], phase=phase, at_most=at_most)
-    return lambda evaluations: _watched(evaluations, tally)
+    trials = sides[0].plan.trials if detail == "trials" and len(sides) == 1 else None
+    return lambda evaluations: _watched(evaluations, tally, trials)
 
 
-def _watched(evaluations: Iterator[Evaluation], tally: Tally) -> Iterator[Evaluation]:
+def _watched(
+    evaluations: Iterator[Evaluation], tally: Tally, trials: Sequence[Trial] | None
+) -> Iterator[Evaluation]:
     with _telling(tally):
         tally.begin()
         for evaluation in evaluations:
             tally.add(evaluation)
+            if trials is not None:
+                click.echo(shown(_line(trials[evaluation.position], evaluation)), err=True)
             yield evaluation
+
+
+def _line(trial: Trial, evaluation: Evaluation) -> str:
+    """One trial: its case, and which checks failed or why there is no answer; nothing of what was said."""
+    results = evaluation.results
+    wrong = [result.id for result in results if result.outcome is Outcome.FAILED]
+    wrong += dict.fromkeys(result.error.code for result in results if result.error is not None)
+    attempt = f" run {trial.attempt}" if trial.attempt > 1 else ""
+    told = f"{OUTCOME_MARKS[status_of(results)]} {one_line(trial.case.key, 60)}{attempt}"
+    return f"{told}  {one_line(', '.join(wrong), 120)}" if wrong else told
 
 
 def _telling(tally: Tally) -> AbstractContextManager[None]:
@@ -79,9 +105,7 @@ class Tally:
 
     def add(self, evaluation: Evaluation) -> None:
         """One trial more."""
-        from runevals.score import status_of
-
-        results = [result for turn in evaluation.turns for result in turn]
+        results = evaluation.results
         status = status_of(results)
         self.done += 1
         self.passed += status is Outcome.PASSED

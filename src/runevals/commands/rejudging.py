@@ -38,7 +38,7 @@ def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded) 
     with real_world(settings, suites, target=RecordedTarget.from_report(report, shown)) as world:
         loading.rehearse(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(side, quiet=False, total=len(trials))(side.measured(trials)):
+        for _ in progress(side, total=len(trials))(side.measured(trials)):
             pass
         found = side.report()
     run = replace(report.run, judge=found.run.judge, suites=found.run.suites)

@@ -23,6 +23,7 @@ from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
     from runevals.commands.judging import Asked
+    from runevals.commands.progress import Detail
     from runevals.commands.resuming import Unfinished, UnfinishedRun
     from runevals.loading import Loaded
 
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 @click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
 @click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
+@click.option("-v", "--verbose", is_flag=True, help="Also a line for every trial as it is done.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -117,7 +119,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     _told_once(paths, told)
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
+    asked = Asked(ref=told["base"], told=words, detail=_detail(told))
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
@@ -128,7 +130,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     if told["watched"]:
         from runevals.commands.watching import watch
 
-        watch(words, quiet=told["quiet"])
+        watch(words, asked.detail)
     loaded = _suites(settings, told)
     if told["dry_run"]:
         from runevals.commands.plan import describe
@@ -138,6 +140,10 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
     return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+
+
+def _detail(told: Mapping[str, Any]) -> Detail:
+    return "none" if told["quiet"] else "trials" if told["verbose"] else "counts"
 
 
 def _run(
