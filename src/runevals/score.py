@@ -15,6 +15,7 @@ from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,
+    NO_JSON,
     NOT_ASKED,
     AttemptReport,
     Case,
@@ -25,6 +26,7 @@ from runevals.records import (
     Layers,
     ModelIdentity,
     Outcome,
+    Problem,
     Provenance,
     RunInfo,
     RunReport,
@@ -132,7 +134,7 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
     return AttemptReport(
         attempt=number,
-        status=_without_answer(turns) or status_of(results),
+        status=without_answer(turn.error for turn in turns) or status_of(results),
         composite=fsum(present) / len(present) if present else None,
         layers=layers,
         turns=tuple(turns),
@@ -140,12 +142,12 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     )
 
 
-def _without_answer(turns: Sequence[TurnReport]) -> Outcome | None:
+def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     """What an attempt is in which an answer never came: errored, or skipped where it was not asked for."""
-    problems = {turn.error.code for turn in turns if turn.error is not None}
-    if not problems:
+    codes = {problem.code for problem in problems if problem is not None} - {NO_JSON}
+    if not codes:
         return None
-    return Outcome.SKIPPED if problems <= NOT_ASKED else Outcome.ERRORED
+    return Outcome.SKIPPED if codes <= NOT_ASKED else Outcome.ERRORED
 
 
 def layer_scores(results: Iterable[CheckReport]) -> Layers:

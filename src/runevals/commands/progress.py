@@ -18,7 +18,7 @@ from runevals.commands import WITHOUT_CURSOR
 from runevals.commands.telling import shown
 from runevals.inert import one_line
 from runevals.records import Outcome
-from runevals.score import status_of
+from runevals.score import status_of, without_answer
 from runevals.wording import money, plural
 
 if TYPE_CHECKING:
@@ -70,13 +70,19 @@ def _watched(
             yield evaluation
 
 
+def _status(evaluation: Evaluation) -> Outcome:
+    return without_answer(turn.response.problem for turn in evaluation.trace.turns) or status_of(
+        evaluation.results
+    )
+
+
 def _line(trial: Trial, evaluation: Evaluation) -> str:
     """One trial: its case, and which checks failed or why there is no answer; nothing of what was said."""
     results = evaluation.results
     wrong = [result.id for result in results if result.outcome is Outcome.FAILED]
     wrong += dict.fromkeys(result.error.code for result in results if result.error is not None)
     attempt = f" run {trial.attempt}" if trial.attempt > 1 else ""
-    told = f"{OUTCOME_MARKS[status_of(results)]} {one_line(trial.case.key, 60)}{attempt}"
+    told = f"{OUTCOME_MARKS[_status(evaluation)]} {one_line(trial.case.key, 60)}{attempt}"
     return f"{told}  {one_line(', '.join(wrong), 120)}" if wrong else told
 
 
@@ -105,8 +111,7 @@ class Tally:
 
     def add(self, evaluation: Evaluation) -> None:
         """One trial more."""
-        results = evaluation.results
-        status = status_of(results)
+        results, status = evaluation.results, _status(evaluation)
         self.done += 1
         self.passed += status is Outcome.PASSED
         self.failed += status is Outcome.FAILED

@@ -124,6 +124,10 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         """Why no answer can fail it, None where one can; `expected` is the case's expected text."""
         return None
 
+    def of_no_json(self, response: Response) -> Verdict | None:  # noqa: ARG002 - most need the result itself
+        """What it finds where a call returned what is no JSON; None where that cannot be said."""
+        return None
+
 
 class Check(Evaluator):
     """Looks by itself."""
