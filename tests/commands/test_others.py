@@ -177,3 +177,46 @@ def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
     code, out, _ = runevals("evaluators", "not_contains")
     assert code == 0
     assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")
+
+
+EVERY_KIND = {
+    "evals.json": {
+        "schemaVersion": "1.2.0",
+        "items": [
+            {"testId": "a", "promt": "?"},
+            {"testId": "b", "prompt": "?", "expected_response": "x", "evaluators": {"regexx": {}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x", "evaluators": {"regex": {"pattern": "("}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x"},
+        ],
+    },
+    "samples.json": {
+        "samples": [
+            {"sample_id": "a", "prompt": 7},
+            {"sample_id": "b", "prompt": "?", "assertions": [{"type": "contians", "value": "x"}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "regex", "value": "("}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "contains", "value": "x"}]},
+        ]
+    },
+    "cases.json": [
+        {"id": "a", "skill": "s", "input": 7, "expected": {"type": "exact", "value": 1}},
+        {"id": "b", "skill": "s", "input": {}, "expected": {"type": "exakt", "value": 1}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "schema", "schema": {"type": "nothing"}}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "exact", "value": 1}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_problems_of_every_kind_are_told_at_once(project, runevals, name):
+    project.write(name, EVERY_KIND[name])
+    code, _, err = runevals("validate", name)
+    assert code == 2
+    entries = [int(found) for found in re.findall(rf"^{name}:\S+ \S*?/(\d)", err, re.MULTILINE)]
+    assert sorted(set(entries)) == [0, 1, 2, 3], err
+
+
+def test_what_may_concern_every_item_is_told_before_any_of_them(project, runevals):
+    items = [{"testId": "a", "prompt": "?", "evaluators": {"regexx": {}}}]
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": 7, "items": items})
+    _, _, err = runevals("validate")
+    assert ("default_evaluators" in err, "regexx" in err) == (True, False)

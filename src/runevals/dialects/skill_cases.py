@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint
-from runevals.dialects.checking import duplicate_keys, in_order
+from runevals.dialects.checking import duplicate_keys, in_order, sound
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.errors import InvalidOptions
@@ -42,16 +42,17 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     root: Place | None = None if isinstance(value, list) else ()
     document = value if isinstance(value, list) else [value]
     problems: list[SuiteProblem] = []
-    for complaint in complaints("runevals.dialects", NAME, document):
+    told = list(complaints("runevals.dialects", NAME, document))
+    for complaint in told:
         place = complaint.place if root is None else complaint.place[1:]
         problems.append(source.problem(place, complaint.message, key=complaint.key, rule=complaint.rule))
     cases: list[Case] = []
-    if not problems:
-        for index, raw in enumerate(document):
-            place = (index,) if root is None else ()
-            spec = _expected(source, place, raw, problems)
-            cases.append(_case(source, place, raw, spec))
-        problems += duplicate_keys(cases, lambda index: pointer((index,) if root is None else ()))
+    whole = sound([complaint.place for complaint in told], (), document)
+    for index in whole:
+        place = (index,) if root is None else ()
+        spec = _expected(source, place, document[index], problems)
+        cases.append(_case(source, place, document[index], spec))
+    problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
     return _suite(source.path, cases, in_order(problems))
 
 
