@@ -12,6 +12,7 @@ from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
+from runevals.pattern_redaction import PatternRedactor
 from runevals.plan import RunPlan, Trial
 from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
@@ -46,7 +47,9 @@ class Measurement:
         self.settings = settings
         self._world = world
         self._provenance = provenance
-        self._redact = redactor(settings.environment, settings.key_names)
+        self._secrets = redactor(settings.environment, settings.key_names)
+        self._patterns = PatternRedactor(settings.redact_patterns, world.sandbox)
+        self._patterns.require_usable()
         self._started_at, self._started = world.now(), time.monotonic()
         self._done: list[Evaluation] = []
         self._rounds = 0
@@ -60,6 +63,10 @@ class Measurement:
     def throttles(self) -> Throttles:
         """Whom its calls wait for."""
         return self._world.throttles
+
+    def redact(self, text: str) -> str:
+        """`text` as it may be shown."""
+        return self._patterns(self._secrets(text))
 
     def everything(self) -> Iterator[Evaluation]:
         """All trials, in one go."""
@@ -93,7 +100,7 @@ class Measurement:
         cut_short = any(evaluation.cut_short for evaluation in self._done)
         stopped = self._world.stop.problem if cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        found = redacted(score(self.plan, self._done, info), self._redact)
+        found = self._patterns.within_report(redacted(score(self.plan, self._done, info), self._secrets))
         return without_content(found, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:

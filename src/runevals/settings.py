@@ -75,6 +75,7 @@ class Settings:
     errors_limit: float
     limits: Limits
     redact: Content
+    redact_patterns: tuple[str, ...]  # of what is never written
     output_dir: str
     cache: Path | None  # None: nothing is kept
     cache_target: bool
@@ -189,6 +190,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
         redact=values["redact"],
+        redact_patterns=tuple(_who_tells("redact_patterns", file, guarding)[0].get("redact_patterns", ())),
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],

@@ -54,6 +54,7 @@ GUARDED = (
     "on_incomparable",
     "quarantine",
     "redact",
+    "redact_patterns",
     "require_credentials",
     "sandbox",
     "tag",
@@ -183,6 +184,7 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["definitions"] = value["evaluators"]
     if "redact" in value:
         flat["redact"] = value["redact"].get("content", "full")
+        flat["redact_patterns"] = value["redact"].get("patterns", [])
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline

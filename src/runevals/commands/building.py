@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
+from runevals.commands.hiding import text_redactor
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.errors import InvalidSettings
 from runevals.github_models import ACCESS, GITHUB_MODELS
@@ -20,7 +21,6 @@ from runevals.judge_cache import CachedJudge
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
-from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
@@ -69,9 +69,10 @@ def real_world(
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
-        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
+        redact = text_redactor(settings, sandbox)
+        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache, redact)
         try:
-            judge = _judge(settings, throttles, cache)
+            judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
                 judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency)
             bounded: Target = BoundedTarget(target, budget)
@@ -93,7 +94,7 @@ def _forgeable(api_key_env: str, settings: Settings) -> bool:
     return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
 
 
-def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
+def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]) -> Target:
     """The target, with its answers kept where that was asked for and can give no stale one."""
     if not settings.cache_target:
         return target
@@ -108,7 +109,7 @@ def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
             "target depends on is not known, so that a kept one might be out of date"
         )
-    return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
+    return CachedTarget(target, cache, redact=redact)
 
 
 def may_be_reduced(settings: Settings) -> bool:
@@ -202,21 +203,28 @@ def _behind_address(told: TargetSettings, settings: Settings, throttles: Throttl
     )
 
 
-def _judge(settings: Settings, throttles: Throttles, cache: Cache | None) -> Judge | None:
+def _judge(
+    settings: Settings, throttles: Throttles, cache: Cache | None, redact: Callable[[str], str]
+) -> Judge | None:
     """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
         return None
-    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
+    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache, redact)]
     return voters[0] if len(voters) == 1 else Panel(voters)
 
 
-def _voters(told: JudgeSettings, settings: Settings, throttles: Throttles, cache: Cache | None) -> Iterator[Judge]:
+def _voters(
+    told: JudgeSettings,
+    settings: Settings,
+    throttles: Throttles,
+    cache: Cache | None,
+    redact: Callable[[str], str],
+) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
         yield RecordedJudge(told.path, told.path.name)
         return
     chat = _chat(told, settings.environment, throttles, what="judge")
-    redact = redactor(settings.environment, settings.key_names)
     kept = None if _forgeable(told.api_key_env, settings) else cache
     for vote in range(1, told.votes + 1):
         judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)

@@ -13,6 +13,7 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
+from runevals.commands.hiding import without_patterns
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.progress import Detail, progress
@@ -71,6 +72,8 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
     if baseline is None and asked.stored is not None and settings.shard is None:
         baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
+    if baseline is not None and settings.redact_patterns:  # it may be older than they are
+        baseline = replace(baseline, report=without_patterns(baseline.report, settings))
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
@@ -201,7 +204,11 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
             )
         suites = loading.load_suites(told)
         base_settings = replace(
-            loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
+            loading.with_target(told, suites.suites),
+            baseline=None,
+            repeat=repeat,
+            cache_target=False,
+            redact_patterns=settings.redact_patterns,
         )
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
@@ -230,6 +237,7 @@ def _on_base_suite(
                 not_from=None,
                 repeat=settings.repeat,
                 verify=settings.verify,
+                redact_patterns=settings.redact_patterns,
                 rule=settings.rule,
                 gates=settings.gates,
                 verify_repeats=settings.verify_repeats,

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -54,19 +54,19 @@ def progress(
         return iter
     every = sum(len(side.plan.trials) for side in sides) if total is None else total
     tally = Tally(every, [side.throttles for side in sides], phase=phase, at_most=at_most)
-    trials = sides[0].plan.trials if detail == "trials" and len(sides) == 1 else None
-    return lambda evaluations: _watched(evaluations, tally, trials)
+    told = sides[0] if detail == "trials" and len(sides) == 1 else None
+    return lambda evaluations: _watched(evaluations, tally, told)
 
 
-def _watched(
-    evaluations: Iterator[Evaluation], tally: Tally, trials: Sequence[Trial] | None
-) -> Iterator[Evaluation]:
+def _watched(evaluations: Iterator[Evaluation], tally: Tally, told: Measurement | None) -> Iterator[Evaluation]:
+    """`told` is the side of which every trial gets a line."""
     with _telling(tally):
         tally.begin()
         for evaluation in evaluations:
             tally.add(evaluation)
-            if trials is not None:
-                click.echo(shown(_line(trials[evaluation.position], evaluation)), err=True)
+            if told is not None:
+                line = _line(told.plan.trials[evaluation.position], evaluation)
+                click.echo(shown(told.redact(line)), err=True)
             yield evaluation
 
 

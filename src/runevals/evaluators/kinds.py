@@ -60,7 +60,7 @@ class Judgement:
     cached: bool = False  # kept from an earlier call, and free
 
 
-CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "json_schema"]
+CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "redact", "json_schema"]
 Language = Literal["javascript", "python"]
 
 
