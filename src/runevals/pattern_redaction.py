@@ -64,9 +64,11 @@ class PatternRedactor:
 
     def within_report(self, report: RunReport) -> RunReport:
         """The same of a report, whose hashes, codes and names of checks stay: by them it is compared."""
-        whole = replace(report, cases=tuple(map(_with_whole_name, report.cases))) if self._patterns else report
+        if not self._patterns:
+            return report
+        whole = replace(report, cases=tuple(map(_with_whole_name, report.cases)))
         made = self.within(whole, set(_identifiers(report)))
-        made = replace(made, cases=tuple(map(_with_short_name, made.cases))) if self._patterns else made
+        made = replace(made, cases=tuple(map(_with_name_as_before, made.cases, report.cases)))
         if len({(case.suite, case.key) for case in made.cases}) < len(report.cases):
             raise InvalidSettings(
                 "redact.patterns make the keys of several cases the same; give them ids that no pattern matches"
@@ -107,8 +109,10 @@ def _with_whole_name(case: CaseReport) -> CaseReport:
     return replace(case, name=line) if is_cut else case
 
 
-def _with_short_name(case: CaseReport) -> CaseReport:
-    return replace(case, name=f"{case.name[: LONGEST_NAME - 1]}…") if len(case.name) > LONGEST_NAME else case
+def _with_name_as_before(case: CaseReport, before: CaseReport) -> CaseReport:
+    """A name that was cut is cut again."""
+    is_long = len(case.name) > LONGEST_NAME >= len(before.name)
+    return replace(case, name=f"{case.name[: LONGEST_NAME - 1]}…") if is_long else case
 
 
 def _identifiers(report: RunReport) -> Iterator[str]:
