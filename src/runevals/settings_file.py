@@ -184,7 +184,8 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["definitions"] = value["evaluators"]
     if "redact" in value:
         flat["redact"] = value["redact"].get("content", "full")
-        flat["redact_patterns"] = value["redact"].get("patterns", [])
+        if "patterns" in value["redact"]:
+            flat["redact_patterns"] = value["redact"]["patterns"]
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline

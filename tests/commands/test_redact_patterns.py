@@ -86,6 +86,18 @@ def test_no_file_and_no_screen_holds_what_a_pattern_matches(told, project, runev
     assert CARD not in (project.path / "scored.json").read_text()
 
 
+def test_results_from_before_the_patterns_are_shown_without_what_they_match(told, project, runevals):
+    told()
+    runevals("-o", "old.json")
+    runevals("--shard", "1/1", "-o", "shard.json")
+    told(PATTERN)
+    for words in (["compare", "old.json", "old.json"], ["merge", "shard.json", "--baseline", "old.json"]):
+        written = [f"{words[0]}.json", f"{words[0]}.html"]
+        _, out, err = runevals(*words, "-o", written[0], "-o", written[1])
+        assert CARD not in out + err
+        assert all(CARD not in (project.path / name).read_text() for name in written), words
+
+
 def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, runevals):
     told(PATTERN)
     runevals("-o", "out.json")

@@ -39,6 +39,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from runevals import pipeline
     from runevals.baseline import read_baseline, require_whole
     from runevals.commands.base_side import base_side
+    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.document import read
     from runevals.publish import check_outputs, publish
     from runevals.settings import resolve
@@ -59,6 +60,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         loaded = load_suites(settings)
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
         report = rejudged(report, str(head), settings, loaded)
+    report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     conclusion = pipeline.decide(report, baseline, settings)
     publish(conclusion, outputs)
     tell(conclusion)

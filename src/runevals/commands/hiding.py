@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from runevals.evaluators.kinds import Runs
 from runevals.pattern_redaction import PatternRedactor
+from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.redact import redacted, redactor
 from runevals.sandbox import Sandbox
@@ -35,6 +37,11 @@ def without_patterns(report: RunReport, settings: Settings) -> RunReport:
     """A report that was written where the patterns may not have held."""
     with _patterns(settings) as patterns:
         return patterns.within_report(report)
+
+
+def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Baseline | None:
+    """The same of a base: its answers are shown beside the head's."""
+    return baseline and replace(baseline, report=without_patterns(baseline.report, settings))
 
 
 @contextmanager

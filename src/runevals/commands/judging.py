@@ -13,7 +13,7 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
-from runevals.commands.hiding import without_patterns
+from runevals.commands.hiding import base_without_patterns
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.progress import Detail, progress
@@ -72,8 +72,7 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
     if baseline is None and asked.stored is not None and settings.shard is None:
         baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
-    if baseline is not None and settings.redact_patterns:  # it may be older than they are
-        baseline = replace(baseline, report=without_patterns(baseline.report, settings))
+    baseline = base_without_patterns(baseline, settings)  # it may be older than they are
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))

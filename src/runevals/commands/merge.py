@@ -66,6 +66,7 @@ def merged_conclusion(
 
     from runevals import pipeline
     from runevals.baseline import read_baseline
+    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.document import read
     from runevals.merge import merged
 
@@ -74,7 +75,8 @@ def merged_conclusion(
     baseline, more = read_baseline(replace(settings, **filters))
     told = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=told))
-    return pipeline.decide(report, baseline or stored, settings)
+    report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
+    return pipeline.decide(report, base, settings)
 
 
 def _texts(value: object) -> Any:
