@@ -91,6 +91,17 @@ def test_progress_says_whom_it_waits_for(limited):
         assert terminal.exit_code() == 0
 
 
+@pytest.mark.needs("tmux")
+def test_lines_on_the_way_stand_above_the_bar(limited, tmp_path):
+    with Tmux(tmp_path, 80, 24) as tmux:
+        line = f"SOME_KEY={'x' * 20} {sys.executable} -m runevals run --no-judge --verbose"
+        tmux("send-keys", "-l", line)
+        tmux("send-keys", "Enter")
+        shown = tmux.see(r"throttled: waits \d s")
+        assert re.fullmatch(r"[━╸╺ ]+ \d+/60 .* left", shown[-2]), shown
+        assert all(re.fullmatch(r"✓ KB-\d\d|✗ KB-\d\d  ExactMatch", line) for line in shown[:-2]), shown
+
+
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
 def test_a_terminal_that_can_nothing_is_sent_nothing_but_text(project, term):
     project.write("evals.json", suite_of(2))

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runevals.throttle import Throttles
 
 Detail = Literal["none", "counts", "trials"]
+Say = Callable[[str], None]
 
 LINE_EVERY_S = 30.0
 BAR_EVERY_S = 0.25
@@ -60,13 +61,13 @@ def progress(
 
 def _watched(evaluations: Iterator[Evaluation], tally: Tally, told: Measurement | None) -> Iterator[Evaluation]:
     """`told` is the side of which every trial gets a line."""
-    with _telling(tally):
+    with _telling(tally) as say:
         tally.begin()
         for evaluation in evaluations:
             tally.add(evaluation)
             if told is not None:
                 line = _line(told.plan.trials[evaluation.position], evaluation)
-                click.echo(shown(told.redact(line)), err=True)
+                say(shown(told.redact(line)))
             yield evaluation
 
 
@@ -86,7 +87,8 @@ def _line(trial: Trial, evaluation: Evaluation) -> str:
     return f"{told}  {one_line(', '.join(wrong), 120)}" if wrong else told
 
 
-def _telling(tally: Tally) -> AbstractContextManager[None]:
+def _telling(tally: Tally) -> AbstractContextManager[Say]:
+    """What tells the tally on the way; a line more is said by what it gives."""
     if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in WITHOUT_CURSOR:
         return _bar(tally)
     return _group(tally) if os.environ.get("GITHUB_ACTIONS") else lines(tally, LINE_EVERY_S)
@@ -170,40 +172,45 @@ def _clock(left_s: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
 @contextmanager
-def lines(tally: Tally, every_s: float) -> Iterator[None]:
+def lines(tally: Tally, every_s: float) -> Iterator[Say]:
     """Within it, a line on stderr each `every_s`, whether anything has come or not."""
     ended = threading.Event()
 
     def tell() -> None:
         while not ended.wait(every_s):
-            click.echo(shown(str(tally)), err=True)
+            _say(shown(str(tally)))
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
     try:
-        yield
+        yield _say
     finally:
         ended.set()
         thread.join()
 
 
 @contextmanager
-def _group(tally: Tally) -> Iterator[None]:
+def _group(tally: Tally) -> Iterator[Say]:
     """The lines of a job's log, folded away under what they are about."""
     phase = f"{tally.phase}: " if tally.phase else ""
     click.echo(f"::group::{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}", err=True)
     try:
-        with lines(tally, LINE_EVERY_S):
-            yield
+        with lines(tally, LINE_EVERY_S) as say:
+            yield say
     finally:
         click.echo(f"{shown(str(tally))}\n::endgroup::", err=True)
 
 
 @contextmanager
-def _bar(tally: Tally) -> Iterator[None]:
+def _bar(tally: Tally) -> Iterator[Say]:
     from rich.console import Console  # 80 ms that only a terminal pays
     from rich.live import Live
+    from rich.text import Text
 
     console = Console(stderr=True, highlight=False)
     with Live(
@@ -212,7 +219,7 @@ def _bar(tally: Tally) -> Iterator[None]:
         refresh_per_second=1 / BAR_EVERY_S,
         transient=True,
     ):
-        yield
+        yield lambda line: console.print(Text(line))  # above the bar
 
 
 def _drawn(tally: Tally, console: Console) -> RenderableType:
