@@ -250,8 +250,14 @@ def _chat(
 
 
 def _host(url: str | None) -> str:
-    """Who is called, in the words of an address: name and port."""
-    return OPENAI if url is None else origin_of(url).partition("://")[2] or url
+    """Who is called, in the words of an address: name and port. Raises InvalidSettings for what is none."""
+    if url is None:
+        return OPENAI
+    try:
+        return origin_of(url).partition("://")[2] or url
+    except ValueError as error:
+        told = f"the address of a model cannot be read: {error}"
+        raise InvalidSettings(f"{told}; mend base_url in the settings, or OPENAI_BASE_URL") from None
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:
