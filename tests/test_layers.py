@@ -85,6 +85,7 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
+    "making": EDGES | {"endpoints", "targets"},
     "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,
