@@ -86,6 +86,7 @@ ALLOWED: dict[str, set[str]] = {
     "targets": EDGES | {"targets"},
     "judge": EDGES,
     "making": EDGES | {"endpoints", "targets"},
+    "cluster": EDGES | {"cluster", "git", "making", "targets"},
     "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,

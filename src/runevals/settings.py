@@ -48,6 +48,8 @@ class Settings:
     no_judge: bool
     repeat: int
     concurrency: int
+    executor: str
+    ray_address: str | None
     judge_concurrency: int
     category: tuple[str, ...]
     tag: tuple[str, ...]
@@ -156,6 +158,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         no_judge=values["no_judge"],
         repeat=values["repeat"],
         concurrency=values["concurrency"],
+        executor=values["executor"],
+        ray_address=values["ray_address"],
         judge_concurrency=values["judge_concurrency"],
         category=tuple(values["category"]),
         tag=tuple(values["tag"]),

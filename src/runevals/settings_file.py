@@ -42,6 +42,7 @@ GUARDED = (
     "comment",
     "comment_id",
     "errors_limit",
+    "executor",  # a change could else have its code run on other machines
     "fail_on",
     "gates",
     "judge",

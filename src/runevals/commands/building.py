@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.commands.caching import cache_of
+from runevals.commands.clustering import cluster_target, on_cluster, reached, recipe_of
 from runevals.endpoints import JudgeSettings
 from runevals.errors import InvalidSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
-from runevals.making import Recipe, Throttles, chat_of, made
+from runevals.making import Throttles, chat_of, made
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
@@ -59,7 +60,10 @@ def real_world(
     stop = budget.stop
     throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
     cache = cache_of(settings)
-    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
+    on_nodes = target is None and on_cluster(settings)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, reached(settings) if on_nodes else nullcontext():
+        if on_nodes:
+            target = cluster_target(settings, stop)
         target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
         try:
             judge = _judge(settings, throttles, cache)
@@ -144,8 +148,7 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
                 told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
             )
         case _:
-            recipe = Recipe(told=told, prices=settings.prices, not_from=settings.not_from)
-            return made(recipe, settings.environment, throttles, Threads())
+            return made(recipe_of(told, settings), settings.environment, throttles, Threads())
 
 
 def _judge(settings: Settings, throttles: Throttles, cache: Cache | None) -> Judge | None:
