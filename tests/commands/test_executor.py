@@ -56,6 +56,16 @@ def test_a_settings_file_names_the_executor_and_no_address(project, runevals):
     assert runevals("--target", "python:agent.py:answer")[0] == 2
 
 
+def test_a_target_that_holds_a_secret_is_not_sent(project, runevals, monkeypatch):
+    written(project)
+    monkeypatch.setenv("SHOP_TOKEN", "shop-0123456789")
+    told = "target: {type: python, function: agent.py:answer, parameters: {token: shop-0123456789}}\n"
+    project.write("runevals.yaml", f"suites: [evals.json]\nexecutor: ray\n{told}")
+    code, _, err = runevals("-q")
+    assert code == 2
+    assert "`target:` holds the value of a secret" in err
+
+
 def test_recorded_answers_need_no_cluster(project, runevals):
     written(project)
     project.write("answers.jsonl", '{"case": "k1", "output": "Paris"}\n')

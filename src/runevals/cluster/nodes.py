@@ -14,11 +14,12 @@ from runevals.cluster.node import Answered, Node, Ready, Shipment
 from runevals.errors import TargetRefused
 from runevals.records import Conversation, ModelIdentity
 
+CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
 START_S = 10.0  # in which nodes that are free are all there
 PATIENCE_S = 60.0  # until the first has a CPU for us
 LOOK_EVERY_S = 0.1
 MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
-GOODBYE_S = 1.0
+GOODBYE_S = 0.5
 
 
 class Lost(Exception):
@@ -112,7 +113,7 @@ class Nodes:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         made = self._ray.remote(Node).options(
-            num_cpus=1,
+            num_cpus=CPUS,
             max_concurrency=self._at_once + 1,  # one for what ends it
             scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
         )

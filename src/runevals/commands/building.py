@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
 from runevals.commands.caching import cache_of
-from runevals.commands.clustering import cluster_target, on_cluster, reached, recipe_of
+from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
 from runevals.endpoints import JudgeSettings
 from runevals.errors import InvalidSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
@@ -54,17 +54,16 @@ def real_world(
     What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
     sent again.
 
-    Raises InvalidSettings, InvalidSuite.
+    Raises InvalidSettings, InvalidSuite, WorldRefused where the target is asked from a cluster that is not there.
     """
     budget = budget or Budget(Limits(), Stop())
     stop = budget.stop
     throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
     cache = cache_of(settings)
     on_nodes = target is None and on_cluster(settings)
-    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, reached(settings) if on_nodes else nullcontext():
-        if on_nodes:
-            target = cluster_target(settings, stop)
-        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
+    given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
+        target = elsewhere or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
         try:
             judge = _judge(settings, throttles, cache)
             if judge is not None:

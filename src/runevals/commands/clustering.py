@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -30,18 +31,17 @@ def on_cluster(settings: Settings) -> bool:
     )
 
 
-def reached(settings: Settings) -> AbstractContextManager[None]:
-    """The cluster, as long as it lasts. Raises InvalidSettings, WorldRefused."""
-    return connected(settings.ray_address, settings.environment)
-
-
 def recipe_of(told: TargetSettings, settings: Settings) -> Recipe:
     """What the settings say of the target."""
     return Recipe(told=told, prices=settings.prices, not_from=settings.not_from)
 
 
-def cluster_target(settings: Settings, stop: Stop) -> Target:
-    """The target, made on every node. Raises InvalidSettings, TargetRefused where a node lacks what it needs."""
+@contextmanager
+def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
+    """The target, made on every node of the cluster.
+
+    Raises InvalidSettings, WorldRefused where there is no cluster, TargetRefused where a node lacks what it needs.
+    """
     from runevals.cluster.node import Shipment
     from runevals.cluster.nodes import Nodes
     from runevals.cluster.parcel import packed
@@ -59,6 +59,7 @@ def cluster_target(settings: Settings, stop: Stop) -> Target:
         repository=settings.repository,
     )
     parcel = packed(settings.repository) if told.type in _NEED_FILES else None
-    nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=lambda text: click.echo(text, err=True))
-    stop.when_asked(nodes.stop)
-    return ClusterTarget(nodes)
+    with connected(settings.ray_address, settings.environment):
+        nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=lambda text: click.echo(text, err=True))
+        stop.when_asked(nodes.stop)
+        yield ClusterTarget(nodes)
