@@ -19,7 +19,7 @@ from tests.json_server import Answer, json_server
 
 def shipment(told: TargetSettings, repository, keys=()) -> bytes:
     return pickle.dumps(
-        Shipment(recipe=Recipe(told=told, prices=Prices()), keys=tuple(keys), repository=repository)
+        Shipment(recipe=Recipe(told=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
     )
 
 
@@ -67,7 +67,7 @@ def test_code_of_the_repository_runs_from_the_files_that_were_sent(project, node
     project.write("agent/answer.py", code)
     project.write("agent/words.py", "WORD = 'hello'\n")
     told = TargetSettings(type="python", base=project.path / "agent", function="answer.py:answer", files=None)
-    assert node.prepare(__version__, shipment(told, project.path), packed(project.path)).problem == ""
+    assert node.prepare(__version__, shipment(told, project.path), packed(project.path, {})).problem == ""
     word, file = node.answer(asked(1), None).response.text.split(" ")
     assert word == "hello"
     assert file.endswith("/agent/answer.py")

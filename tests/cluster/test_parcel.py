@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from runevals.errors import InvalidSettings
 
 def sent(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("node")
-    parcel.unpack(parcel.packed(project.path), folder)
+    parcel.unpack(parcel.packed(project.path, {}), folder)
     return folder, sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
@@ -47,4 +48,17 @@ def test_a_repository_that_is_too_large_is_refused(project):
     with (project.path / "model.bin").open("wb") as file:
         file.truncate(parcel.MOST_BYTES + 1)
     with pytest.raises(InvalidSettings, match="more than 256 MiB of files"):
-        parcel.packed(project.path)
+        parcel.packed(project.path, {})
+
+
+def test_a_file_that_holds_a_secret_is_not_sent(project):
+    project.write("notes/deploy.md", "curl -H 'token: shop-0123456789'\n")
+    with pytest.raises(InvalidSettings, match=r"the file notes/deploy\.md holds the value of SHOP_TOKEN"):
+        parcel.packed(project.path, {"shop-0123456789": "SHOP_TOKEN"})
+
+
+def test_paths_of_the_repository_are_those_of_the_node_however_they_were_named(tmp_path):
+    moved = parcel.Moved(before=(Path("/home/ana/shop"), Path("/data/ana/shop")), now=tmp_path)
+    assert moved.path(Path("/home/ana/shop/agent")) == tmp_path / "agent"
+    assert moved.path(Path("/data/ana/shop")) == tmp_path
+    assert moved.path(Path("/usr/bin")) == Path("/usr/bin")

@@ -30,6 +30,13 @@ def test_a_cluster_that_does_not_answer_is_said_at_once_with_what_to_do(project,
     assert out == ""
 
 
+def test_an_address_that_is_none_is_told_wrong(project, runevals):
+    written(project)
+    code, _, err = runevals(*ASKED, "--ray-address", "nonsense")
+    assert code == 2
+    assert "the address of the Ray cluster, nonsense, is none" in err
+
+
 def test_without_ray_the_extra_to_install_is_named(project):
     written(project)
     done = subprocess.run(

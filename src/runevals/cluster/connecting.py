@@ -39,9 +39,13 @@ def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[Non
     with _signals_kept():
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-        except (OSError, RuntimeError, ValueError, ImportError, ray.exceptions.RayError) as error:
-            reason = " ".join(str(error).split())
-            raise WorldRefused(f"there is no Ray cluster to run on ({address}): {reason[:500]}\n{HOW}") from error
+        except ConnectionError as error:
+            raise WorldRefused(f"there is no Ray cluster to run on ({address}): {_line(error)}\n{HOW}") from error
+        except ValueError as error:
+            told = f"the address of the Ray cluster, {address}, is none: {_line(error)}"
+            raise InvalidSettings(f"{told}; it is HOST:PORT or ray://HOST:PORT") from error
+        except (OSError, RuntimeError, ImportError, ray.exceptions.RayError) as error:  # other versions, say
+            raise WorldRefused(f"the Ray cluster {address} cannot be used: {_line(error)}") from error
     try:
         yield
     finally:
@@ -58,6 +62,10 @@ def _require_reachable(address: str) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise WorldRefused(f"the Ray cluster {address} cannot be reached: {reason}\n{HOW}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:500]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.cluster.parcel import Moved, unpack
-from runevals.errors import RunevalsError, TargetRefused
+from runevals.errors import RunevalsError
 from runevals.making import Recipe, made
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets import Target
@@ -25,7 +25,7 @@ class Shipment:
 
     recipe: Recipe
     keys: tuple[str, ...]
-    repository: Path  # where it lies on the machine that sends
+    repository: tuple[Path, ...]  # where it lies on the machine that sends: as named, and resolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Node:
         refused = None
         try:
             response = self._target.answer(conversation)
-        except TargetRefused as error:
+        except RunevalsError as error:
             response, refused = Response(), str(error)
         return Answered(
             response=response,

@@ -55,12 +55,11 @@ class Nodes:
         self._closed = False
         self._shipped = pickle.dumps(shipment)
         self._parcel = None if parcel is None else ray.put(parcel)
-        for node in self._ray.nodes():
-            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
-                self._invite(node["NodeID"], node["NodeManagerHostname"])
-        with self._lock:
-            self._welcome(START_S)
-        self._least_busy("").under_way -= 1
+        try:
+            self._gather()
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, conversation: Conversation, conversation_id: object, home: str) -> tuple[Answered, str]:
         """(the answer, the node that gave it); `home` is the one that gave the conversation's turn before.
@@ -104,6 +103,15 @@ class Nodes:
             self._ray.wait(told, num_returns=len(told), timeout=GOODBYE_S)
         for member in (*self._members.values(), *self._joining.values()):
             self._ray.kill(member.actor)
+
+    def _gather(self) -> None:
+        """Everybody who comes at once; at least one."""
+        for node in self._ray.nodes():
+            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
+                self._invite(node["NodeID"], node["NodeManagerHostname"])
+        with self._lock:
+            self._welcome(START_S)
+        self._least_busy("").under_way -= 1
 
     def _tell(self, method: str) -> list[Any]:
         with self._lock:

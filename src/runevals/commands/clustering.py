@@ -11,7 +11,7 @@ from runevals.cluster.connecting import connected
 from runevals.endpoints import TargetSettings
 from runevals.errors import InvalidSettings
 from runevals.making import Recipe
-from runevals.redact import redacted, redactor
+from runevals.redact import redacted, redactor, secret_values
 from runevals.settings import Settings
 from runevals.stopping import Stop
 from runevals.targets import Target
@@ -27,7 +27,7 @@ def on_cluster(settings: Settings) -> bool:
         settings.executor == "ray"
         and not settings.evaluate_only
         and told is not None
-        and (told.type not in _STAY_HERE)
+        and told.type not in _STAY_HERE
     )
 
 
@@ -56,9 +56,10 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     shipment = Shipment(
         recipe=recipe_of(told, settings),
         keys=tuple(name for name in told.key_names if settings.environment.get(name)),
-        repository=settings.repository,
+        repository=(settings.repository, settings.repository.resolve()),
     )
-    parcel = packed(settings.repository) if told.type in _NEED_FILES else None
+    secrets = secret_values(settings.environment, settings.key_names)
+    parcel = packed(settings.repository, secrets) if told.type in _NEED_FILES else None
     with connected(settings.ray_address, settings.environment):
         nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=lambda text: click.echo(text, err=True))
         stop.when_asked(nodes.stop)
