@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # has Ray listen, and look for others, there only
 OBJECT_STORE_BYTES = 80_000_000  # the least that Ray takes
 
@@ -40,7 +39,7 @@ def children(parent: int) -> list[int]:
 @contextmanager
 def ray_cluster(nodes: int, folder: str, **environment: str) -> Iterator[RayCluster]:
     """Starts a cluster whose nodes have this `environment`; its processes are gone afterwards."""
-    told = {**os.environ, **environment, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
+    told = {**os.environ, **environment, "RAY_USAGE_STATS_ENABLED": "0"}
     told |= {**LOOPBACK, "RAY_TMPDIR": folder}
     holder = subprocess.Popen(
         [sys.executable, __file__, str(nodes)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -15,10 +16,11 @@ from collections import Counter
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.json_server import Answer, json_server
 from tests.ray_cluster import LOOPBACK, ray_cluster
 from tests.system.test_resume import without_times
 
-CASES = 120
+CASES = 90
 SUITE = {
     "schemaVersion": "1.2.0",
     "default_evaluators": {"ExactMatch": {}},
@@ -150,3 +152,26 @@ def test_a_run_that_loses_a_node_ends_as_one_on_this_machine(project, started, m
     assert sum(model.asked.values()) - CASES <= 6  # those that the node had under way
     assert set(model.keys) == {f"Bearer {ON_NODES}"}  # no node was sent ours
     assert "\x1b" not in out + err
+
+
+def test_a_conversation_goes_on_elsewhere_with_the_id_that_the_endpoint_gave(project, started, cluster):
+    turns = [{"prompt": f"turn {number}", "expected_response": "yes"} for number in (1, 2, 3)]
+    project.write("evals.json", {**SUITE, "items": [{"name": f"t{n}", "turns": turns} for n in range(40)]})
+    given = itertools.count()
+
+    def answer(request, number):
+        time.sleep(0.05)
+        known = request.body.get("conversation_id")
+        begins = request.body["prompt"] == "turn 1"
+        right = "yes" if begins == (known is None) else "no"
+        return Answer({"answer": right, "conversation_id": f"c{next(given)}" if begins else known})
+
+    with json_server(answer) as server:
+        run = started("--target", f"http:{server.url}", "--executor", "ray", "-q", "-o", "out.json")
+        while len(server.requests) < 40:
+            time.sleep(0.01)
+        cluster.kill_node(1)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, out + err
+    assert "was lost" in err
+    assert project.document()["totals"]["passed"] == 40

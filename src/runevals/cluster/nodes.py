@@ -15,7 +15,7 @@ from runevals.errors import TargetRefused
 from runevals.records import Conversation, ModelIdentity
 
 CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
-START_S = 10.0  # in which nodes that are free are all there
+START_S = 3.0  # after the first, for the others that are free
 PATIENCE_S = 60.0  # until the first has a CPU for us
 LOOK_EVERY_S = 0.1
 MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
@@ -110,6 +110,7 @@ class Nodes:
             if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
                 self._invite(node["NodeID"], node["NodeManagerHostname"])
         with self._lock:
+            self._welcome(PATIENCE_S, at_least=1)
             self._welcome(START_S)
         self._least_busy("").under_way -= 1
 
@@ -129,11 +130,16 @@ class Nodes:
         ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
         self._joining[ready] = member
 
-    def _welcome(self, timeout_s: float) -> None:
-        """Takes up those that have become ready. Raises TargetRefused where one lacks what it needs."""
+    def _welcome(self, timeout_s: float, *, at_least: int | None = None) -> None:
+        """Takes up those that have become ready; waits for `at_least` so many, else for all.
+
+        Raises TargetRefused where one lacks what it needs.
+        """
         done: list[Any] = []
         if self._joining:
-            done, _ = self._ray.wait([*self._joining], num_returns=len(self._joining), timeout=timeout_s)
+            most = len(self._joining)
+            self._ray.wait([*self._joining], num_returns=at_least or most, timeout=timeout_s)
+            done, _ = self._ray.wait([*self._joining], num_returns=most, timeout=0)
         for ref in done:
             member = self._joining.pop(ref)
             try:
