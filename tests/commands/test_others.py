@@ -19,6 +19,13 @@ def test_every_command_explains_itself(runevals, name):
     assert "Example" in out
 
 
+@pytest.mark.parametrize(
+    "told", ["--max-base-age DAYS", "--min-pass-rate SHARE", "--max-cost USD", "--max-duration SECONDS"]
+)
+def test_help_says_what_a_number_counts(runevals, told):
+    assert told in runevals("run", "--help")[1]
+
+
 def test_the_version_is_told(runevals):
     assert runevals("--version")[1].startswith("runevals ")
 
