@@ -119,4 +119,4 @@ def test_the_documented_settings_of_an_editor_find_each_file(project, runevals):
                 validator = Draft202012Validator(project.document(url))
                 value = read(path, path.name).value
                 assert [error.message for error in validator.iter_errors(value)] == [], path
-    assert found >= 4
+    assert found >= 10
