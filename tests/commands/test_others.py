@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -172,12 +171,6 @@ def test_every_schema_is_listed_and_printed_and_is_one(runevals):
         jsonschema.Draft202012Validator.check_schema(json.loads(printed))
     code, _, err = runevals("schema", "setings")
     assert (code, "did you mean 'settings'?" in err) == (2, True)
-
-
-def test_the_readme_names_every_command():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    missing = [name for name in COMMANDS if name != "action" and f"`runevals {name}" not in readme]
-    assert [name for name in missing if f", `{name}" not in readme] == []
 
 
 def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
