@@ -68,6 +68,19 @@ def test_a_page_is_found_from_the_first_ones(page):
     assert page in first or (ROOT / page).resolve() in found
 
 
+def test_each_of_the_six_pages_has_a_picture_that_can_be_made_again():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = re.findall(r"^\d\. \[[^]]+\]\(([\w.]+)\)", index, re.M)
+    assert len(pages) == 6
+    maker = (ROOT / "docs" / "pictures.py").read_text(encoding="utf-8")
+    for page in pages:
+        pictures = [link for link in links(f"docs/{page}") if link.endswith(".png")]
+        assert pictures, page
+        for picture in pictures:
+            assert (ROOT / "docs" / picture).stat().st_size < 120_000
+            assert f'"{picture.removesuffix(".png")}": of_' in maker
+
+
 # -- the command line
 
 
