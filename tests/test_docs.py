@@ -25,7 +25,9 @@ from runevals.dialects.reading import parse_source
 from runevals.errors import UnrecognisedSuite
 from runevals.evaluators import catalogue
 from runevals.records import EvaluatorSpec
+from runevals.sandbox import Sandbox
 from runevals.schema_check import complaints, schema
+from runevals.settings_table import SETTINGS
 from tests.pages import PAGES, ROOT, Block, anchors, blocks, links, prose, spans
 
 EXIT_CODES = {"0", "1", "2", "3", "4", "130"}
@@ -241,6 +243,12 @@ def test_names_are_known(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_variables_are_read(page):
+    named = set(re.findall(r"\bRUNEVALS_[A-Z_]+", (ROOT / page).read_text(encoding="utf-8")))
+    assert named <= known() | {f"RUNEVALS_{setting.name.upper()}" for setting in SETTINGS}
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_evaluators_that_blocks_name_exist(page):
     for block in blocks(page, "json", "yaml"):
         for name in re.findall(r'"(?:default_)?evaluators": \{"([\w-]+)"', block.text):
@@ -354,6 +362,40 @@ def test_blocks_are_files_that_we_read(page, tmp_path):
             continue
         fault = fault_of(value_of(block), block, tmp_path)
         assert fault is None, f"{page}:{block.line}: {fault}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "workflows").iterdir()), ids=lambda path: path.name)
+def test_workflows_give_the_action_what_it_takes(path):
+    assert fault_of_a_workflow(parse_source(path.read_bytes(), ".yaml", path.name).value) is None
+
+
+def test_the_graders_that_are_shown_grade():
+    first, last = blocks("docs/graders.md", "python")
+    [script] = blocks("docs/graders.md", "javascript")
+    given = {"input": "Hi", "output": "red green", "expected": None, "metadata": {"keywords": ["red", "blue"]}}
+    with Sandbox(workers=1) as sandbox:
+        for block, passed in ((first, True), (script, False)):
+            answer = sandbox.call(
+                code=block.text,
+                filename="grader",
+                language=block.language,
+                kind="evaluator",
+                arguments=given,
+                timeout_s=5,
+                memory_bytes=128 * 1024**2,
+            )
+            assert (answer.error, answer.passed) == (None, passed)
+    names: dict[str, object] = {}
+    exec(last.text, names)
+    assert names["answer"].passed
+
+
+def test_the_program_that_decides_is_one():
+    stored = ROOT / "examples" / "support-agent" / "base.json"
+    [block] = blocks("docs/verdict.md", "python")
+    names: dict[str, object] = {"base_path": stored, "head_path": stored}
+    exec(block.text, names)
+    assert names["conclusion"].verdict.exit_code == 0
 
 
 @pytest.mark.parametrize("page", PAGES)
