@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.pages import ROOT, blocks
+from tests.docs.pages import ROOT, blocks
 
 
 def test_the_evaluator_that_contributors_are_shown_can_be_added(tmp_path):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.pages import ROOT
+from tests.docs.pages import ROOT
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.needs("cmark-gfm")]
 

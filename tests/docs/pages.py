@@ -8,26 +8,25 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for pattern in ("*.md", "docs/*.md", "examples/README.md", "examples/*/README.md")
     for path in ROOT.glob(pattern)
     if path.name != "CHANGELOG.md"  # which also says what once was
 )
-_OF_OTHER_TOOLS = (
-    "docs/promptfoo.md",
-    "docs/omk.md",
-    "docs/microsoft.md",
-)  # their words stand in the first column
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+OUTER = yaml.safe_load((ROOT / "with-artifact" / "action.yml").read_text(encoding="utf-8"))
+_OF_OTHER_TOOLS = ("docs/promptfoo.md", "docs/omk.md", "docs/microsoft.md")  # whose words are in first columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One block of code, and the sentence that stands before it."""
+    """One block of code, and the line that it begins in."""
 
     line: int
     language: str
