@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from runevals.commands.schema import SCHEMAS
 from runevals.dialects import DIALECTS, read
+from runevals.evaluators import catalogue
 from tests.dialects.test_files import files
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +38,18 @@ def test_every_format_has_a_schema():
 def test_its_id_is_where_the_released_file_lies(printed, name):
     address = printed(name).schema["$id"]
     path = ROOT / address.removeprefix("https://raw.githubusercontent.com/runevals/runevals/v0/")
-    assert json.loads(path.read_text(encoding="utf-8")) == printed(name).schema
+    assert path.is_relative_to(ROOT / "src")
+    assert json.loads(path.read_text(encoding="utf-8"))["$id"] == address
+
+
+def test_an_editor_completes_evaluators_and_their_options(printed):
+    evaluators = printed("eval-document").schema["$defs"]["evaluators"]["properties"]
+    assert set(evaluators) == set(catalogue.catalogue())
+    assert evaluators["ExactMatch"]["properties"]["mode"]["enum"] == ["contains", "equals"]
+    assert "token_set" in evaluators["PartialMatch"]["properties"]["algorithm"]["enum"]
+    assert {"threshold", "weight"} <= set(evaluators["Relevance"]["properties"])
+    assertion = printed("eval-samples").schema["$defs"]["assertion"]["properties"]
+    assert "levenshtein_max" in assertion["type"]["examples"]
 
 
 def without_remark(path: Path) -> bool:
@@ -51,10 +63,15 @@ def test_what_we_read_without_a_remark_has_no_fault_in_an_editor(printed, path):
     assert [error.message for error in validator.iter_errors(read(path, path.name).value)] == []
 
 
+ITEM = {"schemaVersion": "1.2.0", "items": [{"prompt": "?"}]}
+
+
 @pytest.mark.parametrize(
     ("dialect", "content"),
     [
         ("eval-document", {"items": []}),
+        ("eval-document", ITEM | {"default_evaluators": {"PartialMatch": {"algoritm": "f1"}}}),
+        ("eval-document", ITEM | {"default_evaluators": {"ExactMatch": {"mode": "like"}}}),
         ("eval-samples", {"samples": [{"sample_id": "x"}]}),
         ("eval-samples", [{"sample_id": "x"}]),
         ("skill-cases", {"id": "x", "skill": "s", "input": {}}),

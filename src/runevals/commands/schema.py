@@ -51,9 +51,9 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    from runevals.schema_check import schema
+    from runevals.commands.schema_names import for_editors
 
-    return json.dumps(schema(*SCHEMAS[name]), indent=2, ensure_ascii=False)
+    return json.dumps(for_editors(*SCHEMAS[name]), indent=2, ensure_ascii=False)
 
 
 def _written(folder: Path, name: str) -> Path:
