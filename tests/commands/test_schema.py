@@ -92,6 +92,7 @@ SUITES = {
     "evals.json": f'{{"$schema": "s", "schemaVersion": "1.2.0", "items": [{{"prompt": "a", {REPLACED}}}]}}',
     "item.json": f'{{"$schema": "s", "prompt": "a", {REPLACED}}}',
     "eval-samples.json": f'{{"$schema": "s", "samples": [{{"sample_id": "a", {ASSERTED}}}]}}',
+    "both.json": f'{{"sample_id": "all", "samples": [{{"sample_id": "a", {ASSERTED}}}]}}',
     "sample.json": f'{{"$schema": "s", "sample_id": "a", {ASSERTED}}}',
     "samples.yaml": f'# yaml-language-server: $schema=s\n$schema: s\nsamples: [{{"sample_id": a, {ASSERTED}}}]\n',
     "replay/case.json": '{"$schema": "s", "id": "a", "skill": "s", "input": {}, '
