@@ -36,7 +36,8 @@ TOOLS = {
     "github_models",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
-STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
+COMPARING = {"compare", "regression", "verification"}
+STAGES = DIALECTS | COMPARING | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "gate"}
 EDGES = BOTTOM | TOOLS | {"dialects", "evaluators", "document", "chat"}
 
 ALLOWED: dict[str, set[str]] = {
@@ -65,7 +66,10 @@ ALLOWED: dict[str, set[str]] = {
     "changes": BOTTOM,
     "casewise": BOTTOM | TOOLS | {"changes"},
     "secondary": BOTTOM | TOOLS | {"changes"},
-    "compare": BOTTOM | TOOLS | {"casewise", "changes", "score", "secondary"},
+    "regression": BOTTOM | TOOLS | {"changes"},
+    "comparability": BOTTOM | {"score"},
+    "verification": BOTTOM,
+    "compare": BOTTOM | TOOLS | {"casewise", "changes", "comparability", "regression", "score", "secondary"},
     "merge": BOTTOM | {"score"},
     "metrics": BOTTOM | {"score"},
     "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
@@ -140,7 +144,10 @@ def test_the_middle_never_touches_the_world():
         "changes",
         "secondary",
         "power",
+        "comparability",
         "compare",
+        "regression",
+        "verification",
         "metrics",
         "conclude",
         "gate",
