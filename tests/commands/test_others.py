@@ -148,7 +148,7 @@ def test_recorded_answers_feed_a_run_of_rows(project, runevals):
         "rows.csv", "--evaluators", "preset-exact-match,preset-similarity", "--target", "recorded:answers.jsonl"
     )
     assert code == 0
-    assert out.startswith("✓ 1 of 1 case pass, 1 skipped")
+    assert out.startswith("✓ 1 of 1 case passes, 1 skipped")
 
 
 def test_an_expected_pattern_that_does_not_compile_is_told_with_its_line(project, runevals):
