@@ -170,7 +170,7 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges", "redact"})
+_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
 
 
 def _flat(value: Any) -> dict[str, Any]:

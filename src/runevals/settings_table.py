@@ -19,6 +19,7 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    unit: str = "SHARE"  # what a number of kind "number" is, as `--help` shows it
     as_input: bool = True  # also an input of the action
 
 
@@ -91,6 +92,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="alpha",
         kind="number",
+        unit="P",
         help="The largest p that is a regression: how often an unchanged suite may be called worse.",
         default=0.01,
         minimum=0.0001,
@@ -109,6 +111,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="max_base_age",
         kind="number",
+        unit="DAYS",
         help="Days after which the base's result is called old.",
         default=7.0,
         minimum=0,
@@ -188,6 +191,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="max_cost",
         kind="number",
+        unit="USD",
         help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
         minimum=0.0001,
     ),
@@ -201,6 +205,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="max_duration",
         kind="number",
+        unit="SECONDS",
         help="Seconds after which nothing more is sent.",
         minimum=0.001,
         as_input=False,

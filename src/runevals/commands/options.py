@@ -84,6 +84,6 @@ def _option(setting: Setting) -> Callable[[F], F]:
         setting.name,
         type=_TYPES[setting.kind],
         default=None,
-        metavar={"whole": "N", "number": "SHARE"}.get(setting.kind, "TEXT"),
+        metavar={"whole": "N", "number": setting.unit}.get(setting.kind, "TEXT"),
         help=setting.help + (" Several: separate by commas." if setting.kind == "texts" else "") + default,
     )

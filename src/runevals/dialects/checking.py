@@ -91,16 +91,15 @@ def listed(source: Source, dialect: str, key: str) -> tuple[dict[str, Any], Plac
     value: Any = source.value
     root: Place = () if isinstance(value, list) else (key,)
     document = value if root else {key: value}
-    problems = [
-        source.problem(
-            complaint.place if root else complaint.place[1:],
-            complaint.message,
-            key=complaint.key,
-            rule=complaint.rule,
-        )
-        for complaint in complaints("runevals.dialects", dialect, document)
+    return document, root, schema_problems(source, dialect)
+
+
+def schema_problems(source: Source, dialect: str) -> list[SuiteProblem]:
+    """Everything that the schema of the file's format has against it."""
+    return [
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        for complaint in complaints("runevals.dialects", dialect, source.value)
     ]
-    return document, root, problems
 
 
 def in_order(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:
