@@ -36,7 +36,8 @@ TOOLS = {
     "github_models",
 }
 DIALECTS = BOTTOM | TOOLS | {"evaluators", "dialects"}
-STAGES = DIALECTS | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "compare", "gate"}
+COMPARING = {"compare", "regression", "verification"}
+STAGES = DIALECTS | COMPARING | {"discover", "settings", "settings_file", "endpoints", "plan", "score", "gate"}
 EDGES = BOTTOM | TOOLS | {"dialects", "evaluators", "document", "chat"}
 
 ALLOWED: dict[str, set[str]] = {
@@ -49,7 +50,18 @@ ALLOWED: dict[str, set[str]] = {
     "endpoints": DIALECTS | {"settings_file"},
     "gate_settings": BOTTOM | TOOLS,
     "settings_table": set(),
-    "settings": DIALECTS | {"definitions", "settings_file", "settings_table", "endpoints", "gate_settings"},
+    "setting_values": BOTTOM | TOOLS | {"settings_table"},
+    "guarding": BOTTOM | TOOLS | {"settings_file"},
+    "settings": DIALECTS
+    | {
+        "definitions",
+        "endpoints",
+        "gate_settings",
+        "guarding",
+        "setting_values",
+        "settings_file",
+        "settings_table",
+    },
     "quarantine": DIALECTS,
     "mcp_config": DIALECTS,
     "mcp_servers": BOTTOM | TOOLS | {"mcp_config"},
@@ -60,14 +72,18 @@ ALLOWED: dict[str, set[str]] = {
     "plan": STAGES,
     "converse": BOTTOM | TOOLS | {"plan", "targets"},
     "evaluate": BOTTOM | TOOLS | {"evaluators", "plan", "world"},
-    "score": BOTTOM | TOOLS | {"evaluate", "plan", "votes"},
+    "totals": BOTTOM | TOOLS,
+    "score": BOTTOM | TOOLS | {"evaluate", "plan", "totals", "votes"},
     "votes": BOTTOM | TOOLS,
     "changes": BOTTOM,
     "casewise": BOTTOM | TOOLS | {"changes"},
     "secondary": BOTTOM | TOOLS | {"changes"},
-    "compare": BOTTOM | TOOLS | {"casewise", "changes", "score", "secondary"},
+    "regression": BOTTOM | TOOLS | {"changes"},
+    "comparability": BOTTOM | {"score"},
+    "verification": BOTTOM,
+    "compare": BOTTOM | TOOLS | {"casewise", "changes", "comparability", "regression", "secondary", "totals"},
     "merge": BOTTOM | {"score"},
-    "metrics": BOTTOM | {"score"},
+    "metrics": BOTTOM | {"totals"},
     "gate": BOTTOM | TOOLS | {"metrics", "settings", "wording"},
     "wording": BOTTOM,
     "conclude": BOTTOM | TOOLS | {"wording"},
@@ -86,6 +102,8 @@ ALLOWED: dict[str, set[str]] = {
     "chat": BOTTOM | TOOLS,
     "targets": EDGES | {"targets"},
     "judge": EDGES,
+    "making": EDGES | {"endpoints", "targets"},
+    "cluster": EDGES | {"cluster", "git", "making", "targets"},
     "bounded": BOTTOM | TOOLS | {"evaluators", "judge", "targets"},
     "panel": BOTTOM | TOOLS | {"evaluators", "judge"},
     "gold": DIALECTS,
@@ -141,13 +159,17 @@ def test_the_middle_never_touches_the_world():
         "changes",
         "secondary",
         "power",
+        "comparability",
         "compare",
+        "regression",
+        "verification",
         "metrics",
         "conclude",
         "gate",
         "merge",
         "significance",
         "score",
+        "totals",
         "plan",
         "wording",
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from runevals.compare import Strictness, compare, settled_early, unverified, verified
+from runevals.compare import compare
 from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
@@ -16,9 +16,11 @@ from runevals.pattern_redaction import PatternRedactor
 from runevals.plan import RunPlan, Trial
 from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
+from runevals.regression import Strictness, settled_early
 from runevals.score import pooled, run_info, score
 from runevals.settings import Settings
 from runevals.throttle import Throttles
+from runevals.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World
 

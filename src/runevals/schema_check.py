@@ -44,7 +44,7 @@ def _quick(package: str, name: str) -> Callable[[object], object]:
     import fastjsonschema
 
     # It knows the drafts up to 7; of the newer one, our schemas use nothing that means something else there.
-    rules = {key: value for key, value in schema(package, name).items() if key != "$schema"}
+    rules = {key: value for key, value in schema(package, name).items() if key not in ("$schema", "$id")}
     compiled: Callable[[object], object] = fastjsonschema.compile(rules)
     return compiled
 

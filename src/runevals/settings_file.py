@@ -42,6 +42,7 @@ GUARDED = (
     "comment",
     "comment_id",
     "errors_limit",
+    "executor",  # a change could else have its code run on other machines
     "fail_on",
     "gates",
     "judge",
@@ -170,7 +171,7 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges", "redact"})
+_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
 
 
 def _flat(value: Any) -> dict[str, Any]:

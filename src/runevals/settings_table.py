@@ -52,6 +52,20 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
     Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),
     Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
+    Setting(
+        name="executor",
+        kind="text",
+        help="Where the target is asked from: local, this machine; or ray, the nodes of a Ray cluster.",
+        default="local",
+        choices=("local", "ray"),
+        as_input=False,
+    ),
+    Setting(
+        name="ray_address",
+        kind="text",
+        help="That cluster, HOST:PORT or ray://HOST:PORT (default: RAY_ADDRESS, else this machine's).",
+        as_input=False,
+    ),
     Setting(name="judge_concurrency", kind="whole", help="Judge calls at once.", default=8, minimum=1),
     Setting(
         name="category",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +35,10 @@ class Stop:
             self._ends_at = time.monotonic() + grace_s
             self.problem = problem
         self._asked.set_result(None)
+
+    def when_asked(self, then: Callable[[], None]) -> None:
+        """Calls `then` once it is asked for, in the thread that does so."""
+        self._asked.add_done_callback(lambda _: then())
 
     def first_of(self, pending: Collection[F]) -> set[F]:
         """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""

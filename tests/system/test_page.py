@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.conftest import chromium
 from tests.reporters.conclusions import conclusion
 from tests.reporters.test_html import NASTY, broken_by
 from tests.reports import case, report
+from tests.serving import Quiet, serving
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -292,23 +292,18 @@ def test_hostile_text_runs_nothing_and_asks_for_nothing(opened, tmp_path, text):
 
 @pytest.fixture
 def outside():
-    """A server that writes down what it is asked for."""
+    """The address of a server, and what it was asked for."""
 
-    class Handler(BaseHTTPRequestHandler):
+    asked: list[str] = []
+
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self):
-            self.server.asked.append(self.path)
+            asked.append(self.path)
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked = []
-        server.address = f"http://127.0.0.1:{server.server_port}/"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+    with serving(Handler) as address:
+        yield f"{address}/", asked
 
 
 ATTEMPTS = (
@@ -323,6 +318,7 @@ def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
     """A second wall: an element that somehow got in runs nothing and loads nothing."""
     from playwright.sync_api import Error
 
+    address, asked = outside
     page = browser.new_page()
     page.goto(worse.as_uri())
     page.evaluate(
@@ -331,10 +327,10 @@ def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
             document.body.append(Object.assign(document.createElement(name), {src: address}));
           return fetch(address).catch(() => 0);
         }""",
-        outside.address,
+        address,
     )
     page.wait_for_timeout(300)
-    assert outside.asked == []
+    assert asked == []
     for attempt in ATTEMPTS:
         with pytest.raises(Error, match="Trusted"):
             page.evaluate(attempt)

@@ -117,7 +117,13 @@ def action(how, mock_data=None):
 )
 def test_how_a_skill_ends_is_what_is_judged(project, runevals, how, expected, status):
     project.write("skills/s/skill.py", ENDINGS)
-    case = {"id": "a", "skill": "s", "input": {"how": how}, "mock_data": {"a": 7}, "timeout_ms": 400}
+    case = {
+        "id": "a",
+        "skill": "s",
+        "input": {"how": how},
+        "mock_data": {"a": 7},
+        "timeout_ms": 400 if how == "hang" else 20_000,
+    }
     project.write("eval/replay/a.json", {**case, "expected": expected})
     code, out, _ = runevals("-q", "-o", "out.json")
     assert statuses(project) == {"a": status}, out

@@ -22,7 +22,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Gates": ("min_pass_rate", "fail_on", "quarantine"),
     "Limits": ("max_cost", "max_tokens", "max_duration"),
     "Reports": ("output", "form", "suite", "opened", "redact"),
-    "The run": ("resume", "dry_run", "init_only", "watched", "call", "quiet", "verbose", "log_level"),
+    "The run": (
+        *("executor", "ray_address", "resume", "dry_run", "init_only", "watched", "call", "quiet", "verbose"),
+        "log_level",
+    ),
 }
 REST = "Help"
 _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names)}

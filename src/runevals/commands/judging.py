@@ -20,7 +20,6 @@ from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
-from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.journal import Journal
@@ -28,8 +27,10 @@ from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion
+from runevals.regression import Strictness
 from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
+from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)

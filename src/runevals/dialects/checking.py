@@ -104,18 +104,15 @@ def listed(source: Source, dialect: str, key: str) -> Listed:
     value: Any = source.value
     root: Place = () if isinstance(value, list) else (key,)
     document = value if root else {key: value}
-    told = list(complaints("runevals.dialects", dialect, document))
-    problems = [
-        source.problem(
-            complaint.place if root else complaint.place[1:],
-            complaint.message,
-            key=complaint.key,
-            rule=complaint.rule,
-        )
-        for complaint in told
-    ]
-    places = [complaint.place for complaint in told]
-    return Listed(document=document, root=root, problems=problems, sound=sound(places, (key,), document.get(key)))
+    problems, places = schema_problems(source, dialect)
+    return Listed(document=document, root=root, problems=problems, sound=sound(places, root, document.get(key)))
+
+
+def schema_problems(source: Source, dialect: str) -> tuple[list[SuiteProblem], Sequence[Place]]:
+    """Everything that the schema of the file's format has against it, and the places that it is said of."""
+    told = list(complaints("runevals.dialects", dialect, source.value))
+    problems = [source.problem(each.place, each.message, key=each.key, rule=each.rule) for each in told]
+    return problems, [each.place for each in told]
 
 
 def sound(places: Iterable[Place], under: Place, entries: object) -> Sequence[int]:
