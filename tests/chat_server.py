@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.serving import Quiet, serving
 
 
 @dataclass
@@ -41,7 +43,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
     lock = threading.Lock()
     served = ChatServer("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
@@ -99,17 +101,6 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 for n, (name, given) in enumerate(reply.tool_calls)
             ]
 
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    served.base_url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with serving(Handler) as address:
+        served.base_url = f"{address}/v1"
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

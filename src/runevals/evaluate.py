@@ -27,6 +27,7 @@ from runevals.evaluators.kinds import (
 from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
     CUT_SHORT,
+    NO_JSON,
     NOT_ASKED,
     CheckReport,
     Outcome,
@@ -54,10 +55,15 @@ class Evaluation:
         return self.trace.position
 
     @property
+    def results(self) -> list[CheckReport]:
+        """Those of all turns."""
+        return [result for turn in self.turns for result in turn]
+
+    @property
     def cut_short(self) -> bool:
         """Whether the run ended before all of it was answered and looked at."""
         answers = [turn.response.problem for turn in self.trace.turns]
-        checks = [result.error for turn in self.turns for result in turn]
+        checks = [result.error for result in self.results]
         return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
 
 
@@ -124,7 +130,7 @@ def _evaluate_turn(
     trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
 ) -> tuple[CheckReport, ...]:
     if turn.response.problem is not None:
-        return tuple(_errored(check, turn.response.problem) for check in planned.checks)
+        return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
     case = trial.case
     asked = case.turns[index]
     subject = Subject(
@@ -137,6 +143,11 @@ def _evaluate_turn(
     )
     place = _Place(case.key, index + 1, trial.attempt)
     return tuple(_check(check, subject, place, world) for check in planned.checks)
+
+
+def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:
+    found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
+    return _errored(check, problem) if found is None else _measured(check, found, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ class Stop:
             self.problem = problem
         self._asked.set_result(None)
 
+    def when_asked(self, then: Callable[[], None]) -> None:
+        """Calls `then` once it is asked for, in the thread that does so."""
+        self._asked.add_done_callback(lambda _: then())
+
     def first_of(self, pending: Pending[F, Any]) -> list[F]:
         """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""
         left_s = max(0.0, self._ends_at - time.monotonic())
         return pending.done(None if left_s == float("inf") else left_s)
-
-    def tell(self, pending: Pending[Any, Any]) -> None:
-        """Wakes whoever waits for `pending` as soon as a stop is asked for."""
-        self._asked.add_done_callback(pending.finished.put)
 
     @property
     def is_over(self) -> bool:
@@ -59,7 +59,7 @@ class Pending(dict[F, T]):
     def __init__(self, stop: Stop) -> None:
         super().__init__()
         self.finished: SimpleQueue[Any] = SimpleQueue()
-        stop.tell(self)
+        stop.when_asked(lambda: self.finished.put(None))
 
     def __setitem__(self, future: F, what: T) -> None:
         super().__setitem__(future, what)

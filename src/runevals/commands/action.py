@@ -77,7 +77,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         load_sdk_beside(settings)
         loaded = loading.load_suites(settings)
         warn(loaded.problems)
-        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
+        asked = Asked(ref=None, told=told, stored=stored)
         conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:

@@ -17,13 +17,14 @@ import click
 
 from runevals import __version__
 from runevals.cache import Cache
+from runevals.commands.hiding import text_redactor
 from runevals.commands.provenance import provenance
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
 from runevals.journal import Journal
 from runevals.publish import write_whole
 from runevals.records import Conclusion
-from runevals.redact import redactor
+from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.wording import plural
 
@@ -53,8 +54,8 @@ class UnfinishedRun:
         else:
             self._begin(self._words)
         try:
-            redact = redactor(settings.environment, settings.key_names)
-            yield Journal(cache=cache, side="head", redact=redact, new=new)
+            with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
+                yield Journal(cache=cache, side="head", redact=text_redactor(settings, sandbox), new=new)
         finally:
             nothing = cache.info().answers == 0
             cache.close()
