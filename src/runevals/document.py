@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
+from json.encoder import encode_basestring
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +63,28 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     }
     yield _json(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
-        yield (",\n  " if number else "\n  ") + _json(plain(case)).replace("\n", "\n  ")
+        yield (",\n  " if number else "\n  ") + _json(plain(case), "\n  ")
     yield "\n ]," if conclusion.report.cases else "],"
     yield _json(rest).removeprefix("{") + "\n"
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
+def _json(value: object, newline: str = "\n") -> str:
+    """As `json.dumps(value, ensure_ascii=False, indent=1)`, which is slow: its quick form does not indent."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return repr(value)
+    inner = newline + " "
+    if isinstance(value, dict) and value:
+        items = [f"{encode_basestring(key)}: {_json(item, inner)}" for key, item in value.items()]
+        return f"{{{inner}{(',' + inner).join(items)}{newline}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{inner}{(',' + inner).join([_json(item, inner) for item in value])}{newline}]"
+    return json.dumps(value)
 
 
 def read(path: Path) -> RunReport:

@@ -60,6 +60,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
     from runevals.commands.telling import tell, warn
+    from runevals.commands.warming import load_sdk_beside
     from runevals.commands.withheld import skipped, withheld
     from runevals.publish import publish
     from runevals.reporters import REPORTERS
@@ -73,9 +74,10 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         shards = settings.cwd / str(action_input("shards", told.inputs))
         conclusion = merged_conclusion([shards], settings, stored.baseline, stored.notices)
     else:
+        load_sdk_beside(settings)
         loaded = loading.load_suites(settings)
         warn(loaded.problems)
-        asked = Asked(ref=None, told=told, quiet=False, stored=stored)
+        asked = Asked(ref=None, told=told, stored=stored)
         conclusion = judged(settings, loaded, asked)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:

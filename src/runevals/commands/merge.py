@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import tell
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from runevals.settings import Settings
 
 
-@click.command("merge")
+@click.command("merge", cls=Grouped)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
@@ -31,8 +32,9 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files.
 
     \b
-    Example:
-      runevals merge shard-1.json shard-2.json -o results.json --baseline base.json
+    Examples:
+      runevals merge shard-1.json shard-2.json --output results.json
+      runevals merge shards/ --baseline base.json
     """
     from dataclasses import replace
 
@@ -64,6 +66,7 @@ def merged_conclusion(
 
     from runevals import pipeline
     from runevals.baseline import read_baseline
+    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.document import read
     from runevals.merge import merged
 
@@ -72,7 +75,8 @@ def merged_conclusion(
     baseline, more = read_baseline(replace(settings, **filters))
     told = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=told))
-    return pipeline.decide(report, baseline or stored, settings)
+    report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
+    return pipeline.decide(report, base, settings)
 
 
 def _texts(value: object) -> Any:

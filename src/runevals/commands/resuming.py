@@ -17,13 +17,14 @@ import click
 
 from runevals import __version__
 from runevals.cache import Cache
+from runevals.commands.hiding import text_redactor
 from runevals.commands.provenance import provenance
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
 from runevals.journal import Journal
 from runevals.publish import write_whole
 from runevals.records import Conclusion
-from runevals.redact import redactor
+from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.wording import plural
 
@@ -46,13 +47,15 @@ class UnfinishedRun:
         """Where its answers are written, and read from where it goes on."""
         paid = settings.target is not None and settings.target.type in PAID
         cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
+        new = self._words is not None
         if self._words is None:
             found = plural(cache.info().answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
         else:
             self._begin(self._words)
         try:
-            yield Journal(cache=cache, side="head", redact=redactor(settings.environment, settings.key_names))
+            with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
+                yield Journal(cache=cache, side="head", redact=text_redactor(settings, sandbox), new=new)
         finally:
             nothing = cache.info().answers == 0
             cache.close()

@@ -17,7 +17,16 @@ from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, Ga
 from runevals.records.gate import Gate, Rule, Scope
 from runevals.records.kept import Kept, moved
 from runevals.records.links import Links
-from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, RULES, Location, Problem, SuiteProblem
+from runevals.records.problem import (
+    CUT_SHORT,
+    ERROR_CODES,
+    NO_JSON,
+    NOT_ASKED,
+    RULES,
+    Location,
+    Problem,
+    SuiteProblem,
+)
 from runevals.records.report import (
     LABELS,
     AttemptReport,
@@ -44,6 +53,7 @@ __all__ = [
     "ERROR_CODES",
     "LABELS",
     "NOT_ASKED",
+    "NO_JSON",
     "RULES",
     "AttemptReport",
     "Case",
