@@ -1,9 +1,9 @@
 ARG BASE_IMAGE=python:3.12-slim-bookworm
 
 FROM ${BASE_IMAGE} AS build
-COPY requirements.lock /build/
+COPY requirements-image.lock /build/
 RUN python3 -m venv /opt/runevals \
- && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements.lock
+ && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-image.lock
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
 RUN /opt/runevals/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --wheel-dir /wheel /build \

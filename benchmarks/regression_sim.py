@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
-from runevals.compare import Strictness, compare, settled_early
+from runevals.compare import compare
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -27,6 +27,7 @@ from runevals.records import (
     RunInfo,
     RunReport,
 )
+from runevals.regression import Strictness, settled_early
 from runevals.score import over_attempts, run_report
 
 ALPHA, FLOOR, VERIFY_REPEATS = 0.01, 0.02, 6

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.serving import Quiet, serving
 
 
 @dataclass
@@ -19,7 +22,9 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     error: dict[str, object] | None = None
     finish_reason: str = "stop"
-    raw: str | None = None
+    raw: str | bytes | None = None
+    pause_s: float = 0.0  # before each byte of the body
+    endless_head: bool = False  # one more header now and then, and never the body
     tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
 
 
@@ -38,7 +43,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
     lock = threading.Lock()
     served = ChatServer("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
@@ -48,15 +53,24 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 served.requests.append(body)
                 served.keys.append(self.headers.get("Authorization"))
             reply = answer(body, number)
-            payload = (reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))).encode()
+            payload = reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))
+            payload = payload if isinstance(payload, bytes) else payload.encode()
             self.send_response(reply.status)
+            with suppress(BrokenPipeError, ConnectionResetError):
+                while reply.endless_head:
+                    time.sleep(0.1)
+                    self.wfile.write(b"X-More: 1\r\n")
+                    self.wfile.flush()
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(payload)))
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):  # the client may have stopped waiting
-                self.wfile.write(payload)
+                for number in range(len(payload) if reply.pause_s else 0):
+                    time.sleep(reply.pause_s)
+                    self.wfile.write(payload[number : number + 1])
+                self.wfile.write(b"" if reply.pause_s else payload)
 
         def _body(self, body, reply):
             if reply.status != 200:
@@ -87,17 +101,6 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 for n, (name, given) in enumerate(reply.tool_calls)
             ]
 
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    served.base_url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with serving(Handler) as address:
+        served.base_url = f"{address}/v1"
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.serving import Quiet, serving
 
 
 @dataclass
@@ -50,7 +52,7 @@ def json_server(answer: Callable[[Asked, int], object]):
     lock = threading.Lock()
     served = JsonServer("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def reply(self):
@@ -75,17 +77,6 @@ def json_server(answer: Callable[[Asked, int], object]):
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = reply  # noqa: N815 - as http.server calls them
 
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    served.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as address:
+        served.url = address
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

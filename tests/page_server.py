@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.serving import Quiet, serving
 
 TEXTS = {
     "/dollar": b"costs $& and $1 and \\1",
@@ -16,7 +17,7 @@ TEXTS = {
 KINDS = {"/half": "text/plain; charset=utf-7", "/broken": "text/html", "/binary": "image/png"}
 
 
-class Pages(BaseHTTPRequestHandler):
+class Pages(Quiet, BaseHTTPRequestHandler):
     seen: list[str]
 
     def do_GET(self):
@@ -61,16 +62,10 @@ class Pages(BaseHTTPRequestHandler):
                 self.wfile.write(b"x")
                 time.sleep(0.1)
 
-    def log_message(self, *args):
-        pass
-
 
 @contextmanager
 def page_server():
     """A server of such pages on loopback, and the paths that it is asked for."""
     handler = type("Handler", (Pages,), {"seen": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", handler.seen
-    server.shutdown()
-    server.server_close()
+    with serving(handler) as address:
+        yield address, handler.seen

@@ -79,6 +79,11 @@ class Terminal:
         return self._process.wait(timeout=PATIENCE_S)
 
     @property
+    def raw(self) -> str:
+        """All that was sent to the terminal so far."""
+        return self._text
+
+    @property
     def shown(self) -> str:
         """All that was shown so far, without colours and movements."""
         return _MOVES.sub("", self._text)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from datetime import timedelta
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 
 import pytest
 
@@ -15,6 +14,7 @@ from runevals.errors import InvalidSettings, WorldRefused
 from runevals.pipeline import decide
 from runevals.settings import Told, resolve
 from tests.reports import report
+from tests.serving import Quiet, serving
 
 
 @pytest.fixture
@@ -83,19 +83,12 @@ def test_an_address_is_fetched(named, store, monkeypatch):
     path = store("base.json", {"a": "p"})
     monkeypatch.chdir(path.parent)
 
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
+    class Handler(Quiet, SimpleHTTPRequestHandler):
+        pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(Handler) as address:
         assert read_baseline(named(f"{address}/base.json"))[0].report.cases[0].key == "a"
         with pytest.raises(WorldRefused, match="404"):
             read_baseline(named(f"{address}/absent.json"))
-    finally:
-        server.shutdown()
-        server.server_close()
     with pytest.raises(WorldRefused, match="cannot be fetched"):
         read_baseline(named(f"{address}/base.json"))

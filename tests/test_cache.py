@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -54,6 +57,18 @@ def test_looking_makes_no_file(cache, tmp_path):
 def test_git_is_told_to_leave_it_alone(cache):
     cache.put("k", "v")
     assert (cache.path.parent / ".gitignore").read_text() == "*\n"
+
+
+def test_what_many_threads_keep_at_once_is_there_when_each_returns(cache, told):
+    def keep(number):
+        cache.put(f"k{number}", f"answer {number}")
+        with closing(sqlite3.connect(cache.path)) as another:
+            return another.execute("SELECT answer FROM answers WHERE key = ?", (f"k{number}",)).fetchone()
+
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(keep, range(400)))
+    assert found == [(f"answer {number}",) for number in range(400)]
+    assert told == []
 
 
 def test_several_processes_write_at_once(cache, tmp_path):

@@ -1,7 +1,9 @@
 """Results documents: what is written can be read, by us and by the schema, for ever."""
 
 import json
+import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -10,6 +12,7 @@ import pytest
 from runevals import document
 from runevals.errors import InvalidDocument
 from runevals.reporters import REPORTERS, html
+from tests.open_files import open_below
 from tests.reporters.conclusions import all_passed, everything_broken, regressions
 
 OLD = Path(__file__).parent / "documents"
@@ -96,3 +99,81 @@ def test_a_damaged_document_says_where():
     damaged["cases"][1]["status"] = "great"
     with pytest.raises(InvalidDocument, match="/cases/1/status"):
         document.parse(json.dumps(damaged), "x.json")
+
+
+LONG = "a “long” answer\n" * 2_500
+
+
+@cache
+def large_document():
+    made = all_passed()
+    (attempt,) = made.report.cases[0].attempts
+    (turn,) = attempt.turns
+    cases = tuple(
+        replace(
+            made.report.cases[0],
+            key=f"k{n}",
+            attempts=(replace(attempt, turns=(replace(turn, output=f"{n} {LONG}"),)),),
+        )
+        for n in range(250)
+    )
+    report = replace(made.report, cases=cases)
+    return document.write(replace(made, report=report, comparison=None))
+
+
+@pytest.mark.needs("linux")
+def test_a_large_document_reads_as_a_small_one_without_holding_its_answers(tmp_path, monkeypatch):
+    spooled = tmp_path / "spooled"
+    spooled.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spooled))
+    text = large_document()
+    assert len(text.encode()) > document.LARGE
+    file = tmp_path / "large.json"
+    file.write_text(text, encoding="utf-8")
+    found = document.read_conclusion(file)
+    assert len(open_below(spooled)) == 1
+    assert found == document.parse(text, "x")
+    assert document.write(found) == text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda text: json.dumps(json.loads(text), ensure_ascii=False), id="on one line"),
+        pytest.param(lambda text: json.dumps(json.loads(text), indent=2), id="laid out by others"),
+        pytest.param(lambda text: text.replace("\n", "\r\n"), id="with other line ends"),
+        pytest.param(lambda text: "\ufeff" + text, id="with a byte order mark"),
+        pytest.param(
+            lambda text: text.replace(' "cases": [\n', ' "cases": [1],\n "cases": [\n'), id="a key twice"
+        ),
+        pytest.param(
+            lambda text: text.replace('"complete"', '"x": {\n "cases": [\n  {\n  }\n ],\n "y": 1},\n"complete"'),
+            id="cases elsewhere too",
+        ),
+        pytest.param(lambda text: text.replace('"k200"', "200"), id="a field that is none"),
+        pytest.param(lambda text: text.replace('"k200"', "NaN"), id="no number"),
+        pytest.param(lambda text: text.replace("\n  },\n", "\n  }\n", 1), id="a comma too few"),
+        pytest.param(lambda text: text.replace("  }\n ],", "  },\n ],"), id="a comma too many"),
+        pytest.param(lambda text: text[: len(text) * 9 // 10], id="cut short in a case"),
+        pytest.param(lambda text: text[:-10], id="cut short at the end"),
+        pytest.param(lambda text: text.replace('"verdict"', '"verdicts"'), id="no verdict"),
+        pytest.param(
+            lambda text: text.replace('"format_version": 1', '"format_version": 2'), id="of another version"
+        ),
+    ],
+)
+def test_a_large_document_of_any_other_kind_is_read_or_refused_as_a_small_one(tmp_path, change):
+    text = change(large_document())
+    file = tmp_path / "large.json"
+    file.write_text(text, encoding="utf-8", newline="")
+    assert file.stat().st_size > document.LARGE
+
+    def outcome(read):
+        try:
+            return document.write(read())
+        except InvalidDocument as error:
+            return str(error)
+
+    assert outcome(lambda: document.read_conclusion(file)) == outcome(
+        lambda: document.parse(text.removeprefix("\ufeff"), str(file))
+    )

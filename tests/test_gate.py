@@ -73,6 +73,20 @@ def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
     assert found.verdict.headline == "Not measured – 1 of 2 cases could not be measured (target failed ×1)"
 
 
+@pytest.mark.parametrize(
+    ("attempts", "told"),
+    [
+        ({"a": "fe", "b": "pp"}, "1 of 2 cases failed and could be measured only in part"),
+        ({"a": "fe", "b": "ee"}, "1 of 2 cases could not be measured, 1 that failed only in part"),
+        ({"a": "pe", "b": "pp"}, "1 of 2 cases could not be measured"),
+    ],
+)
+def test_a_case_that_failed_is_not_called_unmeasured(settings, attempts, told):
+    found = decided(settings, attempts)
+    assert found.verdict.exit_code == 3
+    assert found.verdict.headline.startswith(f"Not measured – {told} (")
+
+
 def test_a_regression_stands_beside_errors(settings):
     head = {"a": "e", "b": "f", "c": "p"}
     found = decided(settings, head, dict.fromkeys(head, "p"), deterministic=True)

@@ -53,6 +53,36 @@ def test_bad_text_is_told_with_its_source(project, inputs, told):
         project(inputs=inputs)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("judge: {judges: [a]}", "unknown key 'judges'; it belongs to the file itself, beside 'judge'"),
+        ("errors: {xyz: 1}", "unknown key 'xyz'; known are limit"),
+    ],
+)
+def test_a_key_like_no_other_is_told_where_it_belongs_or_which_there_are(project, text, told):
+    with pytest.raises(InvalidSuite, match=told):
+        project(text)
+
+
+def test_every_evaluator_that_cannot_be_built_is_told_at_once(project):
+    with pytest.raises(InvalidSettings) as refused:
+        project(
+            "evaluators:\n"
+            "- {id: one, type: code}\n"
+            "- {id: two, type: code, file: nowhere.py}\n"
+            "- {id: regex, type: code, code: x}\n"
+            "- {id: all, type: composite, evaluatorIds: [one, contains]}\n"
+            "- {id: fine, type: composite, evaluatorIds: [contains]}\n"
+        )
+    lines = str(refused.value).splitlines()
+    assert [line.removeprefix("runevals.yaml: evaluators: ").split()[0] for line in lines] == [
+        "one:",
+        "two:",
+        "'regex'",
+    ]
+
+
 def test_every_problem_of_the_file_is_told_with_line_and_nearest_word(project):
     with pytest.raises(InvalidSuite) as refused:
         project("version: 1\nconcurency: 4\nrepeat: 0\ntarget:\n  type: opnai\n  modle: x\n")

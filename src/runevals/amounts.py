@@ -17,3 +17,9 @@ def whole_total(amounts: Iterable[int | None]) -> int | None:
     """The same of whole numbers."""
     found = total(amounts)
     return None if found is None else int(found)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of the known values; None where there is none."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None

@@ -7,6 +7,7 @@ import hmac
 import json
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,22 +46,27 @@ class Cache:
         self.path = folder / FILENAME
         self._warn = warn
         self._lock = threading.Lock()
+        self._waiting: deque[tuple[str, str]] = deque()
+        self._batch: list[tuple[str, str]] = []  # of whoever has the lock
         self._opened: sqlite3.Connection | None = None
         self._usable = True
         self._writable = True
 
     def get(self, key: str) -> str | None:
         """What was kept under `key`, None where nothing was."""
-        if not self.path.exists():
+        if self._opened is None and not self.path.exists():
             return None
         row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
         return None if row is None else str(row[0])
 
     def put(self, key: str, answer: str) -> None:
-        """Keeps `answer` under `key`; the one that is there already stays."""
-        self._do(
-            lambda file: file.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, answer)), writes=True
-        )
+        """Keeps `answer` under `key`, and returns when it is kept; the one that is there already stays.
+
+        Whoever's turn it is writes what all wait for: how many a second there can be is not up to the disk.
+        """
+        if self._usable and self._writable:
+            self._waiting.append((key, answer))
+            self._do(self._write_waiting, writes=True)
 
     def info(self) -> CacheInfo:
         """How many answers there are, and how large their file is."""
@@ -85,6 +91,15 @@ class Cache:
                 self._opened.close()
             self._opened = None
 
+    def _write_waiting(self, file: sqlite3.Connection) -> None:
+        while self._waiting:
+            self._batch.append(self._waiting.popleft())
+        if self._batch:
+            with file:
+                file.execute("BEGIN IMMEDIATE")
+                file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", self._batch)
+            self._batch.clear()
+
     def _do(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T | None:
         with self._lock:
             if not self._usable or (writes and not self._writable):
@@ -94,6 +109,7 @@ class Cache:
             except sqlite3.OperationalError as error:
                 if writes and self._opened is not None:  # a full disk, say
                     self._writable = False
+                    self._forget_waiting()
                     self._warn(f"nothing more is kept: {self.path}: {error}")
                 else:
                     self._give_up(error)
@@ -122,7 +138,12 @@ class Cache:
 
     def _give_up(self, error: Exception) -> None:
         self._usable = False
+        self._forget_waiting()
         self._warn(f"nothing is cached: {self.path}: {error}")
+
+    def _forget_waiting(self) -> None:
+        self._waiting.clear()
+        self._batch.clear()
 
     def _connection(self) -> sqlite3.Connection:
         if self._opened is None:

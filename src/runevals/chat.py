@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from runevals.throttle import CallFailed, Throttle, TryAgain, failure_of_status,
 
 if TYPE_CHECKING:
     import openai
+
+    from runevals.chat_client import ChatClient
 
 ChatFailed = CallFailed
 
@@ -82,7 +85,7 @@ class Chat:
         self.endpoint = endpoint
         self._throttle = throttle
         self._lock = threading.Lock()
-        self._made: openai.OpenAI | None = None
+        self._made: ChatClient | None = None
 
     def warm_up(self) -> None:
         """Imports the SDK and makes the client, half a second that can pass beside other work."""
@@ -104,47 +107,46 @@ class Chat:
         )
 
     def _once(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
+        client = self._client()
         import openai  # half a second that runs without a model need not pay
 
-        create: Any = self._client().chat.completions.create
+        from runevals.chat_client import TooLarge
+
+        body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
         started = time.monotonic()
         try:
-            completion = create(model=self.endpoint.model, messages=list(messages), extra_body=dict(parameters))
+            content = client.completion(body)
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
             raise TryAgain("failed", f"connection failed: {error.__cause__ or error}") from error
         except openai.APIStatusError as error:
             raise _translated(error, parameters, self.endpoint.access) from error
+        except TooLarge as error:
+            raise ChatFailed("unparseable", str(error)) from error
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
-        return _reply(completion, time.monotonic() - started)
+        return _reply(content, time.monotonic() - started)
 
-    def _client(self) -> openai.OpenAI:
+    def _client(self) -> ChatClient:
         with self._lock:
             if self._made is None:
                 self._made = self._make()
             return self._made
 
-    def _make(self) -> openai.OpenAI:
+    def _make(self) -> ChatClient:
+        from runevals.chat_client import ChatClient
+
+        end = self.endpoint
         try:
-            return self._client_of(self.endpoint)
-        except ValueError as error:  # an address that is none
-            raise ChatFailed("failed", f"{self.endpoint.base_url}: {error}", refused=True) from error
-
-    @staticmethod
-    def _client_of(end: Endpoint) -> openai.OpenAI:
-        import openai
-
-        if end.azure_api_version is not None:
-            return openai.AzureOpenAI(
-                azure_endpoint=end.base_url or "",
+            return ChatClient(
+                base_url=end.base_url,
                 api_key=end.api_key,
-                api_version=end.azure_api_version,
-                timeout=end.timeout_s,
-                max_retries=0,
+                azure_api_version=end.azure_api_version,
+                timeout_s=end.timeout_s,
             )
-        return openai.OpenAI(base_url=end.base_url, api_key=end.api_key, timeout=end.timeout_s, max_retries=0)
+        except ValueError as error:  # an address that is none
+            raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
 
 
 def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], access: str) -> Exception:
@@ -169,26 +171,34 @@ def _message(error: openai.APIStatusError) -> str:
     return error.message[:500]
 
 
-def _reply(completion: Any, latency_s: float) -> ChatReply:
+def _reply(content: bytes, latency_s: float) -> ChatReply:
     try:
-        choice, usage = completion.choices[0], completion.usage
-        message = choice.message
-        calls = tuple(
-            RequestedCall(str(call.id), call.function.name, call.function.arguments)
-            for call in message.tool_calls or ()
-        )
+        completion = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from None
+    try:
+        choice, usage = completion["choices"][0], completion.get("usage")
+        message = choice["message"]
         return ChatReply(
-            text=_text(message.content),
-            refusal=_text(message.refusal),
-            tool_calls=calls,
-            finish_reason=_text(choice.finish_reason),
-            model=_text(completion.model),
-            input_tokens=None if usage is None else _count(usage.prompt_tokens),
-            output_tokens=None if usage is None else _count(usage.completion_tokens),
+            text=_text(message.get("content")),
+            refusal=_text(message.get("refusal")),
+            tool_calls=tuple(_requested(call) for call in message.get("tool_calls") or ()),
+            finish_reason=_text(choice.get("finish_reason")),
+            model=_text(completion.get("model")),
+            input_tokens=None if usage is None else _count(usage.get("prompt_tokens")),
+            output_tokens=None if usage is None else _count(usage.get("completion_tokens")),
             latency_s=latency_s,
         )
+    except KeyError as error:
+        raise ChatFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
     except (AttributeError, IndexError, TypeError) as error:
         raise ChatFailed("unparseable", f"the answer is not a chat completion ({error})") from None
+
+
+def _requested(call: Any) -> RequestedCall:
+    function = call["function"]
+    name, given = _text(function["name"]), _text(function["arguments"])
+    return RequestedCall(str(call["id"]), name or "", given or "")
 
 
 def _text(value: object) -> str | None:

@@ -151,4 +151,5 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
 def _passing(report: RunReport) -> str:
     totals = report.totals
     skipped = f", {totals.skipped} skipped" if totals.skipped else ""
-    return f"{totals.passed} of {plural(totals.cases - totals.skipped, 'case')} pass{skipped}"
+    of = totals.cases - totals.skipped
+    return f"{totals.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}{skipped}"

@@ -8,7 +8,7 @@ from itertools import islice
 
 from runevals.plan import Trial
 from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
-from runevals.stopping import Stop
+from runevals.stopping import Pending, Stop
 from runevals.targets import Target
 
 
@@ -19,7 +19,7 @@ def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Sto
     what the target raises when it refuses altogether; calls not yet begun are dropped then.
     """
     left = iter(trials)
-    pending: dict[Future[Trace], Trial] = {}
+    pending: Pending[Future[Trace], Trial] = Pending(stop)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="target")
     try:
         while True:

@@ -9,7 +9,7 @@ from typing import Any
 from runevals.dialects.assertions import TYPES
 from runevals.dialects.reading import code_file
 from runevals.dialects.rows import PRESETS
-from runevals.errors import InvalidOptions, InvalidSettings, UnknownEvaluator
+from runevals.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec
@@ -18,19 +18,35 @@ Definitions = Mapping[str, EvaluatorSpec]
 
 
 def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> Definitions:
-    """Id → the evaluator behind it. Raises InvalidSettings for what cannot be built, ToldWrong for its files."""
+    """Id → the evaluator behind it. Raises InvalidSettings with everything that cannot be built or read."""
     found: dict[str, EvaluatorSpec] = {}
+    broken: dict[str, str] = {}  # id → what is wrong
     for entry in _parts_first(written, shown):
-        name = entry["id"]
-        if name in catalogue.names() or name in TYPES:
-            raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")
-        spec = _spec(entry, shown, base, repository, found)
+        if broken.keys() & entry.get("evaluatorIds", ()):
+            broken[entry["id"]] = ""  # it may be right, once its parts are
+            continue
         try:
-            catalogue.build(spec)
-        except InvalidOptions as error:
-            raise InvalidSettings(f"{shown}: evaluators: {name}: {error}") from None
-        found[name] = spec
+            found[entry["id"]] = _built(entry, shown, base, repository, found)
+        except ToldWrong as error:
+            broken[entry["id"]] = str(error)
+    if broken:
+        raise InvalidSettings("\n".join(filter(None, broken.values())))
     return found
+
+
+def _built(
+    entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions
+) -> EvaluatorSpec:
+    """One entry. Raises ToldWrong for what cannot be built or read."""
+    name = entry["id"]
+    if name in catalogue.names() or name in TYPES:
+        raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")
+    spec = _spec(entry, shown, base, repository, known)
+    try:
+        catalogue.build(spec)
+    except InvalidOptions as error:
+        raise InvalidSettings(f"{shown}: evaluators: {name}: {error}") from None
+    return spec
 
 
 def _parts_first(written: Any, shown: str) -> list[Mapping[str, Any]]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
+from json.encoder import encode_basestring
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runevals.dialects.reading import read_text
-from runevals.errors import InvalidDocument
+from runevals.dialects.reading import read_lines, read_text
+from runevals.errors import InvalidDocument, InvalidSuite
+from runevals.laid_out import PLACE, cases_of
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -28,13 +33,16 @@ from runevals.records import (
     Totals,
     VoteAgreement,
 )
-from runevals.schema_check import complaints
+from runevals.schema_check import complaints, fits
+from runevals.spool import Spool
 
 if TYPE_CHECKING:
     import cattrs
 
 FORMAT_VERSION = 1
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
+LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
+AT_ONCE = 100  # cases
 
 Json = dict[str, Any]
 
@@ -55,13 +63,28 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     }
     yield _json(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
-        yield (",\n  " if number else "\n  ") + _json(plain(case)).replace("\n", "\n  ")
+        yield (",\n  " if number else "\n  ") + _json(plain(case), "\n  ")
     yield "\n ]," if conclusion.report.cases else "],"
     yield _json(rest).removeprefix("{") + "\n"
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
+def _json(value: object, newline: str = "\n") -> str:
+    """As `json.dumps(value, ensure_ascii=False, indent=1)`, which is slow: its quick form does not indent."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return repr(value)
+    inner = newline + " "
+    if isinstance(value, dict) and value:
+        items = [f"{encode_basestring(key)}: {_json(item, inner)}" for key, item in value.items()]
+        return f"{{{inner}{(',' + inner).join(items)}{newline}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{inner}{(',' + inner).join([_json(item, inner) for item in value])}{newline}]"
+    return json.dumps(value)
 
 
 def read(path: Path) -> RunReport:
@@ -74,6 +97,9 @@ def read(path: Path) -> RunReport:
 
 def read_conclusion(path: Path) -> Conclusion:
     """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
+    with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, RecursionError):
+        if LARGE < path.stat().st_size <= MAX_BYTES:
+            return _case_by_case(read_lines(path, str(path)))
     return parse(read_text(path, str(path), MAX_BYTES), str(path))
 
 
@@ -91,9 +117,36 @@ def parse(text: str, shown: str) -> Conclusion:
         place = "/" + "/".join(map(str, complaint.place))
         raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
     try:
-        return _conclusion(document)
+        return _conclusion(document, _converter().structure(document["cases"], tuple[CaseReport, ...]))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidDocument(f"{shown} is no valid results document: {error!r}") from None
+
+
+def _case_by_case(lines: Iterable[str]) -> Conclusion:
+    """The same of a document's lines, without ever holding what was said in all of its cases.
+
+    Raises ValueError, KeyError or TypeError for any that is not valid, or not laid out as we do.
+    """
+    rest: list[str] = []
+    cases: list[CaseReport] = []
+    spool = Spool()
+    texts = cases_of(lines, rest)
+    while some := list(islice(texts, AT_ONCE)):
+        found = json.loads(f"[{','.join(some)}]", parse_constant=_no_constant)
+        if not fits("runevals", "results-1", found, "cases"):
+            raise ValueError("a case is not valid")
+        cases += [_spooled(case, spool) for case in _converter().structure(found, tuple[CaseReport, ...])]
+    if not cases:
+        raise ValueError("it is laid out otherwise")
+    document = json.loads("".join(rest), parse_constant=_no_constant)
+    if document["cases"] != [PLACE] or not fits("runevals", "results-1", {**document, "cases": []}):
+        raise ValueError("it is not valid")
+    return _conclusion(document, tuple(cases))
+
+
+def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
+    attempts = [replace(attempt, turns=tuple(map(spool.kept, attempt.turns))) for attempt in case.attempts]
+    return replace(case, attempts=tuple(attempts))
 
 
 def _head(report: RunReport) -> Json:
@@ -130,9 +183,9 @@ def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
     )
 
 
-def _conclusion(document: Json) -> Conclusion:
+def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
     build = _converter().structure
-    report = _report(document, build(document["cases"], tuple[CaseReport, ...]))
+    report = _report(document, cases)
     comparison = document["comparison"]
     return Conclusion(
         report=report,

@@ -27,6 +27,7 @@ from runevals.evaluators.kinds import (
 from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
     CUT_SHORT,
+    NO_JSON,
     NOT_ASKED,
     CheckReport,
     Outcome,
@@ -36,6 +37,7 @@ from runevals.records import (
     TurnTrace,
     Verdict,
 )
+from runevals.stopping import Pending
 from runevals.world import World
 
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
@@ -53,10 +55,15 @@ class Evaluation:
         return self.trace.position
 
     @property
+    def results(self) -> list[CheckReport]:
+        """Those of all turns."""
+        return [result for turn in self.turns for result in turn]
+
+    @property
     def cut_short(self) -> bool:
         """Whether the run ended before all of it was answered and looked at."""
         answers = [turn.response.problem for turn in self.trace.turns]
-        checks = [result.error for turn in self.turns for result in turn]
+        checks = [result.error for result in self.results]
         return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
 
 
@@ -66,14 +73,14 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
     Of traces that a stop leaves no time for, every check has the stop's problem.
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
-    pending: dict[Future[Evaluation], Trace] = {}
+    pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
         for trace in traces:
-            pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
-            done = {future for future in pending if future.done()}
-            if not done and len(pending) >= 4 * workers:
-                done = world.stop.first_of(pending)
-            for future in done:
+            if _waits_for_nobody(plan, trace):
+                yield _evaluate_one(plan, trace, world)
+            else:
+                pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
+            for future in world.stop.first_of(pending) if len(pending) >= 4 * workers else pending.done():
                 del pending[future]
                 yield future.result()
         while pending and not world.stop.is_over:
@@ -99,6 +106,12 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
     )
 
 
+def _waits_for_nobody(plan: RunPlan, trace: Trace) -> bool:
+    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+    planned = plan.checks[trace.position // plan.repeat]
+    return all(isinstance(check.evaluator, Check) for turn in planned for check in turn.checks)
+
+
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
     """An answer that nobody had time to look at."""
     planned = plan.checks[trace.position // plan.repeat]
@@ -117,7 +130,7 @@ def _evaluate_turn(
     trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
 ) -> tuple[CheckReport, ...]:
     if turn.response.problem is not None:
-        return tuple(_errored(check, turn.response.problem) for check in planned.checks)
+        return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
     case = trial.case
     asked = case.turns[index]
     subject = Subject(
@@ -130,6 +143,11 @@ def _evaluate_turn(
     )
     place = _Place(case.key, index + 1, trial.attempt)
     return tuple(_check(check, subject, place, world) for check in planned.checks)
+
+
+def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:
+    found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
+    return _errored(check, problem) if found is None else _measured(check, found, ())
 
 
 @dataclass(frozen=True, slots=True)

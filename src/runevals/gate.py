@@ -57,8 +57,17 @@ def measured(report: RunReport, limit: float) -> GateResult:
     if not unmeasured:
         reason = "every case was measured" if any_measured else "no case has anything that could be measured"
     else:
-        reason = f"{len(unmeasured)} of {len(report.cases)} cases could not be measured"
+        reason = _not_measured(unmeasured, len(report.cases))
     return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)
+
+
+def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
+    """How many there is no verdict on, and how many failed without all of them having been looked at."""
+    in_part = sum(case.status is Outcome.FAILED for case in cases)
+    if in_part == len(cases):
+        return f"{in_part} of {of} cases failed and could be measured only in part"
+    also = f", {in_part} that failed only in part" if in_part else ""
+    return f"{len(cases) - in_part} of {of} cases could not be measured{also}"
 
 
 def _without_quarantined(report: RunReport) -> RunReport:

@@ -37,7 +37,8 @@ def read_gold(path: Path, shown: str, evaluator: str | None, definitions: Defini
     if path.suffix == ".csv":
         for row in source.value if isinstance(source.value, list) else ():
             row.update(_numbers(row))
-    document, root, problems = listed(source, NAME, "answers")
+    file = listed(source, NAME, "answers")
+    document, root, problems = file.document, file.root, file.problems
     if problems:
         raise InvalidSuite(problems)
     rows = [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeVar
 
 from runevals.cache import SignedCache
@@ -30,27 +31,34 @@ class Journal:
     kept: SignedCache
     side: str
     redact: Callable[[str], str]
+    new: bool = False  # of a run that has just begun: what it did not write, it need not look for
+    _written: set[str] = field(default_factory=set)
 
     def of(self, side: str) -> Journal:
         """The same journal for another side."""
         return replace(self, side=side)
 
-    def read(self, asked: object, as_answer: Callable[[str], T]) -> T | None:
+    def key(self, asked: object) -> str:
+        """What an answer to this is kept under."""
+        told = json.dumps([self.side, asked], sort_keys=True, default=str)
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def read(self, key: str, as_answer: Callable[[str], T]) -> T | None:
         """What was answered; None where nothing was, or nothing that can be read."""
-        kept = self.kept.get(self._place(asked))
+        if self.new and key not in self._written:
+            return None
+        kept = self.kept.get(key)
         if kept is not None:
             with suppress(ValueError, TypeError, KeyError):
                 return as_answer(kept)
         return None
 
-    def write(self, asked: object, answer: T, as_text: Callable[[T], str]) -> None:
+    def write(self, key: str, answer: T, as_text: Callable[[T], str]) -> None:
         """Keeps `answer`."""
         if redacted(answer, self.redact) is answer:
-            self.kept.put(self._place(asked), as_text(answer))
-
-    def _place(self, asked: object) -> str:
-        """All that an answer is found again by."""
-        return json.dumps([self.side, asked], sort_keys=True, default=str)
+            self.kept.put(key, as_text(answer))
+            if self.new:
+                self._written.add(key)
 
 
 class JournalledTarget:
@@ -64,13 +72,12 @@ class JournalledTarget:
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer. Raises TargetRefused."""
-        told = asdict(replace(conversation, cwd=None))  # a checkout of the base is another folder each time
-        asked = ["target", self._who, told]
-        found = self._journal.read(asked, lambda text: read_response(text, cached=False))
+        key = self._journal.key(["target", self._who, _told(conversation)])
+        found = self._journal.read(key, lambda text: read_response(text, cached=False))
         if found is None:
             found = self._target.answer(conversation)
             if found.problem is None:
-                self._journal.write(asked, found, response_text)
+                self._journal.write(key, found, response_text)
         elif found.model is not None:
             self._reported.add(found.model)
         return found
@@ -95,12 +102,12 @@ class JournalledJudge:
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judgement. Raises JudgeRefused."""
-        asked = ["judge", self._who, asdict(question), case, turn, attempt]
-        found = self._journal.read(asked, read_judgement)
+        key = self._journal.key(["judge", self._who, asdict(question), case, turn, attempt])
+        found = self._journal.read(key, read_judgement)
         if found is None:
             found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
             if found.problem is None:
-                self._journal.write(asked, found, judgement_text)
+                self._journal.write(key, found, judgement_text)
         elif found.model is not None:
             self._reported.update(found.model.split(", "))
         return found
@@ -108,6 +115,15 @@ class JournalledJudge:
     def identity(self) -> ModelIdentity:
         """The judge's, with the models that judged before."""
         return _with_reported(self._judge.identity(), self._reported)
+
+
+def _told(conversation: Conversation) -> dict[str, object]:
+    """All of it but the folder: a checkout of the base is another one each time."""
+    told = {name: getattr(conversation, name) for name in _FIELDS}
+    return {**told, "history": [[message.role, message.content] for message in conversation.history]}
+
+
+_FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in ("cwd", "history"))
 
 
 def _who(identity: ModelIdentity) -> object:

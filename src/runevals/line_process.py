@@ -90,18 +90,20 @@ class LineProcess:
 
     def _write(self, text: memoryview, deadline: float) -> None:
         """A child that does not read cannot make us wait for longer than its time."""
+        while text:
+            try:
+                text = text[os.write(self._stdin.fileno(), text) :]
+            except BlockingIOError:
+                self._wait_to_write(deadline)
+            except OSError:
+                raise ProcessDied from None
+
+    def _wait_to_write(self, deadline: float) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
-            while text:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    raise TimeoutError
-                try:
-                    text = text[os.write(self._stdin.fileno(), text) :]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    raise ProcessDied from None
+            left = deadline - time.monotonic()
+            if left <= 0 or not selector.select(left):
+                raise TimeoutError
 
     def _read_line(self, deadline: float) -> bytes:
         received = bytearray()

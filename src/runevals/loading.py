@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.discover import discover
 from runevals.endpoints import model_target, skill_target
-from runevals.errors import InvalidSettings, InvalidSuite, NoSuiteFound, UnrecognisedSuite
-from runevals.evaluators.kinds import Runs, Scripted
+from runevals.errors import (
+    InvalidOptions,
+    InvalidSettings,
+    InvalidSuite,
+    NoSuiteFound,
+    UnknownEvaluator,
+    UnrecognisedSuite,
+)
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Evaluator, Runs, Scripted
 from runevals.plan import RunPlan
-from runevals.records import Location, Suite, SuiteProblem
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.settings import Settings, SuiteEntry
 
 # Targets whose tool calls we answer, or that played them before.
@@ -37,6 +45,20 @@ class Loaded:
 
 def load_suites(settings: Settings) -> Loaded:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
+    return required(*read_suites(settings))
+
+
+def required(loaded: Loaded, problems: Sequence[SuiteProblem]) -> Loaded:
+    """Suites without an error, at least one. Raises InvalidSuite, NoSuiteFound."""
+    if problems:
+        raise InvalidSuite(problems)
+    if not loaded.suites:
+        raise NoSuiteFound("none of the files there is a suite")
+    return loaded
+
+
+def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
+    """What can be read of every file, and all that is told of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []
@@ -75,11 +97,7 @@ def load_suites(settings: Settings) -> Loaded:
             notices.append(f"also found, not run: {shown} (--all runs them)")
     suites = _skill_cases_together(suites)
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
-    if broken:
-        raise InvalidSuite(broken)
-    if not suites:
-        raise NoSuiteFound("none of the files there is a suite")
-    return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files))
+    return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
 def _load(path: Path, entry: SuiteEntry | None, settings: Settings) -> Suite:
@@ -184,27 +202,67 @@ def _is_folder_inside(root: Path, path: Path) -> bool:
 
 def rehearse(plan: RunPlan, sandbox: Runs) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
+    planned = (
+        _Tried(case, turn, check.spec, check.evaluator)
+        for case, turns in zip(plan.cases, plan.checks, strict=True)
+        for turn, checks in zip(case.turns, turns, strict=True)
+        for check in checks.checks
+    )
+    if problems := _unusable(planned, sandbox):
+        raise InvalidSuite(problems)
+
+
+def unusable(suites: Sequence[Suite], sandbox: Runs) -> list[SuiteProblem]:
+    """What evaluators bring along and cannot be used; of those that cannot even be built, their suite has told."""
+    built: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
+
+    def tried() -> Iterator[_Tried]:
+        for suite in suites:
+            for case in suite.cases:
+                for turn in case.turns:
+                    for spec in turn.checks:
+                        if id(spec) not in built:
+                            built[id(spec)] = _built(spec)
+                        if (evaluator := built[id(spec)]) is not None:
+                            yield _Tried(case, turn, spec, evaluator)
+
+    return _unusable(tried(), sandbox)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    case: Case
+    turn: Turn
+    spec: EvaluatorSpec
+    evaluator: Evaluator
+
+
+def _built(spec: EvaluatorSpec) -> Evaluator | None:
+    try:
+        return catalogue.build(spec)[0]
+    except (InvalidOptions, UnknownEvaluator):
+        return None
+
+
+def _unusable(tried: Iterable[_Tried], sandbox: Runs) -> list[SuiteProblem]:
     problems: dict[SuiteProblem, None] = {}
-    tried: set[tuple[str, str, str]] = set()
-    for case, planned in zip(plan.cases, plan.checks, strict=True):
-        for turn, checks in zip(case.turns, planned, strict=True):
-            for check in checks.checks:
-                if not isinstance(check.evaluator, Scripted):
-                    continue
-                call = check.evaluator.rehearsal(turn.expected)
-                if call is None or (key := (call.kind, call.code, str(call.arguments))) in tried:
-                    continue
-                tried.add(key)
-                answer = sandbox.run(call)
-                if answer.error is not None:
-                    location = check.spec.location or turn.location or case.location
-                    message = f"{check.id} cannot be used: {answer.reason}"
-                    problem = SuiteProblem(
-                        location=location, pointer=check.spec.pointer, message=message, rule="evaluator-unusable"
-                    )
-                    problems[problem] = None
-    if problems:
-        raise InvalidSuite(list(problems))
+    seen: set[tuple[str, str, str]] = set()
+    for one in tried:
+        if not isinstance(one.evaluator, Scripted):
+            continue
+        call = one.evaluator.rehearsal(one.turn.expected)
+        if call is None or (key := (call.kind, call.code, str(call.arguments))) in seen:
+            continue
+        seen.add(key)
+        answer = sandbox.run(call)
+        if answer.error is not None:
+            location = one.spec.location or one.turn.location or one.case.location
+            message = f"{one.spec.id or one.spec.name} cannot be used: {answer.reason}"
+            problem = SuiteProblem(
+                location=location, pointer=one.spec.pointer, message=message, rule="evaluator-unusable"
+            )
+            problems[problem] = None
+    return list(problems)
 
 
 def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:

@@ -6,16 +6,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from runevals.compare import Strictness, compare, settled_early, unverified, verified
+from runevals.compare import compare
 from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
+from runevals.pattern_redaction import PatternRedactor
 from runevals.plan import RunPlan, Trial
-from runevals.records import Comparison, Conclusion, Problem, Provenance, Rule, RunReport
+from runevals.records import AttemptReport, Comparison, Conclusion, Problem, Provenance, Rule, RunReport
 from runevals.redact import redacted, redactor
-from runevals.score import pooled, run_info, score
+from runevals.regression import Strictness, settled_early
+from runevals.score import attempt_report, pooled, run_info, score
 from runevals.settings import Settings
+from runevals.spool import Spool
+from runevals.throttle import Throttles
+from runevals.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World
 
@@ -44,10 +49,23 @@ class Measurement:
         self.settings = settings
         self._world = world
         self._provenance = provenance
-        self._redact = redactor(settings.environment, settings.key_names)
+        self._secrets = redactor(settings.environment, settings.key_names)
+        self._patterns = PatternRedactor(settings.redact_patterns, world.sandbox)
+        self._patterns.require_usable()
         self._started_at, self._started = world.now(), time.monotonic()
-        self._done: list[Evaluation] = []
+        self._done: dict[int, AttemptReport] = {}
+        self._cut_short = False
+        self._spool = Spool()
         self._rounds = 0
+
+    @property
+    def throttles(self) -> Throttles:
+        """Whom its calls wait for."""
+        return self._world.throttles
+
+    def redact(self, text: str) -> str:
+        """`text` as it may be shown."""
+        return self._patterns(self._secrets(text))
 
     def everything(self) -> Iterator[Evaluation]:
         """All trials, in one go."""
@@ -78,10 +96,10 @@ class Measurement:
             judge=None if self._world.judge is None else self._world.judge.identity(),
             provenance=self._provenance,
         )
-        cut_short = any(evaluation.cut_short for evaluation in self._done)
-        stopped = self._world.stop.problem if cut_short else None
+        stopped = self._world.stop.problem if self._cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        found = redacted(score(self.plan, self._done, info), self._redact)
+        found = redacted(score(self.plan, self._done, info), self._secrets, already=AttemptReport)
+        found = self._patterns.within_report(found)
         return without_content(found, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
@@ -89,17 +107,30 @@ class Measurement:
         world = self._world
         traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
         for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
-            self._done.append(evaluation)
+            self._keep(evaluation)
             world.stop.cut_short |= evaluation.cut_short
             yield evaluation
+
+    def _keep(self, evaluation: Evaluation) -> None:
+        """Scored and without secrets; what was said, out of memory where that is much."""
+        trial = self.plan.trials[evaluation.position]
+        attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
+        turns = tuple(map(self._spool.kept, attempt.turns))
+        self._done[evaluation.position] = replace(attempt, turns=turns)
+        self._cut_short |= evaluation.cut_short
 
 
 def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:
     """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
-    in_rounds = baseline is not None and side.plan.repeat > 1
-    for _ in watch(side.rounds(baseline) if baseline is not None and in_rounds else side.everything()):
+    early = may_end_early(side, baseline)
+    for _ in watch(side.rounds(baseline) if baseline is not None and early else side.everything()):
         pass
     return decide(side.report(), baseline, side.settings)
+
+
+def may_end_early(side: Measurement, baseline: Baseline | None) -> bool:
+    """Whether it is made in rounds, and no more of them than the answer needs."""
+    return baseline is not None and side.plan.repeat > 1
 
 
 def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -42,27 +43,35 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
     return lambda text: pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
 
 
-def redacted(value: T, redact: Callable[[str], str]) -> T:
-    """`value` with every text in it redacted, however deep; what has none stays the very same object."""
-    made: T = _redacted(value, redact)
+def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()] = ()) -> T:
+    """`value` with every text in it redacted, however deep; what has none stays the very same object.
+
+    Whatever in it is an `already` was redacted before.
+    """
+
+    def of(value: Any) -> Any:
+        if isinstance(value, str):
+            text = redact(value)
+            return text if text != value else value
+        if value is None or isinstance(value, (int, float, already)):
+            return value
+        if isinstance(value, tuple | list):
+            items = [of(item) for item in value]
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+        if is_dataclass(value) and not isinstance(value, type):
+            changes = {
+                name: made for name in _names(type(value)) if (made := of(old := getattr(value, name))) is not old
+            }
+            return replace(value, **changes) if changes else value
+        if isinstance(value, Mapping):
+            pairs = {of(key): of(item) for key, item in value.items()}
+            return value if all(key in value and item is value[key] for key, item in pairs.items()) else pairs
+        return value
+
+    made: T = of(value)
     return made
 
 
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        text = redact(value)
-        return text if text != value else value
-    if isinstance(value, tuple | list):
-        items = [_redacted(item, redact) for item in value]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
-    if isinstance(value, Mapping):
-        pairs = {_redacted(key, redact): _redacted(item, redact) for key, item in value.items()}
-        return value if all(key in value and item is value[key] for key, item in pairs.items()) else pairs
-    if is_dataclass(value) and not isinstance(value, type):
-        changes = {
-            field.name: made
-            for field in fields(value)
-            if (made := _redacted(old := getattr(value, field.name), redact)) is not old
-        }
-        return replace(value, **changes) if changes else value
-    return value
+@cache
+def _names(record: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))

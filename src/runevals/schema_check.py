@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from runevals.nearest import did_you_mean
+
+MOST_NAMED = 8  # known keys
 
 Place = tuple[str | int, ...]
 
@@ -38,21 +40,27 @@ def schema(package: str, name: str) -> Mapping[str, Any]:
 
 
 @cache
-def _quick(package: str, name: str) -> Callable[[object], object]:
+def _quick(package: str, name: str, part: str | None) -> Callable[[object], object]:
     import fastjsonschema
 
+    whole = schema(package, name)
     # It knows the drafts up to 7; of the newer one, our schemas use nothing that means something else there.
-    rules = {key: value for key, value in schema(package, name).items() if key != "$schema"}
+    rules = {key: value for key, value in whole.items() if key not in ("$schema", "$id")}
+    if part is not None:
+        rules = {**whole["properties"][part], "$defs": whole["$defs"]}
     compiled: Callable[[object], object] = fastjsonschema.compile(rules)
     return compiled
 
 
-def fits(package: str, name: str, document: object) -> bool:
-    """Whether a schema of ours has nothing against `document`; 20 times as fast as asking what it has."""
+def fits(package: str, name: str, document: object, part: str | None = None) -> bool:
+    """Whether a schema of ours has nothing against `document`; 20 times as fast as asking what it has.
+
+    With `part`, `document` is what stands under that key.
+    """
     from fastjsonschema import JsonSchemaValueException
 
     try:
-        _quick(package, name)(document)
+        _quick(package, name, part)(document)
     except JsonSchemaValueException:
         return False
     return True
@@ -71,10 +79,11 @@ def complaints(package: str, name: str, document: object) -> Iterator[Complaint]
         return
     errors = _validator(package, name).iter_errors(document)
     for error in sorted(errors, key=lambda error: [(str(type(s)), s) for s in error.absolute_path]):
-        yield from _words(error)
+        yield from _words(error, schema(package, name).get("properties", {}))
 
 
-def _words(error: Any) -> Iterator[Complaint]:
+def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
+    """`top` are the keys of the document itself."""
     place: Place = tuple(error.absolute_path)
     match error.validator:
         case "additionalProperties":
@@ -83,7 +92,7 @@ def _words(error: Any) -> Iterator[Complaint]:
                 if name not in known:
                     yield Complaint(
                         place=(*place, name),
-                        message=f"unknown key '{name}'{did_you_mean(name, known)}",
+                        message=f"unknown key '{name}'{_hint(name, known, place, top)}",
                         kind="unknown_key",
                         key=True,
                     )
@@ -114,6 +123,15 @@ def _words(error: Any) -> Iterator[Complaint]:
         case _:
             told = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
             yield Complaint(place=place, message=told or error.message[:300])
+
+
+def _hint(name: str, known: Collection[str], place: Place, top: Collection[str]) -> str:
+    """The nearest known key; else where the key belongs, or which there are, if they are few."""
+    if guess := did_you_mean(name, known):
+        return guess
+    if place and name in top:
+        return f"; it belongs to the file itself, beside '{place[0]}'"
+    return f"; known are {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else ""
 
 
 _NAMES = {

@@ -4,47 +4,51 @@ from __future__ import annotations
 
 import platform
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from math import ceil, fsum
+from functools import lru_cache
+from math import fsum
 
 from runevals import __version__
-from runevals.amounts import total, whole_total
+from runevals.amounts import mean
 from runevals.evaluate import Evaluation
 from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,
+    NO_JSON,
     NOT_ASKED,
     AttemptReport,
     Case,
     CaseReport,
     CheckReport,
-    Coverage,
     Layer,
     Layers,
     ModelIdentity,
     Outcome,
+    Problem,
     Provenance,
     RunInfo,
     RunReport,
     SuiteInfo,
-    Totals,
     TurnReport,
     TurnTrace,
 )
+from runevals.totals import by_evaluator, coverage, totals
 from runevals.votes import vote_agreement
 
+_layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
+_NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
-def score(plan: RunPlan, evaluations: Iterable[Evaluation], run: RunInfo) -> RunReport:
-    """Everything measured so far → report, back in plan order."""
-    by_position = {evaluation.position: evaluation for evaluation in evaluations}
+
+def score(plan: RunPlan, measured: Mapping[int, AttemptReport], run: RunInfo) -> RunReport:
+    """Everything measured so far, by its trial's position → report, in plan order."""
     cases = []
     for index, case in enumerate(plan.cases):
         attempts = [
-            attempt_report(plan.trials[position].attempt, case, by_position[position])
+            measured[position]
             for position in range(index * plan.repeat, (index + 1) * plan.repeat)
-            if position in by_position
+            if position in measured
         ]
         scored = case_report(case, attempts)
         cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
@@ -62,10 +66,10 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
         cases=tuple(cases),
         totals=totals(cases),
         by_category={name: totals(group) for name, group in categories.items() if name},
-        by_evaluator=_by_evaluator(cases),
+        by_evaluator=by_evaluator(cases),
         agreement=vote_agreement(cases),
         complete=complete,
-        coverage=tuple(_coverage(cases)),
+        coverage=tuple(coverage(cases)),
     )
 
 
@@ -132,7 +136,7 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
     return AttemptReport(
         attempt=number,
-        status=_without_answer(turns) or status_of(results),
+        status=without_answer(turn.error for turn in turns) or status_of(results),
         composite=fsum(present) / len(present) if present else None,
         layers=layers,
         turns=tuple(turns),
@@ -140,12 +144,12 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     )
 
 
-def _without_answer(turns: Sequence[TurnReport]) -> Outcome | None:
+def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     """What an attempt is in which an answer never came: errored, or skipped where it was not asked for."""
-    problems = {turn.error.code for turn in turns if turn.error is not None}
-    if not problems:
+    codes = {problem.code for problem in problems if problem is not None} - {NO_JSON}
+    if not codes:
         return None
-    return Outcome.SKIPPED if problems <= NOT_ASKED else Outcome.ERRORED
+    return Outcome.SKIPPED if codes <= NOT_ASKED else Outcome.ERRORED
 
 
 def layer_scores(results: Iterable[CheckReport]) -> Layers:
@@ -157,7 +161,7 @@ def layer_scores(results: Iterable[CheckReport]) -> Layers:
             incomplete[result.layer] = None
         elif result.outcome is not Outcome.SKIPPED:
             grouped[result.layer].append(result)
-    return Layers(
+    return _layers(
         fact=_by_weight(grouped[Layer.FACT]),
         behavior=_by_weight(grouped[Layer.BEHAVIOR]),
         judge=_by_score(grouped[Layer.JUDGE]),
@@ -215,7 +219,7 @@ def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseRe
         status=status,
         attempts=tuple(attempts),
         layers=_mean_layers(measured),
-        composite=_mean(a.composite for a in measured),
+        composite=mean(a.composite for a in measured),
         pass_rate=pass_rate,
     )
 
@@ -251,66 +255,6 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
     return run_report(newest.run, cases, complete=newest.complete)
 
 
-def totals(cases: Sequence[CaseReport]) -> Totals:
-    """Counts by status, means and sums."""
-    attempts = [attempt for case in cases for attempt in case.attempts]
-    turns = [turn for attempt in attempts for turn in attempt.turns]
-    by_status = _count(case.status for case in cases)
-    answered = [turn for turn in turns if turn.error is None]
-    judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
-    latencies = sorted(turn.latency_s for turn in turns if turn.latency_s is not None)
-    return Totals(
-        cases=len(cases),
-        passed=by_status[Outcome.PASSED],
-        failed=by_status[Outcome.FAILED],
-        errored=by_status[Outcome.ERRORED],
-        skipped=by_status[Outcome.SKIPPED],
-        pass_rate=pass_rate(cases),
-        composite=_mean(case.composite for case in cases),
-        cost_usd=total(turn.cost_usd for turn in answered),
-        judge_cost_usd=total(result.cost_usd for result in judged),
-        judge_cached=sum(result.cached for result in judged),
-        cached=sum(turn.cached for turn in turns),
-        input_tokens=whole_total(turn.input_tokens for turn in answered),
-        output_tokens=whole_total(turn.output_tokens for turn in answered),
-        latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
-    )
-
-
-def _coverage(cases: Sequence[CaseReport]) -> Iterator[Coverage]:
-    """By each label that any of the cases has, and by category."""
-    for label in (*LABELS, "category"):
-        groups: dict[str, list[CaseReport]] = defaultdict(list)
-        without = 0
-        for case in cases:
-            values = case.labels.get(label, ()) if label != "category" else (case.category or "",)
-            without += not any(values)
-            for value in filter(None, values):
-                groups[value].append(case)
-        if groups:
-            counted = {value: totals(group) for value, group in groups.items()}
-            yield Coverage(label=label, groups=counted, without=without)
-
-
-def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
-    """What a case says that it covers: label → texts, for the labels that it has."""
-    found: dict[str, tuple[str, ...]] = {}
-    for label in LABELS:
-        told = case.metadata.get(label)
-        values = told if isinstance(told, list | tuple) else [told]
-        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
-        if texts:
-            found[label] = texts
-    return found
-
-
-def pass_rate(cases: Sequence[CaseReport]) -> float | None:
-    """Over attempts, errored ones in the denominator, skipped ones not."""
-    statuses = [attempt.status for case in cases for attempt in case.attempts]
-    counted = len(statuses) - statuses.count(Outcome.SKIPPED)
-    return statuses.count(Outcome.PASSED) / counted if counted else None
-
-
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:
     asked, response = case.turns[index], turn.response
     return TurnReport(
@@ -341,7 +285,7 @@ def _by_weight(results: Sequence[CheckReport]) -> float | None:
 
 
 def _by_score(results: Sequence[CheckReport]) -> float | None:
-    return _mean(None if result.score is None else 1.0 + 4.0 * result.score for result in results)
+    return mean(None if result.score is None else 1.0 + 4.0 * result.score for result in results)
 
 
 def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
@@ -349,44 +293,20 @@ def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
         return attempts[0].layers
     incomplete = {layer for attempt in attempts for layer in attempt.layers.incomplete}
     return Layers(
-        fact=_mean(attempt.layers.fact for attempt in attempts),
-        behavior=_mean(attempt.layers.behavior for attempt in attempts),
-        judge=_mean(attempt.layers.judge for attempt in attempts),
+        fact=mean(attempt.layers.fact for attempt in attempts),
+        behavior=mean(attempt.layers.behavior for attempt in attempts),
+        judge=mean(attempt.layers.judge for attempt in attempts),
         incomplete=tuple(sorted(incomplete)),
     )
 
 
-def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Totals]:
-    outcomes: dict[str, list[Outcome]] = defaultdict(list)
-    for case in cases:
-        for attempt in case.attempts:
-            for turn in attempt.turns:
-                for result in turn.results:
-                    outcomes[result.id].append(result.outcome)
-    return {name: _check_totals(found) for name, found in outcomes.items()}
-
-
-def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
-    counts = _count(outcomes)
-    counted = len(outcomes) - counts[Outcome.SKIPPED]
-    return Totals(
-        cases=len(outcomes),
-        passed=counts[Outcome.PASSED],
-        failed=counts[Outcome.FAILED],
-        errored=counts[Outcome.ERRORED],
-        skipped=counts[Outcome.SKIPPED],
-        pass_rate=counts[Outcome.PASSED] / counted if counted else None,
-        composite=None,
-    )
-
-
-def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    counts = dict.fromkeys(Outcome, 0)
-    for outcome in outcomes:
-        counts[outcome] += 1
-    return counts
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None
+def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
+    """What a case says that it covers: label → texts, for the labels that it has."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label in LABELS:
+        told = case.metadata.get(label)
+        values = told if isinstance(told, list | tuple) else [told]
+        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
+        if texts:
+            found[label] = texts
+    return found or _NO_LABELS

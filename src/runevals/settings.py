@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any
 
 from runevals.definitions import Definitions, read_definitions
 from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
-from runevals.errors import InvalidSettings
 from runevals.gate_settings import check_names, gates_of
-from runevals.nearest import did_you_mean
-from runevals.prices import Price, Prices, is_known
+from runevals.guarding import guarding_values, held_back, prices_told, who_tells
+from runevals.prices import Prices
 from runevals.records import Gate, Rule, Weakening
-from runevals.settings_file import GUARDED, BaseSide, SettingsFile, read_settings_file
-from runevals.settings_table import SETTINGS, Kind, Setting
+from runevals.setting_values import checked, parsed, texts
+from runevals.settings_file import BaseSide, SettingsFile, read_settings_file
+from runevals.settings_table import SETTINGS, Setting
 from runevals.shard import Shard, read_shard
 from runevals.stopping import Limits
 from runevals.urls import Fetching
@@ -48,6 +48,8 @@ class Settings:
     no_judge: bool
     repeat: int
     concurrency: int
+    executor: str
+    ray_address: str | None
     judge_concurrency: int
     category: tuple[str, ...]
     tag: tuple[str, ...]
@@ -75,6 +77,7 @@ class Settings:
     errors_limit: float
     limits: Limits
     redact: Content
+    redact_patterns: tuple[str, ...]  # of what is never written
     output_dir: str
     cache: Path | None  # None: nothing is kept
     cache_target: bool
@@ -126,9 +129,9 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     origins: dict[str, str] = {}
     for setting in SETTINGS:
         value, origin = _from_strings(setting, told)
-        of_file, shown = _who_tells(setting.name, file, guarding)
+        of_file, shown = who_tells(setting.name, file, guarding)
         if origin is None and setting.name in of_file:
-            value, origin = _checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
+            value, origin = checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
@@ -143,7 +146,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         environment=told.environment,
         base_shown=None if guarding is None else guarding.shown,
-        base_values=file.values if told.of_base else _guarding_values(guarding),
+        base_values=file.values if told.of_base else guarding_values(guarding),
     )
     in_files = {"default", file.shown, given.base_shown}
     return Settings(
@@ -156,6 +159,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         no_judge=values["no_judge"],
         repeat=values["repeat"],
         concurrency=values["concurrency"],
+        executor=values["executor"],
+        ray_address=values["ray_address"],
         judge_concurrency=values["judge_concurrency"],
         category=tuple(values["category"]),
         tag=tuple(values["tag"]),
@@ -184,11 +189,12 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
-        prices=_prices(file, guarding),
-        fetching=_fetching(_who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
+        prices=prices_told(file, guarding),
+        fetching=_fetching(who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
         redact=values["redact"],
+        redact_patterns=tuple(who_tells("redact_patterns", file, guarding)[0].get("redact_patterns", ())),
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],
@@ -208,21 +214,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         origins=origins,
         file=file if file.found else None,
         base_side=told.base_side,
-        weakenings=() if guarding is None else tuple(_held_back(file, guarding)),
+        weakenings=() if guarding is None else tuple(held_back(file, guarding)),
     )
-
-
-def _who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tuple[Mapping[str, Any], str]:
-    """(the file values, their origin) that settle this setting: the base's where they decide over the head."""
-    if guarding is None or guarding.file is None or name not in GUARDED:
-        return file.values, file.shown
-    if name == "judge" and name not in guarding.file.values:
-        return file.values, file.shown  # the first change that brings a judge could never pass else
-    return guarding.file.values, guarding.shown
-
-
-def _guarding_values(guarding: BaseSide | None) -> Mapping[str, Any]:
-    return {} if guarding is None or guarding.file is None else guarding.file.values
 
 
 def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:
@@ -240,38 +233,9 @@ def _cache(named: str | None, told: Told) -> Path | None:
     return None if named == "none" else told.cwd / named
 
 
-def _prices(file: SettingsFile, guarding: BaseSide | None) -> Prices:
-    """What models cost. A change sets prices for models that are new: with others it would hide what it costs."""
-    written = {name: Price(**told) for name, told in file.values.get("prices", {}).items()}
-    if guarding is None or guarding.file is None:
-        return Prices(written)
-    of_base = {name: Price(**told) for name, told in guarding.file.values.get("prices", {}).items()}
-    return Prices({**{name: price for name, price in written.items() if not is_known(name)}, **of_base})
-
-
 def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
-    told, shown = _who_tells("gates", file, guarding)
+    told, shown = who_tells("gates", file, guarding)
     return told.get("gates", ()), shown
-
-
-def _held_back(file: SettingsFile, guarding: BaseSide) -> Iterator[Weakening]:
-    """What the head's settings file says otherwise about how it is judged."""
-    assert guarding.file is not None  # noqa: S101 - guarding only with a file
-    before = (guarding.forked or guarding.file).values
-    for name in (*GUARDED, "prices"):
-        if file.values.get(name) != before.get(name):
-            message = "the setting was changed; until that is merged, the base's holds"
-            yield Weakening(suite=guarding.file.shown, key=name, message=message)
-    if file.values.get("repeat", 1) < before.get("repeat", 1):
-        yield Weakening(suite=guarding.file.shown, key="repeat", message="fewer runs a case")
-    if _called_deterministic(before) and not _called_deterministic(file.values):
-        message = "the target is no longer called deterministic, so that a lost case may count as noise"
-        yield Weakening(suite=guarding.file.shown, key="target", message=message)
-
-
-def _called_deterministic(values: Mapping[str, Any]) -> bool:
-    target = values.get("target")
-    return isinstance(target, Mapping) and target.get("deterministic") is True
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
@@ -306,8 +270,8 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
     """The value and its origin from flag, action input or environment; (None, None) where none names it."""
     flag = told.flags.get(setting.name)
     if flag is not None and flag != () and flag is not False:
-        value = _texts(flag, "") if setting.kind == "texts" and isinstance(flag, str) else flag
-        return _checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
+        value = texts(flag) if setting.kind == "texts" and isinstance(flag, str) else flag
+        return checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
     sources: Sequence[tuple[Mapping[str, str], str, str]] = (
         (told.inputs, setting.name, f"input {setting.name}"),
         (told.environment, f"RUNEVALS_{setting.name.upper()}", f"RUNEVALS_{setting.name.upper()}"),
@@ -315,68 +279,14 @@ def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
     for source, key, shown in sources:
         text = source.get(key, "").strip()
         if text:
-            return _checked(setting, _PARSERS[setting.kind](text, shown), shown), shown
+            return parsed(setting, text, shown), shown
     return None, None
 
 
 def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
     """What only an action input tells, its default where it does not. Raises InvalidSettings."""
     text, shown = inputs.get(setting.name, "").strip(), f"input {setting.name}"
-    return _checked(setting, _PARSERS[setting.kind](text, shown), shown) if text else setting.default
-
-
-def _checked(setting: Setting, value: object, shown: str) -> object:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = setting.minimum, setting.maximum
-        if (low is not None and not value >= low) or (high is not None and not value <= high):
-            bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
-            raise InvalidSettings(f"{shown} is {value:g}; it must be {bounds}")
-    if setting.kind == "whole" and isinstance(value, float):
-        value = int(value)  # 3.0 in a file is the whole number 3
-    for word in value if isinstance(value, list | tuple) else (value,):
-        if setting.choices and word not in setting.choices:
-            hint = did_you_mean(str(word), setting.choices)
-            raise InvalidSettings(f"{shown} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
-    return value
-
-
-def _whole(text: str, shown: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidSettings(f"{shown} must be a whole number, but is '{text}'") from None
-
-
-def _number(text: str, shown: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidSettings(f"{shown} must be a number, but is '{text}'") from None
-
-
-def _yes_no(text: str, shown: str) -> bool:
-    if text.lower() in ("true", "yes", "1", "on"):
-        return True
-    if text.lower() in ("false", "no", "0", "off"):
-        return False
-    raise InvalidSettings(f"{shown} must be true or false, but is '{text}'")
-
-
-def _texts(text: str, _shown: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
-
-
-def _text(text: str, _shown: str) -> str:
-    return text
-
-
-_PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
-    "text": _text,
-    "texts": _texts,
-    "whole": _whole,
-    "number": _number,
-    "yes_no": _yes_no,
-}
+    return parsed(setting, text, shown) if text else setting.default
 
 
 def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path) -> tuple[SuiteEntry, ...]:

@@ -42,6 +42,7 @@ GUARDED = (
     "comment",
     "comment_id",
     "errors_limit",
+    "executor",  # a change could else have its code run on other machines
     "fail_on",
     "gates",
     "judge",
@@ -54,6 +55,7 @@ GUARDED = (
     "on_incomparable",
     "quarantine",
     "redact",
+    "redact_patterns",
     "require_credentials",
     "sandbox",
     "tag",
@@ -169,7 +171,7 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"version", "errors", "baseline", "evaluators", "judges", "redact"})
+_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
 
 
 def _flat(value: Any) -> dict[str, Any]:
@@ -183,6 +185,8 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["definitions"] = value["evaluators"]
     if "redact" in value:
         flat["redact"] = value["redact"].get("content", "full")
+        if "patterns" in value["redact"]:
+            flat["redact_patterns"] = value["redact"]["patterns"]
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline

@@ -20,45 +20,92 @@ class Setting:
     maximum: float | None = None
     choices: tuple[str, ...] = ()
     as_input: bool = True  # also an input of the action
+    metavar: str = ""  # what its value is, where help shows it
 
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(name="suites", kind="texts", help="Suite files, folders and globs.", default=()),
     Setting(name="all", kind="yes_no", help="Run every suite found, not only the first.", default=False),
-    Setting(name="config", kind="text", help="The settings file (default: runevals.yaml)."),
+    Setting(name="config", metavar="FILE", kind="text", help="The settings file (default: runevals.yaml)."),
     Setting(
         name="mcp_config",
+        metavar="FILE",
         kind="text",
         help="The file that names the MCP servers which fetch addresses (default: .mcp.json).",
         as_input=False,
     ),
     Setting(
         name="target",
+        metavar="TARGET",
         kind="text",
         help="The system under test: openai[:MODEL], github-models:MODEL, http:URL, a2a:URL, command:PROGRAM, "
         "python:FILE.py:FUNCTION, skill[:FOLDER], recorded:FILE or plugin:NAME.",
     ),
-    Setting(name="model", kind="text", help="The model that the target is asked for."),
+    Setting(name="model", metavar="MODEL", kind="text", help="The model that the target is asked for."),
     Setting(
         name="judge",
+        metavar="JUDGE",
         kind="text",
         help="The model that grades: MODEL, github-models:MODEL, azure or recorded:FILE.",
     ),
-    Setting(name="judge_model", kind="text", help="The judge's model."),
+    Setting(name="judge_model", metavar="MODEL", kind="text", help="The judge's model."),
     Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
     Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),
     Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
+    Setting(
+        name="executor",
+        kind="text",
+        help="Where the target is asked from: local, this machine; or ray, the nodes of a Ray cluster.",
+        default="local",
+        choices=("local", "ray"),
+        as_input=False,
+    ),
+    Setting(
+        name="ray_address",
+        kind="text",
+        help="That cluster, HOST:PORT or ray://HOST:PORT (default: RAY_ADDRESS, else this machine's).",
+        as_input=False,
+    ),
     Setting(name="judge_concurrency", kind="whole", help="Judge calls at once.", default=8, minimum=1),
-    Setting(name="category", kind="texts", help="Run only cases of this category.", default=(), as_input=False),
-    Setting(name="tag", kind="texts", help="Run only cases with this tag.", default=(), as_input=False),
-    Setting(name="filter", kind="texts", help="Run only cases whose key matches.", default=(), as_input=False),
+    Setting(
+        name="category",
+        metavar="NAME",
+        kind="texts",
+        help="Run only cases of this category.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
+        name="tag", metavar="TAG", kind="texts", help="Run only cases with this tag.", default=(), as_input=False
+    ),
+    Setting(
+        name="filter",
+        metavar="PATTERN",
+        kind="texts",
+        help="Run only cases whose key matches.",
+        default=(),
+        as_input=False,
+    ),
     Setting(
         name="shard",
+        metavar="I/N",
         kind="text",
         help="Run only part i of n of the cases, i/n; `runevals merge` puts the parts together.",
     ),
-    Setting(name="evaluators", kind="texts", help="Evaluators for rows, by name.", default=(), as_input=False),
-    Setting(name="baseline", kind="text", help="The base's results document, a folder of them, or its address."),
+    Setting(
+        name="evaluators",
+        metavar="NAME",
+        kind="texts",
+        help="Evaluators for rows, by name.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
+        name="baseline",
+        metavar="RESULTS",
+        kind="text",
+        help="The base's results document, a folder of them, or its address.",
+    ),
     Setting(
         name="verify",
         kind="text",
@@ -76,6 +123,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="alpha",
+        metavar="P",
         kind="number",
         help="The largest p that is a regression: how often an unchanged suite may be called worse.",
         default=0.01,
@@ -94,6 +142,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="max_base_age",
+        metavar="DAYS",
         kind="number",
         help="Days after which the base's result is called old.",
         default=7.0,
@@ -110,6 +159,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="quarantine",
+        metavar="FILE",
         kind="text",
         help="The list of flaky cases that no gate looks at; read from the base's side only.",
         default="runevals.quarantine.yaml",
@@ -131,6 +181,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="depends_on",
+        metavar="PATH",
         kind="texts",
         help="Files and globs that the target depends on, for changed-only.",
         default=(),
@@ -145,6 +196,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="fail_on",
+        metavar="GATE",
         kind="texts",
         help="The gates that may fail the run; `none` for none.",
     ),
@@ -173,6 +225,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="max_cost",
+        metavar="USD",
         kind="number",
         help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
         minimum=0.0001,
@@ -186,6 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="max_duration",
+        metavar="SECONDS",
         kind="number",
         help="Seconds after which nothing more is sent.",
         minimum=0.001,
@@ -193,6 +247,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="cache",
+        metavar="FOLDER",
         kind="text",
         help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
         as_input=False,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from runevals.records import Problem
 
 F = TypeVar("F", bound="Future[Any]")
+T = TypeVar("T")
 
 GRACE_S = 5.0  # for answers that are under way when a run is interrupted
 
@@ -36,20 +38,42 @@ class Stop:
             self.problem = problem
         self._asked.set_result(None)
 
-    def first_of(self, pending: Collection[F]) -> set[F]:
+    def when_asked(self, then: Callable[[], None]) -> None:
+        """Calls `then` once it is asked for, in the thread that does so."""
+        self._asked.add_done_callback(lambda _: then())
+
+    def first_of(self, pending: Pending[F, Any]) -> list[F]:
         """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""
-        if self.problem is None:
-            waited_for: list[Future[Any]] = [*pending, self._asked]
-            wait(waited_for, return_when=FIRST_COMPLETED)
-        else:
-            left_s = max(0.0, self._ends_at - time.monotonic())
-            wait(pending, timeout=None if left_s == float("inf") else left_s, return_when=FIRST_COMPLETED)
-        return {future for future in pending if future.done()}
+        left_s = max(0.0, self._ends_at - time.monotonic())
+        return pending.done(None if left_s == float("inf") else left_s)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is waited for any more."""
         return time.monotonic() >= self._ends_at
+
+
+class Pending(dict[F, T]):
+    """Futures, each with what it is for; those that are done are found without a look at the others."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__()
+        self.finished: SimpleQueue[Any] = SimpleQueue()
+        stop.when_asked(lambda: self.finished.put(None))
+
+    def __setitem__(self, future: F, what: T) -> None:
+        super().__setitem__(future, what)
+        future.add_done_callback(self.finished.put)
+
+    def done(self, timeout_s: float | None = 0.0) -> list[F]:
+        """Those that are done by now; where none is, it waits so long for one, or for a stop."""
+        found: list[F] = []
+        try:
+            found.append(self.finished.get(timeout=timeout_s))
+            while True:
+                found.append(self.finished.get_nowait())
+        except Empty:
+            return [future for future in found if future in self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

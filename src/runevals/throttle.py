@@ -72,6 +72,7 @@ class Throttle:
         self.first_delay_s = first_delay_s
         self._turn = threading.Condition()
         self._running = 0
+        self._waiting = 0
         self._most_running = math.inf
         self._resume_at = 0.0
         self._limited_at = -math.inf
@@ -105,6 +106,14 @@ class Throttle:
                 return answer
         raise AssertionError("unreachable: the last attempt returns or raises")
 
+    def holds_s(self) -> float:
+        """How long the host keeps calls waiting from now on; 0 where none waits for it."""
+        with self._turn:
+            return max(0.0, self._ready_at() - time.monotonic()) if self._waiting else 0.0
+
+    def _ready_at(self) -> float:
+        return max(self._resume_at, self._window.free_at)
+
     def _delay(self, attempt: int, after_s: float | None) -> float:
         ceiling = min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1))
         jitter = self._random.uniform(0.0, ceiling)
@@ -122,10 +131,13 @@ class Throttle:
                 if self._stopped():
                     return None
                 now = time.monotonic()
-                ready_at = max(self._resume_at, self._window.ready_at(now))
+                self._window.begin_anew(now)
+                ready_at = self._ready_at()
                 if ready_at <= now and self._running < self._most_running:
                     break
+                self._waiting += 1
                 self._turn.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
+                self._waiting -= 1
             self._running += 1
             self._window.take(now)
             return now
@@ -154,6 +166,24 @@ class Throttle:
             self._window = self._window.learned(now, delay)
 
 
+class Throttles(dict[str, Throttle]):
+    """The patience with each host, by its name, made when it is first asked for."""
+
+    def __init__(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
+        super().__init__()
+        self._stopped = stopped
+
+    def __missing__(self, host: str) -> Throttle:
+        self[host] = made = Throttle(stopped=self._stopped)
+        return made
+
+    def held(self) -> tuple[str, float] | None:
+        """The host that keeps calls waiting longest, and for how long from now on; None where none does."""
+        waits = [(host, throttle.holds_s()) for host, throttle in list(self.items())]
+        host, left_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
+        return (host, left_s) if left_s > 0 else None
+
+
 @dataclass(slots=True)
 class _Window:
     """A stretch of time, and how many calls a host takes in it, as far as a refusal has taught it."""
@@ -172,18 +202,24 @@ class _Window:
             self.began_at = now
         self.taken += 1
 
-    def ready_at(self, now: float) -> float:
-        """When the next call may begin; a window that is over begins anew, wider if it was full often enough."""
-        if not self.most:
-            return now
-        ends_at = self.began_at + self.lasts_s
-        if now >= ends_at:
-            self.full = self.full + 1 if self.taken >= self.most else 0
-            if self.full >= self.widen_after:
-                self.most += max(1, self.most // 2)
-                self.full = 0
-            self.began_at, self.taken, self.answered = now, 0, 0
-        return ends_at if self.taken >= self.most else now
+    @property
+    def free_at(self) -> float:
+        """When the next call may begin."""
+        return self._ends_at if self.most and self.taken >= self.most else self.began_at
+
+    def begin_anew(self, now: float) -> None:
+        """A window that is over is followed by a new one, wider if it was full often enough."""
+        if not self.most or now < self._ends_at:
+            return
+        self.full = self.full + 1 if self.taken >= self.most else 0
+        if self.full >= self.widen_after:
+            self.most += max(1, self.most // 2)
+            self.full = 0
+        self.began_at, self.taken, self.answered = now, 0, 0
+
+    @property
+    def _ends_at(self) -> float:
+        return self.began_at + self.lasts_s
 
     def count(self, entered_at: float) -> None:
         """A call that began then was answered: in this window, or late in the one that taught it its size."""

@@ -20,6 +20,7 @@ _ERROR_WORDS = {
     "target_auth": "target refused the credentials",
     "target_rate_limited": "target rate-limited",
     "target_unparseable": "target answer unreadable",
+    "target_no_json": "result is no JSON",
     "turn_skipped": "turn skipped",
     "empty_response": "empty response",
     "judge_failed": "judge failed",

@@ -10,6 +10,7 @@ from runevals.evaluators.kinds import Runs
 from runevals.judge import Judge
 from runevals.stopping import Stop
 from runevals.targets import Target
+from runevals.throttle import Throttles
 
 
 def utc_now() -> datetime:
@@ -19,10 +20,12 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early."""
+    """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early,
+    `throttles` say whom it waits for."""
 
     target: Target
     judge: Judge | None
     sandbox: Runs
     stop: Stop = field(default_factory=Stop)
+    throttles: Throttles = field(default_factory=Throttles)
     now: Callable[[], datetime] = utc_now

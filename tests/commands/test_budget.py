@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.chat_server import Reply, chat_server
@@ -90,7 +88,6 @@ def test_recorded_answers_cost_nothing(project, runevals):
 def test_time_is_a_budget_too(project, runevals):
     project.write("evals.json", SUITE)
     project.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(0.2)\n    return 'yes'\n")
-    started = time.monotonic()
     code, out, _ = runevals(
         "--target", "python:agent.py:answer", "--concurrency", "1", "--max-duration", "0.7", "-o", "out.json"
     )
@@ -98,7 +95,6 @@ def test_time_is_a_budget_too(project, runevals):
     assert "the run took longer than --max-duration 0.7 s" in out
     statuses = [case["status"] for case in project.document()["cases"]]
     assert 1 <= statuses.count("passed") < 20
-    assert time.monotonic() - started < 4
 
 
 def test_a_budget_that_suffices_changes_nothing(paid, runevals):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from runevals.commands.history import sparkline
 from tests.commands.test_run import AGENT, SUITE
+from tests.reporters.test_html import Page
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,30 @@ def test_without_any_run_it_says_how_to_make_one(project, runevals):
     code, _, err = runevals("history")
     assert code == 2
     assert "`runevals` without --output writes one" in err
+
+
+def page_of(project, name):
+    return Page((project.path / name).read_text(encoding="utf-8")).data("group")
+
+
+def test_the_page_links_to_the_reports_that_are_there(runs, runevals):
+    runs.write(".evals/results/1.html", "a report")
+    code, out, _ = runevals("history", "--output", "pages/past.html")
+    assert (code, out) == (0, "Written: pages/past.html\n")
+    (group,) = page_of(runs, "pages/past.html")
+    assert [run["link"] for run in group["runs"]] == [None, "../.evals/results/1.html", None]
+
+
+@pytest.mark.parametrize("name", ["javascript:alert(1)", "a b#c?d%", "\udcff"])
+def test_a_link_is_a_path_whatever_a_file_is_called(runs, runevals, name):
+    document = runs.document(".evals/results/0.json")
+    runs.write(f"x/{name}.json", document)
+    runs.write(f"x/{name}.html", "a report")
+    assert runevals("history", "x", "--output", "x/past.html")[0] == 0
+    ((run,),) = [group["runs"] for group in page_of(runs, "x/past.html")]
+    assert re.fullmatch(r"[\w.%()]+\.html", run["link"])
+
+
+def test_a_page_is_named_like_one(runs, runevals):
+    code, _, err = runevals("history", "--output", "history.txt")
+    assert (code, "name it FILE.html" in err) == (2, True)

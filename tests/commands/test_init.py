@@ -148,7 +148,7 @@ def test_cases_for_skills_need_no_target(project, runevals):
     code, out, _ = runevals("init", "--yes")
     assert code == 0
     assert "– evals/regression/echo.json: is there already" in out
-    assert "✓ 1 of 1 case pass" in out
+    assert "✓ 1 of 1 case passes" in out
     assert 'target: "skill"' in (project.path / "runevals.yaml").read_text()
     assert runevals()[0] == 0
 

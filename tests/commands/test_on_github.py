@@ -408,7 +408,7 @@ def test_hostile_answers_command_no_runner(job, hub):
     commands = {
         line.split("::")[1].split(" ")[0] for line in printed.splitlines() if line.lstrip().startswith("::")
     }
-    assert commands == {"add-mask", "error"}
+    assert commands == {"add-mask", "error", "group", "endgroup"}
     assert len(re.findall("^::error ", printed, re.MULTILINE)) == 10
     assert "##[" not in printed
     assert outputs["verdict"] == "failed"

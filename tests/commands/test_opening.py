@@ -78,3 +78,10 @@ def test_without_a_browser_the_page_is_named(runevals, project):
     done, _ = runevals("view", BROWSER="/nowhere/browser %s", PATH=str(project.path))
     assert done.returncode == 0
     assert "open .evals/results/a.html yourself" in done.stderr
+
+
+def test_the_history_is_opened_as_a_page(runevals, project):
+    assert runevals(*RUN)[0].returncode == 0
+    done, opened = runevals("history", "--open")
+    assert (done.returncode, done.stdout) == (0, "Written: .evals/history.html\n")
+    assert opened == (project.path / ".evals" / "history.html").as_uri()

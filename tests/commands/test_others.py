@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -17,6 +16,13 @@ def test_every_command_explains_itself(runevals, name):
     code, out, _ = runevals(name, "--help")
     assert code == 0
     assert "Example" in out
+
+
+@pytest.mark.parametrize(
+    "told", ["--max-base-age DAYS", "--min-pass-rate SHARE", "--max-cost USD", "--max-duration SECONDS"]
+)
+def test_help_says_what_a_number_counts(runevals, told):
+    assert told in runevals("run", "--help")[1]
 
 
 def test_the_version_is_told(runevals):
@@ -142,7 +148,7 @@ def test_recorded_answers_feed_a_run_of_rows(project, runevals):
         "rows.csv", "--evaluators", "preset-exact-match,preset-similarity", "--target", "recorded:answers.jsonl"
     )
     assert code == 0
-    assert out.startswith("✓ 1 of 1 case pass, 1 skipped")
+    assert out.startswith("✓ 1 of 1 case passes, 1 skipped")
 
 
 def test_an_expected_pattern_that_does_not_compile_is_told_with_its_line(project, runevals):
@@ -167,13 +173,50 @@ def test_every_schema_is_listed_and_printed_and_is_one(runevals):
     assert (code, "did you mean 'settings'?" in err) == (2, True)
 
 
-def test_the_readme_names_every_command():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    missing = [name for name in COMMANDS if name != "action" and f"`runevals {name}" not in readme]
-    assert [name for name in missing if f", `{name}" not in readme] == []
-
-
 def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
     code, out, _ = runevals("evaluators", "not_contains")
     assert code == 0
     assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")
+
+
+EVERY_KIND = {
+    "evals.json": {
+        "schemaVersion": "1.2.0",
+        "items": [
+            {"testId": "a", "promt": "?"},
+            {"testId": "b", "prompt": "?", "expected_response": "x", "evaluators": {"regexx": {}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x", "evaluators": {"regex": {"pattern": "("}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x"},
+        ],
+    },
+    "samples.json": {
+        "samples": [
+            {"sample_id": "a", "prompt": 7},
+            {"sample_id": "b", "prompt": "?", "assertions": [{"type": "contians", "value": "x"}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "regex", "value": "("}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "contains", "value": "x"}]},
+        ]
+    },
+    "cases.json": [
+        {"id": "a", "skill": "s", "input": 7, "expected": {"type": "exact", "value": 1}},
+        {"id": "b", "skill": "s", "input": {}, "expected": {"type": "exakt", "value": 1}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "schema", "schema": {"type": "nothing"}}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "exact", "value": 1}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_problems_of_every_kind_are_told_at_once(project, runevals, name):
+    project.write(name, EVERY_KIND[name])
+    code, _, err = runevals("validate", name)
+    assert code == 2
+    entries = [int(found) for found in re.findall(rf"^{name}:\S+ \S*?/(\d)", err, re.MULTILINE)]
+    assert sorted(set(entries)) == [0, 1, 2, 3], err
+
+
+def test_what_may_concern_every_item_is_told_before_any_of_them(project, runevals):
+    items = [{"testId": "a", "prompt": "?", "evaluators": {"regexx": {}}}]
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": 7, "items": items})
+    _, _, err = runevals("validate")
+    assert ("default_evaluators" in err, "regexx" in err) == (True, False)

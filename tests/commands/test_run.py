@@ -319,7 +319,8 @@ def test_nothing_of_an_answer_can_command_the_runner(project, runevals, monkeypa
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     code, out, err = runevals("--target", "recorded:answers.jsonl")
     assert code == 0
-    assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())
+    ours = ["::group::2 trials", "::endgroup::"]
+    assert [line for line in (out + err).splitlines() if line.lstrip().startswith("::")] == ours
     assert "##[" not in out + err
     assert "\x1b" not in out
 
@@ -492,3 +493,12 @@ def test_a_single_sample_is_a_sample(project, runevals, name):
     project.write(name, {**sample, "assertions": [{"type": "contain", "value": "x"}]})
     code, _, err = runevals("validate", name)
     assert (code, "did you mean 'contains'" in err, f"{name}:" in err) == (2, True, True)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:abc/v1", "http://[::1/v1"])
+def test_an_address_that_is_none_is_told(project, runevals, monkeypatch, url):
+    project.write("evals.json", SUITE)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    code, _, err = runevals("--target", "openai:gpt-5-mini")
+    assert (code, "cannot be read" in err, "OPENAI_BASE_URL" in err) == (2, True, True)

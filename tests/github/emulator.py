@@ -9,17 +9,16 @@ import hashlib
 import io
 import json
 import re
-import sys
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.github.described import complaints, complete
+from tests.serving import Quiet, serving
 
 REPOSITORY, REPOSITORY_ID, FORK_ID = "o/r", 1, 2
 TOKEN = "ghs_the-jobs-own-token-1234"
@@ -278,17 +277,9 @@ def _json(status: int, value: Any) -> Answer:
     return status, {"Content-Type": "application/json"}, json.dumps(value).encode()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *request: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):  # a reader may have had enough
-            super().handle_error(*request)
-
-
 @contextmanager
 def _server(answer: Callable[..., Answer]) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def _any(self) -> None:
@@ -302,15 +293,5 @@ def _server(answer: Callable[..., Answer]) -> Iterator[str]:
 
         do_GET = do_POST = do_PATCH = _any  # noqa: N815 - http.server's names
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(Handler) as address:
+        yield address

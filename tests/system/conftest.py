@@ -1,7 +1,10 @@
-"""What the system tests share: the action's image."""
+"""What the system tests share: the action's image, and an installed plugin."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,3 +18,13 @@ def image() -> str:
     built = docker("build", "--quiet", "--tag", "runevals-under-test", str(Path(__file__).parents[2]))
     assert built.returncode == 0, built.stderr
     return "runevals-under-test"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """Where pip has installed the example of a plugin."""
+    place, source = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("source") / "plugin"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "plugin", source)  # a build leaves files behind
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return place

@@ -64,7 +64,7 @@ def test_a_change_cannot_make_a_known_model_free(repository, runevals):
 
 def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
     own = {
-        *("version", "suites", "target", "evaluators", "repeat", "concurrency", "judge_concurrency"),
+        *("$schema", "version", "suites", "target", "evaluators", "repeat", "concurrency", "judge_concurrency"),
         *("changed_only", "depends_on", "prices"),  # for models that are new
     }
     known = {**schema("runevals", "settings-1")["properties"]}

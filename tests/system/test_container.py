@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from a2a.helpers.proto_helpers import new_text_message
 
+from tests.a2a_server import a2a_server
 from tests.conftest import docker
 from tests.github.emulator import TOKEN, github
 
@@ -187,3 +189,25 @@ def test_the_image_tells_its_version_and_is_small(image):
         docker("pull", "--quiet", BASE)
         base = docker("image", "inspect", "--format", "{{.Size}}", BASE).stdout
     assert size - int(base) < 250 * 1024 * 1024
+
+
+async def told_back(context, queue, updater):
+    await queue.enqueue_event(
+        new_text_message(f"You said {context.get_user_input()}", context_id=context.context_id)
+    )
+
+
+def test_an_agent_behind_a2a_is_reached(step, tmp_path):
+    items = [{"prompt": "Hi", "expected_response": "You said Hi"}]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    (tmp_path / "workspace" / "evals.json").write_text(json.dumps(suite), encoding="utf-8")
+    with a2a_server(told_back) as server:
+        done, *_ = step(suites="evals.json", target=f"a2a:{server.url}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 of 1 case passes" in done.stdout, done.stdout
+
+
+def test_the_client_of_mcp_servers_is_there(image):
+    python = ("--entrypoint", "/opt/runevals/bin/python3", image, "-c")
+    done = docker("run", "--rm", *python, "import runevals.mcp_servers, mcp; print('here')")
+    assert done.stdout == "here\n", done.stderr

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from runevals.commands import call
-from runevals.reporters import html
+from runevals.reporters import history, html
+from runevals.reporters.history import PastRun
 from tests.conftest import chromium
 from tests.reporters.conclusions import conclusion
 from tests.reporters.test_html import NASTY, broken_by
 from tests.reports import case, report
+from tests.serving import Quiet, serving
 
 pytestmark = pytest.mark.needs("chromium")
 
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(__file__).parent / "page"
+
+SHOWN = [("worse", ""), ("worse", "#case=KB-007"), ("past", "")]
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +85,20 @@ def big(tmp_path_factory):
     made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
     path.write_text(html.render(made), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory):
+    """The page of three runs, one of which regressed, another of which has no report."""
+    folder = tmp_path_factory.mktemp("past")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        for number, config in enumerate(("runevals.yaml", "worse.yaml", "runevals.yaml")):
+            outputs = [f"{folder}/{number}.json", *([f"{folder}/{number}.html"] if number < 2 else [])]
+            words = [word for output in outputs for word in ("-o", output)]
+            call(["run", "-q", "--config", f"examples/support-agent/{config}", *words])
+        assert call(["history", str(folder), "-o", f"{folder}/history.html"]) == 0
+    return folder / "history.html"
 
 
 def keys(page):
@@ -226,6 +243,40 @@ def test_runs_of_a_case_are_tabs(opened, tmp_path):
     assert page.locator(".check").get_attribute("class") == "check is-passed"
 
 
+def test_past_runs_are_a_picture_and_a_table_that_leads_to_their_reports(opened, past):
+    page = opened(past)
+    assert page.title().startswith("3 runs, ")
+    pictures = page.locator("svg[role=img]")
+    told = [picture.get_attribute("aria-label") for picture in pictures.all()]
+    assert told[0].startswith("Pass rate, the oldest run first: 100.0 %, 87.5 %, 100.0 %")
+    assert pictures.first.locator(".is-failed").count() == 1
+    rows = page.locator("tbody tr").all_inner_texts()
+    assert "3 of 24 cases regressed" in rows[1]
+    links = [link.get_attribute("href") for link in page.locator("tbody a").all()]
+    assert links == ["1.html", "0.html"]
+    dot = pictures.first.locator(".is-failed").bounding_box()
+    page.mouse.move(dot["x"] + 4, dot["y"] + 4)
+    assert "87.5 %, 3 of 24 cases regressed" in page.locator("#tip").inner_text()
+
+
+def test_the_history_has_a_theme_too(opened, past):
+    page = opened(past, color_scheme="light")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != paper
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_hostile_text_in_the_history_runs_nothing(opened, tmp_path, text):
+    path = tmp_path / "history.html"
+    made = broken_by(text)
+    run = PastRun(name=text, conclusion=made)
+    path.write_bytes(history.render([run, run]).encode("utf-8", errors="backslashreplace"))
+    page = opened(path)
+    assert page.evaluate("document.querySelectorAll('img, iframe, script').length") == 2
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_hostile_text_runs_nothing_and_asks_for_nothing(opened, tmp_path, text):
     path = tmp_path / "hostile.html"
@@ -241,23 +292,18 @@ def test_hostile_text_runs_nothing_and_asks_for_nothing(opened, tmp_path, text):
 
 @pytest.fixture
 def outside():
-    """A server that writes down what it is asked for."""
+    """The address of a server, and what it was asked for."""
 
-    class Handler(BaseHTTPRequestHandler):
+    asked: list[str] = []
+
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self):
-            self.server.asked.append(self.path)
+            asked.append(self.path)
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked = []
-        server.address = f"http://127.0.0.1:{server.server_port}/"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+    with serving(Handler) as address:
+        yield f"{address}/", asked
 
 
 ATTEMPTS = (
@@ -272,6 +318,7 @@ def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
     """A second wall: an element that somehow got in runs nothing and loads nothing."""
     from playwright.sync_api import Error
 
+    address, asked = outside
     page = browser.new_page()
     page.goto(worse.as_uri())
     page.evaluate(
@@ -280,10 +327,10 @@ def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
             document.body.append(Object.assign(document.createElement(name), {src: address}));
           return fetch(address).catch(() => 0);
         }""",
-        outside.address,
+        address,
     )
     page.wait_for_timeout(300)
-    assert outside.asked == []
+    assert asked == []
     for attempt in ATTEMPTS:
         with pytest.raises(Error, match="Trusted"):
             page.evaluate(attempt)
@@ -291,9 +338,9 @@ def test_the_policy_stops_what_would_get_in_anyway(browser, worse, outside):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("fragment", ["", "#case=KB-007"])
-def test_nothing_is_wider_than_the_screen(opened, worse, width, fragment):
-    page = opened(worse, fragment)
+@pytest.mark.parametrize(("name", "fragment"), SHOWN)
+def test_nothing_is_wider_than_the_screen(opened, request, width, name, fragment):
+    page = opened(request.getfixturevalue(name), fragment)
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -321,9 +368,11 @@ def tools(tmp_path_factory):
 
 @pytest.mark.needs("npm")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("fragment", ["", "#case=KB-007"])
-def test_no_serious_fault_of_accessibility(opened, worse, tools, scheme, fragment):
-    page = opened(worse, fragment, color_scheme=scheme, bypass_csp=True)  # axe is not of the page
+@pytest.mark.parametrize(("name", "fragment"), SHOWN)
+def test_no_serious_fault_of_accessibility(opened, request, tools, scheme, name, fragment):
+    page = opened(
+        request.getfixturevalue(name), fragment, color_scheme=scheme, bypass_csp=True
+    )  # axe is not of the page
     page.evaluate((tools / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")
     serious = [

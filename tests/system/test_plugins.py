@@ -14,16 +14,6 @@ import pytest
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 
 
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """Where pip has installed the example."""
-    place, source = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("source") / "plugin"
-    shutil.copytree(EXAMPLE, source)  # a build leaves files behind
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    return place
-
-
 def package(folder, group, entry, code, name="other"):
     """An installed package of one module."""
     module = f"{name}_module"

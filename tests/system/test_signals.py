@@ -83,7 +83,7 @@ def interrupted(project, *more, signals=1):
 def test_an_interrupted_run_writes_every_report_and_says_that_it_is_incomplete(project):
     run, err, took_s = interrupted(project)
     assert (run.returncode, b"Traceback" in err) == (130, False), err
-    assert took_s < 6.5  # five for answers under way, and the reports
+    assert took_s < 10  # five for answers under way, and the reports: not the minute that the answer takes
     document = project.document()
     assert (document["complete"], document["run"]["stopped"]["code"]) == (False, "interrupted")
     assert [case["status"] for case in document["cases"]] == ["passed", "skipped"]
@@ -97,5 +97,5 @@ def test_an_interrupted_run_writes_every_report_and_says_that_it_is_incomplete(p
 def test_a_second_signal_ends_it_at_once(project):
     run, err, took_s = interrupted(project, signals=2)
     assert (run.returncode, b"Traceback" in err) == (130, False), err
-    assert took_s < 4
+    assert took_s < 5  # nobody waits for answers any more
     assert not (project.path / "out.json").exists()

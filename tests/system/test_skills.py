@@ -49,7 +49,8 @@ def test_a_gate_is_counted_for_each_skill(claw, runevals):
     assert "The gate regression failed: ffmpeg_arg_builder: 0 of 1 passed" in out
 
 
-UNREADABLE = ("bytes", "set", "large", "nan")  # returned, and may hold anything
+NO_JSON = ("bytes", "set", "nan")  # returned, and equal to no value that a suite can name
+UNREADABLE = (*NO_JSON, "large", "inside")  # and may hold anything
 ENDINGS = """
 import time
 
@@ -68,6 +69,8 @@ def action(how, mock_data=None):
         return b"root:x"
     if how == "set":
         return {"root:x"}
+    if how == "inside":
+        return ["root:x", b""]
     if how == "large":
         return "root:x" * 10_000_000
     if how == "nan":
@@ -103,12 +106,24 @@ def action(how, mock_data=None):
         ("nothing", {"type": "regex", "pattern": "nu"}, "failed"),
         ("nothing", {"type": "contains", "values": ["ull"]}, "failed"),
         *((how, {"type": "no_forbidden_patterns", "forbidden": ["root:"]}, "errored") for how in UNREADABLE),
-        *((how, {"type": "timeout_or_error"}, "errored") for how in UNREADABLE),
+        *((how, {"type": "exact", "value": "root:x"}, "failed") for how in NO_JSON),
+        *((how, {"type": "contains", "values": ["root:x"]}, "failed") for how in NO_JSON),
+        *((how, {"type": "regex", "pattern": "root"}, "failed") for how in NO_JSON),
+        *((how, {"type": "schema", "schema": {"type": "string"}}, "failed") for how in NO_JSON),
+        *((how, {"type": "schema", "schema": {"minLength": 9}}, "errored") for how in NO_JSON),
+        *((how, {"type": "timeout_or_error"}, "failed") for how in NO_JSON),
+        ("inside", {"type": "exact", "value": ["root:x"]}, "errored"),
     ],
 )
 def test_how_a_skill_ends_is_what_is_judged(project, runevals, how, expected, status):
     project.write("skills/s/skill.py", ENDINGS)
-    case = {"id": "a", "skill": "s", "input": {"how": how}, "mock_data": {"a": 7}, "timeout_ms": 400}
+    case = {
+        "id": "a",
+        "skill": "s",
+        "input": {"how": how},
+        "mock_data": {"a": 7},
+        "timeout_ms": 400 if how == "hang" else 20_000,
+    }
     project.write("eval/replay/a.json", {**case, "expected": expected})
     code, out, _ = runevals("-q", "-o", "out.json")
     assert statuses(project) == {"a": status}, out

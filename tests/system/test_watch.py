@@ -31,7 +31,7 @@ def test_an_edited_case_is_run_again_alone(watched):
     project, terminal = watched
     project.write("evals.json", json.loads(json.dumps(SUITE).replace("Lima", "Quito")))
     terminal.see("1 of 2 cases\n")
-    terminal.see("✓ 1 of 1 case pass")
+    terminal.see("✓ 1 of 1 case passes")
     assert ended(terminal) == 130
     assert ".evals" not in [path.name for path in project.path.iterdir()]
 
@@ -52,7 +52,7 @@ def test_a_suite_that_is_broken_for_a_moment_does_not_end_it(watched):
     added = {"testId": "c", "prompt": "Capital of France?", "expected_response": "Paris"}
     project.write("evals.json", {**SUITE, "items": [*SUITE["items"], added]})
     terminal.see("1 of 3 cases\n")
-    terminal.see("✓ 1 of 1 case pass")
+    terminal.see("✓ 1 of 1 case passes")
     assert ended(terminal) == 130
 
 

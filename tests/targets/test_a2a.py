@@ -15,6 +15,7 @@ from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 from runevals.errors import TargetRefused
 from runevals.records import Citation, Conversation
 from runevals.targets.a2a import A2ATarget
+from runevals.targets.threads import Threads
 from runevals.throttle import Throttle
 from runevals.web_settings import web_settings
 from tests.a2a_server import a2a_server
@@ -27,7 +28,7 @@ def target(server, *, environment=None, timeout_s=5.0, attempts=3, **written):
     settings = {"type": "a2a", "url": server.url, **written}
     web = web_settings(settings, environment or {}, from_file=False, base_told=None)
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
-    return A2ATarget(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
+    return A2ATarget(web, web.header_values(environment or {}), throttle, Threads(), timeout_s=timeout_s)
 
 
 def answered(server, conversation=TURN, **settings):

@@ -14,6 +14,7 @@ from runevals.prices import Price, Prices
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
+from runevals.targets.threads import Threads
 from runevals.throttle import Throttle
 from runevals.web_settings import web_settings
 from tests.json_server import Answer, json_server
@@ -26,7 +27,7 @@ def target(server, *, environment=None, timeout_s=5.0, attempts=3, told=(), **wr
     web = web_settings(settings, environment or {}, from_file=False, base_told=None)
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
     endpoint = JsonEndpoint(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
-    return HttpTarget(endpoint, request=dict(told), prices=Prices({"mine": Price(input=1, output=2)}))
+    return HttpTarget(endpoint, Threads(), request=dict(told), prices=Prices({"mine": Price(input=1, output=2)}))
 
 
 def asked_once(reply, **settings):

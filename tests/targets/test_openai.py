@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -56,14 +59,18 @@ def test_what_may_pass_is_tried_again(status):
 
 
 def test_retry_after_is_waited_for():
-    import time
-
     with chat_server(
         lambda b, n: Reply(status=429, headers={"Retry-After": "1"}) if n == 0 else Reply()
     ) as server:
         started = time.monotonic()
         assert target(server).answer(asking()).text == "ok"
         assert time.monotonic() - started >= 1.0
+
+
+def calling(name, arguments):
+    """A completion with a tool call, name and arguments as JSON."""
+    call = f'{{"id": "1", "type": "function", "function": {{"name": {name}, "arguments": {arguments}}}}}'
+    return f'{{"choices": [{{"message": {{"tool_calls": [{call}]}}}}]}}'
 
 
 @pytest.mark.parametrize(
@@ -75,6 +82,19 @@ def test_retry_after_is_waited_for():
         (Reply(status=404), "target_failed", 1),
         (Reply(raw="{"), "target_unparseable", 1),
         (Reply(raw='{"choices": []}'), "target_unparseable", 1),
+        (Reply(raw='{"choices": {}}'), "target_unparseable", 1),
+        (Reply(raw='{"choices": [{"message": null}]}'), "target_unparseable", 1),
+        (Reply(raw='{"choices": [{"message": {"content": ["text"]}}]}'), "target_unparseable", 1),
+        (Reply(raw='{"choices": [{"message": {"tool_calls": [{"id": "1"}]}}]}'), "target_unparseable", 1),
+        (Reply(raw=calling("5", "{}")), "target_unparseable", 1),
+        (Reply(raw=calling('"search"', "{}")), "target_unparseable", 1),
+        (Reply(raw='{"choices": [{"message": {"tool_calls": 7}}]}'), "target_unparseable", 1),
+        (Reply(raw='"ok"'), "target_unparseable", 1),
+        (Reply(raw="null"), "target_unparseable", 1),
+        (Reply(raw=""), "target_unparseable", 1),
+        (Reply(raw="[" * 100_000), "target_unparseable", 1),
+        (Reply(raw=b"\xff\xfe\x00"), "target_unparseable", 1),
+        (Reply(raw=b"no gzip", headers={"Content-Encoding": "gzip"}), "target_failed", 3),
     ],
 )
 def test_what_stays_broken_is_the_cases_error(reply, code, calls):
@@ -95,14 +115,60 @@ def test_a_refusal_stops_the_run_after_one_call(reply):
 
 
 def test_a_silent_server_is_a_timeout():
-    import time
-
     def slow(body, n):
         time.sleep(0.5)
         return Reply()
 
     with chat_server(slow) as server:
         assert target(server, timeout_s=0.1, attempts=2).answer(asking()).problem.code == "target_timeout"
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(200, "target_timeout"), (500, "target_failed"), (404, "target_failed")]
+)
+def test_a_server_that_drips_its_answer_holds_no_call(status, code):
+    """A byte now and then keeps every single read within its time."""
+    with chat_server(lambda body, n: Reply(raw=" " * 1000, status=status, pause_s=0.1)) as server:
+        started = time.monotonic()
+        assert target(server, timeout_s=0.5, attempts=1).answer(asking()).problem.code == code
+        assert time.monotonic() - started < 10
+
+
+def test_nor_does_one_that_drips_its_headers():
+    with chat_server(lambda body, n: Reply(endless_head=n == 0)) as server:
+        tested = target(server, timeout_s=0.5, attempts=1)
+        started = time.monotonic()
+        assert tested.answer(asking()).problem.code == "target_timeout"
+        assert time.monotonic() - started < 10
+        assert tested.answer(asking()).text == "ok"
+
+
+def completion(text):
+    return json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]})
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_an_answer_is_read_as_far_as_it_may_be_large(status, packed):
+    content = completion("x" * (17 * 1024 * 1024)).encode()
+    reply = Reply(
+        raw=gzip.compress(content) if packed else content,
+        status=status,
+        headers={"Content-Encoding": "gzip"} if packed else {},
+    )
+    with chat_server(lambda body, n: reply) as server:
+        problem = target(server, attempts=1).answer(asking()).problem
+    if status == 200:
+        assert (problem.code, problem.message) == ("target_unparseable", "the answer is larger than 16 MiB")
+    else:
+        assert problem.code == "target_failed"
+        assert len(problem.message) < 1000
+
+
+def test_an_answer_that_is_large_and_not_too_large_comes_whole():
+    text = "x" * (15 * 1024 * 1024)
+    with chat_server(lambda body, n: Reply(raw=completion(text))) as server:
+        assert target(server).answer(asking()).text == text
 
 
 def test_nobody_there_is_a_failed_call():

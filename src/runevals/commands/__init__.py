@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from runevals import __version__
 from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
@@ -44,12 +46,23 @@ COMMANDS: Mapping[str, str] = {
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
+WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that show text and can do nothing else
 _MODULES = {"import": "importing"}  # a module cannot be called so
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
 class _Commands(click.Group):
-    """Loads a command's module when it is called."""
+    """Loads a command's module when it is called; words that name no command are those of `run`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        being_completed = ctx.resilient_parsing and not args  # then the word to come may be a command
+        return super().parse_args(ctx, args if being_completed else rewritten(args))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        run = self.get_command(ctx, "run")
+        assert run is not None  # noqa: S101 - it is one of ours
+        found = [*super().shell_complete(ctx, incomplete), *run.shell_complete(ctx, incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -80,6 +93,7 @@ def commands() -> None:
 def main(arguments: Sequence[str]) -> NoReturn:
     """Runs the command line and exits with its code, at once: calls still under way are not waited for."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    gc.set_threshold(20_000, 20, 20)  # most of what a run makes it keeps: looking at it often finds nothing
     code = call(arguments)
     with suppress(OSError, ValueError, AttributeError):  # closed, or never there
         sys.stdout.flush()
@@ -92,7 +106,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def call(arguments: Sequence[str]) -> int:
     """Runs one command → exit code; every failure is told on stderr."""
     try:
-        result = commands.main(rewritten(arguments), prog_name="runevals", standalone_mode=False)
+        result = commands.main(list(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
@@ -119,6 +133,11 @@ def call(arguments: Sequence[str]) -> int:
         click.echo(told, err=True)
         return OUR_BUG
     return int(result or 0)
+
+
+def coloured() -> bool | None:
+    """False where nobody wants colours (NO_COLOR) or they would be rubbish; None: where there is a terminal."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
 
 
 def rewritten(arguments: Sequence[str]) -> list[str]:

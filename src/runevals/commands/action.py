@@ -75,13 +75,10 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
-    from runevals import loading
-    from runevals.commands.attempts import attempted
-    from runevals.commands.judging import Asked, judged
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
-    from runevals.commands.telling import tell, warn, warn_runner
+    from runevals.commands.telling import tell, warn_runner
     from runevals.commands.withheld import skipped, withheld
     from runevals.errors import MEASURED_GREEN, CannotWrite
     from runevals.publish import publish
@@ -96,13 +93,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     elif action_input("mode", told.inputs) == "merge":
         conclusion = _merged(settings, told, stored)
     else:
-        loaded = loading.load_suites(settings)
-        warn(loaded.problems)
-        if action_input("resume", told.inputs):
-            attempt = attempted(settings, here, told.inputs)
-        with nullcontext() if attempt is None else attempt.journal(settings) as journal:
-            asked = Asked(ref=None, told=told, quiet=False, stored=stored, journal=journal)
-            conclusion = judged(settings, loaded, asked)
+        conclusion, attempt = _measured(settings, told, here, stored)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     try:
         publish(conclusion, list(paths.values()))
@@ -124,6 +115,26 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         attempt.end(conclusion, written=True)
         _hand_over(attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
+
+
+def _measured(
+    settings: Settings, told: Told, here: OnGitHub, stored: StoredBase
+) -> tuple[Conclusion, UnfinishedRun | None]:
+    """The suites run; with the answers that are kept for a job that is run again, if any are."""
+    from runevals.commands.attempts import attempted
+    from runevals.commands.judging import Asked, judged
+    from runevals.commands.on_github import action_input
+    from runevals.commands.telling import warn
+    from runevals.commands.warming import load_sdk_beside
+    from runevals.loading import load_suites
+
+    load_sdk_beside(settings)
+    loaded = load_suites(settings)
+    warn(loaded.problems)
+    attempt = attempted(settings, here, told.inputs) if action_input("resume", told.inputs) else None
+    with nullcontext() if attempt is None else attempt.journal(settings) as journal:
+        asked = Asked(ref=None, told=told, stored=stored, journal=journal)
+        return judged(settings, loaded, asked), attempt
 
 
 def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:

@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.cache import Cache
-from runevals.chat import Chat, Endpoint
 from runevals.commands.caching import cache_of
-from runevals.endpoints import JudgeSettings, TargetSettings, api_key
+from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
+from runevals.commands.hiding import text_redactor
+from runevals.endpoints import JudgeSettings
 from runevals.errors import InvalidSettings
-from runevals.github_models import ACCESS, GITHUB_MODELS
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
+from runevals.making import chat_of, made
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
-from runevals.redact import redactor
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.target_cache import CachedTarget
-from runevals.targets import Target, plugin_target
-from runevals.targets.a2a import A2ATarget
-from runevals.targets.command import CommandTarget
-from runevals.targets.environment import cleaned
-from runevals.targets.http import HttpTarget
-from runevals.targets.json_endpoint import JsonEndpoint
+from runevals.targets import Target
 from runevals.targets.openai import OpenAITarget
-from runevals.targets.python import PythonTarget
 from runevals.targets.recorded import Key, RecordedTarget
 from runevals.targets.skill import SkillTarget
-from runevals.throttle import Throttle
+from runevals.targets.threads import Threads
+from runevals.throttle import Throttles
 from runevals.world import World
-
-Throttles = defaultdict[str, Throttle]  # by host
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
@@ -62,16 +53,19 @@ def real_world(
     What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
     sent again.
 
-    Raises InvalidSettings, InvalidSuite.
+    Raises InvalidSettings, InvalidSuite, WorldRefused where the target is asked from a cluster that is not there.
     """
     budget = budget or Budget(Limits(), Stop())
     stop = budget.stop
-    throttles: Throttles = defaultdict(lambda: Throttle(stopped=lambda: stop.problem is not None))
+    throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
-    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
-        target = target or _kept(_target(settings, suites, throttles, sandbox), settings, cache)
+    on_nodes = target is None and on_cluster(settings)
+    given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
+        redact = text_redactor(settings, sandbox)
+        target = elsewhere or _kept(_target(settings, suites, throttles, sandbox), settings, cache, redact)
         try:
-            judge = _judge(settings, throttles, cache)
+            judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
                 judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency)
             bounded: Target = BoundedTarget(target, budget)
@@ -80,6 +74,7 @@ def real_world(
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
                 sandbox=sandbox,
                 stop=stop,
+                throttles=throttles,
             )
         finally:
             target.close()
@@ -92,7 +87,7 @@ def _forgeable(api_key_env: str, settings: Settings) -> bool:
     return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
 
 
-def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
+def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]) -> Target:
     """The target, with its answers kept where that was asked for and can give no stale one."""
     if not settings.cache_target:
         return target
@@ -107,7 +102,7 @@ def _kept(target: Target, settings: Settings, cache: Cache | None) -> Target:
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
             "target depends on is not known, so that a kept one might be out of date"
         )
-    return CachedTarget(target, cache, redact=redactor(settings.environment, settings.key_names))
+    return CachedTarget(target, cache, redact=redact)
 
 
 def may_be_reduced(settings: Settings) -> bool:
@@ -152,92 +147,36 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
             return RecordedTarget.from_file(
                 told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
             )
-        case "openai" | "github-models":
-            chat = _chat(told, settings.environment, throttles, what="target")
-            threading.Thread(target=chat.warm_up, daemon=True).start()
-            return OpenAITarget(
-                chat,
-                system_prompt=told.system_prompt,
-                parameters=told.parameters,
-                prices=settings.prices,
-                name=told.type,
-            )
-        case "http" | "a2a":
-            return _behind_address(told, settings, throttles)
-        case "command":
-            return CommandTarget(
-                told.command,
-                cwd=told.base,
-                env=cleaned(settings.environment),
-                timeout_s=told.timeout_s,
-                deterministic=told.deterministic,
-                request={"model": told.model, "system": told.system_prompt},
-            )
-        case "plugin":
-            return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)
-        case "python":
-            return PythonTarget(
-                told.function or "",
-                cwd=told.base,
-                env=cleaned(settings.environment),
-                timeout_s=told.timeout_s,
-                deterministic=told.deterministic,
-                not_from=settings.not_from,
-            )
+        case _:
+            return made(recipe_of(told, settings), settings.environment, throttles, Threads())
 
 
-def _behind_address(told: TargetSettings, settings: Settings, throttles: Throttles) -> Target:
-    web = told.web
-    assert web is not None  # noqa: S101 - settled with an address
-    headers = web.header_values(settings.environment)
-    throttle = throttles[web.origin]
-    if told.type == "a2a":
-        return A2ATarget(web, headers, throttle, timeout_s=told.timeout_s, deterministic=told.deterministic)
-    return HttpTarget(
-        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
-        deterministic=told.deterministic,
-        request={"model": told.model, "system": told.system_prompt},
-        prices=settings.prices,
-    )
-
-
-def _judge(settings: Settings, throttles: Throttles, cache: Cache | None) -> Judge | None:
+def _judge(
+    settings: Settings, throttles: Throttles, cache: Cache | None, redact: Callable[[str], str]
+) -> Judge | None:
     """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
         return None
-    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache)]
+    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache, redact)]
     return voters[0] if len(voters) == 1 else Panel(voters)
 
 
-def _voters(told: JudgeSettings, settings: Settings, throttles: Throttles, cache: Cache | None) -> Iterator[Judge]:
+def _voters(
+    told: JudgeSettings,
+    settings: Settings,
+    throttles: Throttles,
+    cache: Cache | None,
+    redact: Callable[[str], str],
+) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
         yield RecordedJudge(told.path, told.path.name)
         return
-    chat = _chat(told, settings.environment, throttles, what="judge")
-    redact = redactor(settings.environment, settings.key_names)
+    chat = chat_of(told, settings.environment, throttles, what="judge")
     kept = None if _forgeable(told.api_key_env, settings) else cache
     for vote in range(1, told.votes + 1):
         judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
         yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
-
-
-def _chat(
-    told: TargetSettings | JudgeSettings,
-    environment: Mapping[str, str],
-    throttles: Throttles,
-    *,
-    what: str,
-) -> Chat:
-    endpoint = Endpoint(
-        model=told.model or "",
-        api_key=api_key(told, environment, what),
-        base_url=told.base_url,
-        azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
-        timeout_s=told.timeout_s,
-        access=ACCESS if told.type == GITHUB_MODELS else "",
-    )
-    return Chat(endpoint, throttles[told.base_url or ""])
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:

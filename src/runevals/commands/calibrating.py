@@ -8,8 +8,9 @@ from dataclasses import asdict, replace
 from runevals.agreement import Estimate
 from runevals.calibration import FEWEST, Calibration, calibrations
 from runevals.commands.building import real_world, require_judge
+from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.commands.telling import progress, shown
+from runevals.commands.telling import shown
 from runevals.gold import read_gold
 from runevals.pipeline import Measurement
 from runevals.plan import make_plan
@@ -33,7 +34,7 @@ def judged_alone(suite: Suite, settings: Settings, *, times: int = 1) -> RunRepo
     require_judge(plan, settings)
     with real_world(settings, (suite,)) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(len(plan.trials), quiet=False)(side.everything()):
+        for _ in progress(side)(side.everything()):
             pass
         return side.report()
 

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, told_by
 
 
-@click.command("compare")
+@click.command("compare", cls=Grouped)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
 @click.option(
@@ -28,7 +29,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     """Compare the results document HEAD with BASE; the exit code is a run's.
 
     \b
-    Example:
+    Examples:
       runevals compare main.json branch.json --output comparison.md
       runevals compare --rejudge --judge gpt-5 main.json branch.json
     """
@@ -37,6 +38,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from runevals import pipeline
     from runevals.baseline import read_baseline, require_whole
     from runevals.commands.base_side import base_side
+    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.commands.reporting import reported
     from runevals.document import read
     from runevals.publish import check_outputs, publish
@@ -58,6 +60,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         loaded = load_suites(settings)
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
         report = rejudged(report, str(head), settings, loaded)
+    report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     conclusion = pipeline.decide(report, baseline, settings)
 
     def write() -> list[Path]:

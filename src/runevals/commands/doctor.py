@@ -8,10 +8,11 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.finding import tell_finding
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, told_by
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Grouped)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options()
 @environment_option

@@ -18,7 +18,9 @@ evaluator takes `weight`; those with a scale take `threshold`, on that scale.
 
 *Layer* is where a check counts: facts, behavior, or the judge's opinion. An answer under an example is the text
 that the target returns; an object with `output` or `value` is a [recorded answer](running.md#targets), which also
-says what else the target reported."""
+says what else the target reported.
+
+![Five checks of a case in the report: two failed, three passed, each with its reason](evaluators.png)"""
 
 
 def page() -> str:

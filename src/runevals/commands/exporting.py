@@ -55,14 +55,14 @@ def exportable(suites: Sequence[Suite | SuiteInfo], wanted: str | None = None) -
 def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> str:
     """The text of the document: the suite's own file with its output fields filled in, where it is one."""
     from runevals import dialects
+    from runevals.commands.hiding import without_either
     from runevals.dialects import scored
-    from runevals.redact import redacted, redactor
 
     path = settings.repository / suite.path
     is_document = suite.dialect == eval_document.NAME
     if is_document and path.is_file():
         source = eval_document.upgraded(dialects.read(path, suite.path).value)
-        plain = redacted(source, redactor(settings.environment, settings.key_names))
+        plain = without_either(source, settings)
         document = scored.filled(plain, report, suite.path)
     else:
         document = scored.made(report, suite.path, checked_by_default=is_document)

@@ -2,43 +2,77 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import click
 
 from runevals.commands.kept import newest, readable
+from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.telling import shown
 from runevals.errors import InvalidSettings
 from runevals.inert import one_line
-from runevals.records import Conclusion
 from runevals.reporters.console import MARKS
+from runevals.reporters.history import PastRun, name_of, of_like, render
 from runevals.wording import money, percent, plural, score
 
 BARS = "▁▂▃▄▅▆▇█"
+PAGE = KEPT_RESULTS.parent / "history.html"
 
 
 @click.command("history")
 @click.argument("documents", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[DOC]...")
 @click.option("--last", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs.")
-def command(documents: tuple[Path, ...], last: int) -> None:
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page: FILE.html."
+)
+@click.option("--open", "opened", is_flag=True, help=f"Open the page in a browser; by itself, it is {PAGE}.")
+def command(documents: tuple[Path, ...], last: int, output: Path | None, *, opened: bool) -> None:
     """Show pass rate and score of past runs, the oldest first: of .evals/results, or of the DOCs named.
 
     A DOC is a results document or a folder of them. What is none is named and passed over.
 
     \b
-    Example:
+    Examples:
       runevals history --last 5
+      runevals history --output history.html --open
     """
+    page = output or (PAGE if opened else None)
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise InvalidSettings(f"--output {page}: the history is a page; name it FILE.html")
+    runs = _runs(documents, last, page)
+    if page is None:
+        for line in _lines(runs):
+            click.echo(shown(line))
+        return
+    from runevals.publish import write_whole
+
+    write_whole(page, render(runs))
+    click.echo(f"Written: {page}")
+    if opened:
+        open_in_browser(page)
+
+
+def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
+    """In the order of time. Raises InvalidSettings where there are none."""
     named = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
     files = [file for path in named for file in (newest(path, last) if path.is_dir() else [path])]
-    runs = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
-    if not runs:
+    found = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
+    if not found:
         where = ", ".join(map(str, named)) or KEPT_RESULTS.as_posix()
         raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")
-    for line in _lines(runs):
-        click.echo(shown(line))
+    return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in found]
+
+
+def _link(document: Path, page: Path | None) -> str | None:
+    """The address of a run's own report, as a link from `page` has it; None where there is no report."""
+    report = document.with_suffix(".html")
+    if page is None or not report.is_file():
+        return None
+    return quote(os.fsencode(Path(os.path.relpath(report.resolve(), page.resolve().parent)).as_posix()))
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
@@ -50,20 +84,17 @@ def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
     )
 
 
-def _lines(runs: Sequence[tuple[Path, Conclusion]]) -> Iterator[str]:
-    """Runs of the same suites stand together: others are not comparable."""
-    groups: dict[tuple[str, ...], list[tuple[Path, Conclusion]]] = {}
-    for path, run in runs:
-        groups.setdefault(tuple(suite.path for suite in run.report.run.suites), []).append((path, run))
-    for number, (suites, group) in enumerate(groups.items()):
+def _lines(runs: Sequence[PastRun]) -> Iterator[str]:
+    alike = of_like(runs)
+    for number, (names, like) in enumerate(alike.items()):
         if number:
             yield ""
-        yield one_line(", ".join(suites), 76)
-        totals = [run.report.totals for _, run in group]
+        yield name_of(*names, alike)
+        totals = [run.report.totals for run in like]
         yield from _trend("pass rate", [total.pass_rate for total in totals], (0.0, 1.0))
         yield from _trend("score", [total.composite for total in totals], (1.0, 5.0))
-        for path, run in group:
-            yield _row(path, run)
+        for run in like:
+            yield _row(run)
 
 
 def _trend(name: str, values: Sequence[float | None], scale: tuple[float, float]) -> Iterator[str]:
@@ -73,12 +104,12 @@ def _trend(name: str, values: Sequence[float | None], scale: tuple[float, float]
         yield f"  {name:<9}  {sparkline(values, *scale)}  {wording(known[0])} → {wording(known[-1])}"
 
 
-def _row(path: Path, run: Conclusion) -> str:
+def _row(run: PastRun) -> str:
     report = run.report
     commit = "–" if report.run.commit is None else one_line(report.run.commit, 40)[:7]
     cost = "" if report.totals.cost_usd is None else f"  {money(report.totals.cost_usd)}"
     return (
-        f"  {MARKS[run.verdict.outcome]} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}  {commit:<7}"
-        f"  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"
-        f"  {score(report.totals.composite):>4}{cost}  {one_line(path.name, 40)}"
+        f"  {MARKS[run.conclusion.verdict.outcome]} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
+        f"  {commit:<7}  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"
+        f"  {score(report.totals.composite):>4}{cost}  {one_line(run.name, 40)}"
     )

@@ -20,7 +20,7 @@ def command() -> None:
     """Hold the judge against people, or against attacks.
 
     \b
-    Example:
+    Examples:
       runevals judge calibrate gold.jsonl
       runevals judge check
     """

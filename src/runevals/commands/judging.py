@@ -13,13 +13,13 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
+from runevals.commands.hiding import base_without_patterns
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
+from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
-from runevals.commands.telling import progress
-from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.dialects import prompt_yml
 from runevals.errors import InvalidSettings, RunevalsError
 from runevals.journal import Journal
@@ -27,8 +27,10 @@ from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
+from runevals.regression import Strictness
 from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
+from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
@@ -40,7 +42,7 @@ class Asked:
 
     ref: str | None
     told: Told
-    quiet: bool
+    detail: Detail = "counts"  # of what is told on the way
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
@@ -76,6 +78,7 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
     if baseline is None and asked.stored is not None and settings.shard is None:
         baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
+    baseline = base_without_patterns(baseline, settings)  # it may be older than they are
     if baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
@@ -124,7 +127,8 @@ def _against(
     else:
         screening = baseline
     with _measuring(settings, loaded, asked) as head:
-        watch = progress(len(head.plan.trials), quiet=asked.quiet)
+        phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
+        watch = progress(head, detail=asked.detail, phase=phase, at_most=at_most)
         conclusion = pipeline.measure(head, screening, watch)
         if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
@@ -206,17 +210,21 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
             )
         suites = loading.load_suites(told)
         base_settings = replace(
-            loading.with_target(told, suites.suites), baseline=None, repeat=repeat, cache_target=False
+            loading.with_target(told, suites.suites),
+            baseline=None,
+            repeat=repeat,
+            cache_target=False,
+            redact_patterns=settings.redact_patterns,
         )
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
-                watch = progress(len(base.plan.trials), quiet=asked.quiet)
+                watch = progress(base, detail=asked.detail, phase="base")
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
             with _measuring(
                 replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
             ) as head:
-                watch = progress(len(base.plan.trials) + len(head.plan.trials), quiet=asked.quiet)
+                watch = progress(base, head, detail=asked.detail, phase="base and head")
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
@@ -235,6 +243,7 @@ def _on_base_suite(
                 not_from=None,
                 repeat=settings.repeat,
                 verify=settings.verify,
+                redact_patterns=settings.redact_patterns,
                 rule=settings.rule,
                 gates=settings.gates,
                 verify_repeats=settings.verify_repeats,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, told_by
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from runevals.settings import Settings, Told
 
 
-@click.command("merge")
+@click.command("merge", cls=Grouped)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
@@ -35,8 +36,9 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     base is run again, if target and judge are those of the shards and can be asked from here.
 
     \b
-    Example:
-      runevals merge shard-1.json shard-2.json -o results.json --baseline base.json
+    Examples:
+      runevals merge shard-1.json shard-2.json --output results.json
+      runevals merge shards/ --baseline base.json
     """
     from dataclasses import replace
 
@@ -84,6 +86,7 @@ def merged_conclusion(
     from dataclasses import replace
 
     from runevals.baseline import read_baseline
+    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.commands.merging import FILTERS, judged_together
 
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
@@ -92,7 +95,8 @@ def merged_conclusion(
     baseline, more = read_baseline(settings)
     all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=all_notices))
-    return judged_together(report, baseline or stored, settings, told)
+    report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
+    return judged_together(report, base, settings, told)
 
 
 def _texts(value: object) -> Any:

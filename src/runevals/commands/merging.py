@@ -8,14 +8,15 @@ from runevals import pipeline
 from runevals.commands.building import real_world
 from runevals.commands.judging import Asked, fresh_look, rerunnable, within_limits
 from runevals.commands.provenance import provenance
-from runevals.compare import VERIFY_OFF, Strictness, needs_verification
 from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.regression import Strictness
 from runevals.score import nothing_run
 from runevals.settings import Settings, Told, resolve
+from runevals.verification import VERIFY_OFF, needs_verification
 
 FILTERS = ("category", "tag", "filter")
 
@@ -29,7 +30,7 @@ def judged_together(report: RunReport, baseline: Baseline | None, settings: Sett
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
     if baseline is None:
         return pipeline.decide(report, None, settings)
-    asked = Asked(ref=None, told=told, quiet=False)
+    asked = Asked(ref=None, told=told)
     return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
 
 

@@ -24,6 +24,7 @@ _TYPES: Mapping[str, Any] = {
     "whole": click.INT,
     "number": click.FLOAT,
 }
+_METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
 def settings_options(*names: str) -> Callable[[F], F]:
@@ -84,6 +85,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
         setting.name,
         type=_TYPES[setting.kind],
         default=None,
-        metavar={"whole": "N", "number": "SHARE"}.get(setting.kind, "TEXT"),
+        metavar=setting.metavar or "|".join(setting.choices) or _METAVARS[setting.kind],
+        shell_complete=lambda _context, _option, begun: [c for c in setting.choices if c.startswith(begun)],
         help=setting.help + (" Several: separate by commas." if setting.kind == "texts" else "") + default,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.plan import RunPlan, judged_checks
 from runevals.settings import Settings
@@ -15,7 +16,7 @@ from runevals.shard import shards_of
 from runevals.wording import plural
 
 
-@click.command("plan")
+@click.command("plan", cls=Grouped)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options()
 @environment_option

@@ -7,6 +7,9 @@ from runevals.records import Provenance
 from runevals.settings import Settings
 from runevals.settings_table import SETTINGS
 
+# From where the target is asked changes no answer, and the name of a cluster's host is nobody else's business.
+_LEFT_OUT = frozenset({"suites", "baseline", "executor", "ray_address"})
+
 
 def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
     """Of which commit a run here is, and with what it was told."""
@@ -25,9 +28,6 @@ def told(settings: Settings) -> dict[str, object]:
     for setting in SETTINGS:
         if settings.origins.get(setting.name, "default") != "default" and hasattr(settings, setting.name):
             value = getattr(settings, setting.name)
-            if isinstance(value, str | int | float | bool | tuple) and setting.name not in (
-                "suites",
-                "baseline",
-            ):
+            if isinstance(value, str | int | float | bool | tuple) and setting.name not in _LEFT_OUT:
                 plain[setting.name] = list(value) if isinstance(value, tuple) else value
     return plain

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from runevals import loading
 from runevals.commands.building import real_world, require_judge
+from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.commands.telling import progress
 from runevals.errors import InvalidSettings
 from runevals.loading import Loaded
 from runevals.pipeline import Measurement
@@ -38,7 +38,7 @@ def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded) 
     with real_world(settings, suites, target=RecordedTarget.from_report(report, shown)) as world:
         loading.rehearse(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(len(trials), quiet=False)(side.measured(trials)):
+        for _ in progress(side, total=len(trials))(side.measured(trials)):
             pass
         found = side.report()
     run = replace(report.run, judge=found.run.judge, suites=found.run.suites)

@@ -17,13 +17,14 @@ import click
 
 from runevals import __version__
 from runevals.cache import Cache, SignedCache
+from runevals.commands.hiding import text_redactor
 from runevals.commands.provenance import provenance
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
 from runevals.journal import Journal
 from runevals.publish import write_whole
 from runevals.records import Conclusion
-from runevals.redact import redactor
+from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.wording import plural
 
@@ -51,14 +52,16 @@ class UnfinishedRun:
         paid = settings.target is not None and settings.target.type in PAID
         cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
         answers = cache.info().answers
+        new = self._words is not None
         if self._words is not None:
             self._begin(self._words)
         elif self._secret is None or answers != 0:
             found = "answers that cannot be read" if answers is None else plural(answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
         try:
-            redact = redactor(settings.environment, settings.key_names)
-            yield Journal(kept=SignedCache(cache, self._secret or b""), side="head", redact=redact)
+            with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
+                redact, kept = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
+                yield Journal(kept=kept, side="head", redact=redact, new=new)
         finally:
             nothing = cache.info().answers == 0
             cache.close()

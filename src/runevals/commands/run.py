@@ -14,29 +14,44 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.exporting import exportable, exported, format_option, separated
+from runevals.commands.grouped import Grouped
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import at_terminal, warn
+from runevals.commands.warming import load_sdk_beside
 from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
     from runevals.commands.judging import Asked
+    from runevals.commands.progress import Detail
     from runevals.commands.resuming import Unfinished, UnfinishedRun
     from runevals.loading import Loaded
 
 
-@click.command("run")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--prompts-file", multiple=True, metavar="PATH", help="A suite file, folder or glob; repeatable.")
+@click.command("run", cls=Grouped)
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
+@click.option(
+    "--prompts-file",
+    multiple=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="A suite file, folder or glob; repeatable.",
+)
 @click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
 @click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask for prompts one at a time, and offer to save them.")
-@click.option("--evaluate-only", metavar="FILE", help="Score the responses that stand in FILE, call no target.")
+@click.option(
+    "--evaluate-only",
+    type=click.Path(),
+    metavar="FILE",
+    help="Score the responses that stand in FILE, call no target.",
+)
 @click.option(
     "-o",
     "--output",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
 )
@@ -60,6 +75,7 @@ if TYPE_CHECKING:
 @click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
 @click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
+@click.option("-v", "--verbose", is_flag=True, help="Also a line for every trial as it is done.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -104,7 +120,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     _told_once(paths, told)
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
-    asked = Asked(ref=told["base"], told=words, quiet=told["quiet"])
+    asked = Asked(ref=told["base"], told=words, detail=_detail(told))
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
@@ -115,7 +131,9 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     if told["watched"]:
         from runevals.commands.watching import watch
 
-        watch(words, quiet=told["quiet"])
+        watch(words, asked.detail)
+    if not told["dry_run"]:
+        load_sdk_beside(settings)
     loaded = _suites(settings, told)
     if told["dry_run"]:
         from runevals.commands.plan import describe
@@ -125,6 +143,10 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
     return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+
+
+def _detail(told: Mapping[str, Any]) -> Detail:
+    return "none" if told["quiet"] else "trials" if told["verbose"] else "counts"
 
 
 def _run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
@@ -23,21 +24,41 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
 
 @click.command("schema")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@click.option("--write", "folder", metavar="FOLDER", help="Write them all into this folder, as NAME.schema.json.")
+def command(name: str | None, folder: str | None) -> None:
     """List the JSON Schemas, or print the one with this NAME.
 
     \b
-    Example:
+    Examples:
       runevals schema settings > runevals.schema.json
+      runevals schema --write .vscode/schemas
     """
     from runevals.errors import ToldWrong
     from runevals.nearest import did_you_mean
     from runevals.schema_check import schema
 
+    if name is not None and name not in SCHEMAS:
+        raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
+    if folder is not None:
+        for known in SCHEMAS if name is None else [name]:
+            click.echo(_written(Path(folder), known))
+        return
     if name is None:
         for known, place in SCHEMAS.items():
             click.echo(f"{known:<14} {schema(*place).get('title', '')}")
         return
-    if name not in SCHEMAS:
-        raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
-    click.echo(json.dumps(schema(*SCHEMAS[name]), indent=2, ensure_ascii=False))
+    click.echo(_text(name))
+
+
+def _text(name: str) -> str:
+    from runevals.commands.schema_names import for_editors
+
+    return json.dumps(for_editors(*SCHEMAS[name]), indent=2, ensure_ascii=False)
+
+
+def _written(folder: Path, name: str) -> Path:
+    from runevals.publish import write_whole
+
+    path = folder / f"{name}.schema.json"
+    write_whole(path, _text(name) + "\n")
+    return path

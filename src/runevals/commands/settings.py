@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.endpoints import judges_named
 from runevals.settings import Settings, SuiteEntry
 
 
-@click.command("settings")
+@click.command("settings", cls=Grouped)
 @settings_options()
 @environment_option
 def command(**told: Any) -> None:

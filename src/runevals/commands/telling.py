@@ -1,4 +1,4 @@
-"""What a run says while it runs and when it is done."""
+"""What a run says when it is done, and what to mind in its suites."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ import os
 import shutil
 import sys
 import textwrap
-import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 from runevals.inert import log_text, visible
-from runevals.records import Conclusion, Outcome, SuiteProblem
+from runevals.records import Conclusion, SuiteProblem
 from runevals.redact import redactor
-from runevals.wording import money, plural
 
-if TYPE_CHECKING:
-    from runevals.evaluate import Evaluation
-    from runevals.pipeline import Watch
-
-LINE_EVERY_S = 30.0
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
 MOST_WARNINGS = 20
 
@@ -82,72 +74,6 @@ def warn_runner(text: str) -> None:
         click.echo(warning_command(told))
     else:
         click.echo(shown(f"Warning: {told}"), err=True)
-
-
-def progress(total: int, *, quiet: bool) -> Watch:
-    """What to wrap the evaluations in: a bar at a terminal, else a line now and then, nothing if `quiet`."""
-    if quiet:
-        return iter
-    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        return lambda evaluations: _bar(evaluations, total)
-    return lambda evaluations: _lines(evaluations, total)
-
-
-def _bar(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation]:
-    from rich.console import Console  # 80 ms that only a terminal pays
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console, counts = Console(stderr=True), _Counts()
-    columns = (
-        BarColumn(bar_width=min(40, console.width // 5)),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(str(counts), total=total)
-        for evaluation in evaluations:
-            counts.add(evaluation)
-            bar.update(task, advance=1, description=str(counts))
-            yield evaluation
-
-
-def _lines(evaluations: Iterator[Evaluation], total: int) -> Iterator[Evaluation]:
-    counts = _Counts()
-    told = time.monotonic()
-    for evaluation in evaluations:
-        counts.add(evaluation)
-        if time.monotonic() - told >= LINE_EVERY_S:
-            told = time.monotonic()
-            click.echo(f"{counts.done} of {plural(total, 'trial')} done, {counts}", err=True)
-        yield evaluation
-
-
-class _Counts:
-    def __init__(self) -> None:
-        self.done = self.passed = self.failed = self.errored = 0
-        self.cost_usd: float | None = None  # of target and judge, as far as it is known
-
-    def add(self, evaluation: Evaluation) -> None:
-        from runevals.score import status_of
-
-        self.done += 1
-        status = status_of([result for turn in evaluation.turns for result in turn])
-        self.passed += status is Outcome.PASSED
-        self.failed += status is Outcome.FAILED
-        self.errored += status is Outcome.ERRORED
-        costs = [turn.response.cost_usd for turn in evaluation.trace.turns]
-        costs += [result.cost_usd for turn in evaluation.turns for result in turn]
-        for cost in costs:
-            if cost is not None:
-                self.cost_usd = (self.cost_usd or 0.0) + cost
-
-    def __str__(self) -> str:
-        told = [f"{self.passed} passed", f"{self.failed} failed"]
-        told += [f"{self.errored} not measured"] if self.errored else []
-        told += [] if self.cost_usd is None else [money(self.cost_usd)]
-        return ", ".join(told)
 
 
 def shown(text: str) -> str:

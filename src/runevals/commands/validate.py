@@ -95,14 +95,14 @@ def command(
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
     """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
     from runevals.health import findings
-    from runevals.loading import load_suites, rehearse
+    from runevals.loading import read_suites, required, unusable
     from runevals.plan import make_plan
     from runevals.sandbox import Sandbox
 
-    loaded = load_suites(settings)
+    read, problems = read_suites(settings)
     with Sandbox(workers=1) as sandbox:
+        loaded = required(read, [*problems, *unusable(read.suites, sandbox)])
         plan = make_plan(loaded.suites, settings)
-        rehearse(plan, sandbox)
         return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
 

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from runevals.commands.judging import Asked, judged
+from runevals.commands.progress import Detail
 from runevals.commands.telling import shown, tell, warn
 from runevals.dependencies import files_of
 from runevals.errors import INTERRUPTED, InvalidSettings, RunevalsError
@@ -36,17 +37,17 @@ class _Seen:
     stamps: Stamps = field(default_factory=dict)
 
 
-def watch(told: Told, *, quiet: bool) -> NoReturn:
+def watch(told: Told, detail: Detail) -> NoReturn:
     """Runs everything, then the cases that a change concerns. Raises RunevalsError for the first run only."""
     if told.environment.get("CI"):
         raise InvalidSettings("--watch is for somebody who looks on, and CI is set; leave it out")
-    seen = _run(_Seen(), told, quiet=quiet)
+    seen = _run(_Seen(), told, detail)
     _tell_watching(seen)
     stamps = seen.stamps
     while True:
         stamps = _changed(stamps)
         try:
-            before, seen = seen, _run(seen, told, quiet=quiet)
+            before, seen = seen, _run(seen, told, detail)
         except RunevalsError as error:
             click.echo(shown(f"Error: {error}"), err=True)
             _tell_watching(seen)
@@ -61,7 +62,7 @@ def _tell_watching(seen: _Seen) -> None:
     click.echo(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
 
 
-def _run(seen: _Seen, told: Told, *, quiet: bool) -> _Seen:
+def _run(seen: _Seen, told: Told, detail: Detail) -> _Seen:
     """Runs the cases that are not as they were seen, all of them where anything else changed."""
     settings = resolve(told)
     loaded = load_suites(settings)
@@ -79,7 +80,7 @@ def _run(seen: _Seen, told: Told, *, quiet: bool) -> _Seen:
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
         against = settings if everything else replace(settings, baseline=None)  # a part is no whole result
-        conclusion = judged(against, part, Asked(ref=None, told=told, quiet=quiet))
+        conclusion = judged(against, part, Asked(ref=None, told=told, detail=detail))
         tell(conclusion)
         if conclusion.verdict.exit_code == INTERRUPTED:
             raise KeyboardInterrupt

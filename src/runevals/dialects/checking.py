@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.dialects.reading import Place, Source
@@ -86,21 +86,43 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
             )
 
 
-def listed(source: Source, dialect: str, key: str) -> tuple[dict[str, Any], Place, list[SuiteProblem]]:
-    """A file that is a list, or an object with the list under `key`: (the object, where the list is, problems)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A file that holds a list: as an object with the list in it, where the list is, and what the schema says.
+
+    `sound` are the entries that nothing is said of, by their places in the list.
+    """
+
+    document: dict[str, Any]
+    root: Place
+    problems: list[SuiteProblem]
+    sound: Sequence[int]
+
+
+def listed(source: Source, dialect: str, key: str) -> Listed:
+    """A file that is a list, or an object with the list under `key`."""
     value: Any = source.value
     root: Place = () if isinstance(value, list) else (key,)
     document = value if root else {key: value}
-    problems = [
-        source.problem(
-            complaint.place if root else complaint.place[1:],
-            complaint.message,
-            key=complaint.key,
-            rule=complaint.rule,
-        )
-        for complaint in complaints("runevals.dialects", dialect, document)
-    ]
-    return document, root, problems
+    problems, places = schema_problems(source, dialect)
+    return Listed(document=document, root=root, problems=problems, sound=sound(places, root, document.get(key)))
+
+
+def schema_problems(source: Source, dialect: str) -> tuple[list[SuiteProblem], Sequence[Place]]:
+    """Everything that the schema of the file's format has against it, and the places that it is said of."""
+    told = list(complaints("runevals.dialects", dialect, source.value))
+    problems = [source.problem(each.place, each.message, key=each.key, rule=each.rule) for each in told]
+    return problems, [each.place for each in told]
+
+
+def sound(places: Iterable[Place], under: Place, entries: object) -> Sequence[int]:
+    """The `entries` under a place in which no problem is; none where one is elsewhere, for it may concern all."""
+    broken: set[object] = set()
+    for place in places:
+        if place[: len(under)] != under or len(place) == len(under):
+            return ()
+        broken.add(place[len(under)])
+    return [index for index in range(len(entries) if isinstance(entries, list) else 0) if index not in broken]
 
 
 def in_order(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
-from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected, spec_at
+from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected, sound, spec_at
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn
@@ -107,13 +107,11 @@ class _Loader:
         document = upgraded(self.source.value)
         self.version = self._version(document)
         self._shape_notices()
-        for complaint in complaints("runevals.dialects", NAME, document):
-            self._complain(complaint)
-        cases: list[Case] = []
-        if not any(problem.level == "error" for problem in self.problems):
-            cases = [self._case(document, index) for index in range(len(document["items"]))]
+        whole = self._sound(document)
+        cases = [self._case(document, index) for index in whole]
+        if cases:
             self._version_notice()
-            self.problems += duplicate_keys(cases, self._pointer_of)
+        self.problems += duplicate_keys(cases, lambda number: self._pointer_of(whole[number]))
         return Suite(
             name=self.source.path,
             path=self.source.path,
@@ -126,6 +124,19 @@ class _Loader:
         )
 
     # -- the document as a whole
+
+    def _sound(self, document: Mapping[str, Any]) -> Sequence[int]:
+        """Tells what the schema says; the items that it has nothing against, none where all may be wrong."""
+        places: list[Place] = [()] if self._errors else []
+        for complaint in complaints("runevals.dialects", NAME, document):
+            before = self._errors
+            self._complain(complaint)
+            places += [complaint.place] if self._errors > before else []
+        return sound(places, ("items",), document.get("items"))
+
+    @property
+    def _errors(self) -> int:
+        return sum(problem.level == "error" for problem in self.problems)
 
     def _version(self, document: Mapping[str, Any]) -> Version:
         declared = document.get("schemaVersion")

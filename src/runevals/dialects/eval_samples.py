@@ -33,20 +33,21 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
     if _is_one(source.value):
         return load(_alone(source), options)
-    document, root, problems = listed(source, NAME, "samples")
+    file = listed(source, NAME, "samples")
+    document, root, problems = file.document, file.root, file.problems
     cases: list[Case] = []
-    if not problems:
-        for index, sample in enumerate(document["samples"]):
-            reader = Assertions(
-                source=source,
-                sample=sample,
-                folder=options.folder,
-                root=options.root,
-                definitions=options.definitions,
-            )
-            cases.append(_case(source, (*root, index), sample, reader))
-            problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
-        problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
+    for index in file.sound:
+        sample = document["samples"][index]
+        reader = Assertions(
+            source=source,
+            sample=sample,
+            folder=options.folder,
+            root=options.root,
+            definitions=options.definitions,
+        )
+        cases.append(_case(source, (*root, index), sample, reader))
+        problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
+    problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
     requires = document.get("requires") if isinstance(document, dict) else None
     return Suite(
         name=source.path,

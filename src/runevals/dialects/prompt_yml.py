@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint, key_of_prompts
-from runevals.dialects.checking import duplicate_keys, in_order
+from runevals.dialects.checking import duplicate_keys, in_order, schema_problems
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.prompt_evaluators import Evaluators
 from runevals.dialects.reading import Place, Source, pointer
@@ -22,7 +22,7 @@ from runevals.errors import UnrecognisedSuite
 from runevals.inert import one_line
 from runevals.nearest import did_you_mean
 from runevals.records import Case, Message, Suite, SuiteProblem, Turn
-from runevals.schema_check import complaints, schema
+from runevals.schema_check import schema
 
 NAME = "prompt-yml"
 SUFFIXES = (".prompt.yml", ".prompt.yaml")
@@ -45,11 +45,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     if not isinstance(document, dict) or not document.get("testData"):
         told = "has no testData: it is a prompt, and no suite"
         raise UnrecognisedSuite([source.problem((), told, rule="unknown-format")])
-    problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.dialects", NAME, document)
-    ]
-    problems += _unknown(source, document)
+    problems = [*schema_problems(source, NAME)[0], *_unknown(source, document)]
     cases: list[Case] = []
     if not any(problem.level == "error" for problem in problems):
         reader = _Reader.of(source, document)

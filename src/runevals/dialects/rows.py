@@ -100,15 +100,18 @@ def no_input(source: Source) -> SuiteProblem | None:
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
-    document, root, problems = listed(source, NAME, "rows")
+    file = listed(source, NAME, "rows")
+    document, root, problems = file.document, file.root, file.problems
     named = options.evaluators or tuple(document.get("evaluators") or ())
     names = tuple(PRESETS.get(name, name) for name in named)
     cases: list[Case] = []
-    if not problems:
-        problems += _evaluator_problems(source, names, document["rows"], options)
+    if file.sound:
+        sound = [(index, document["rows"][index]) for index in file.sound]
+        every = [row for row in document["rows"] if isinstance(row, dict)]
+        problems += _evaluator_problems(source, names, every, options)
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
-        cases = [_case(source, (*root, index), row, specs) for index, row in enumerate(document["rows"])]
-        problems += duplicate_keys(cases, lambda index: pointer((*root, index)))
+        cases = [_case(source, (*root, index), row, specs) for index, row in sound]
+        problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
     return Suite(
         name=source.path,
         path=source.path,

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint
-from runevals.dialects.checking import duplicate_keys, in_order
+from runevals.dialects.checking import duplicate_keys, in_order, schema_problems, sound
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
-from runevals.schema_check import complaints
 
 NAME = "skill-cases"
 CATEGORIES = ("replay", "regression", "redteam")
@@ -41,17 +40,14 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     value: Any = source.value
     root: Place | None = None if isinstance(value, list) else ()
     document = value if isinstance(value, list) else [value]
-    problems: list[SuiteProblem] = []
-    for complaint in complaints("runevals.dialects", NAME, document):
-        place = complaint.place if root is None else complaint.place[1:]
-        problems.append(source.problem(place, complaint.message, key=complaint.key, rule=complaint.rule))
+    problems, places = schema_problems(source, NAME)
     cases: list[Case] = []
-    if not problems:
-        for index, raw in enumerate(document):
-            place = (index,) if root is None else ()
-            spec = _expected(source, place, raw, problems)
-            cases.append(_case(source, place, raw, spec))
-        problems += duplicate_keys(cases, lambda index: pointer((index,) if root is None else ()))
+    whole = sound(places if root is None else [(0, *place) for place in places], (), document)
+    for index in whole:
+        place = (index,) if root is None else ()
+        spec = _expected(source, place, document[index], problems)
+        cases.append(_case(source, place, document[index], spec))
+    problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
     return _suite(source.path, cases, in_order(problems))
 
 

@@ -60,7 +60,7 @@ class Judgement:
     cached: bool = False  # kept from an earlier call, and free
 
 
-CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "json_schema"]
+CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "redact", "json_schema"]
 Language = Literal["javascript", "python"]
 
 
@@ -122,6 +122,10 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
 
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - most do not look at it
         """Why no answer can fail it, None where one can; `expected` is the case's expected text."""
+        return None
+
+    def of_no_json(self, response: Response) -> Verdict | None:  # noqa: ARG002 - most need the result itself
+        """What it finds where a call returned what is no JSON; None where that cannot be said."""
         return None
 
 

@@ -15,8 +15,18 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
+from runevals.records.kept import Kept, moved
 from runevals.records.links import Links
-from runevals.records.problem import CUT_SHORT, ERROR_CODES, NOT_ASKED, RULES, Location, Problem, SuiteProblem
+from runevals.records.problem import (
+    CUT_SHORT,
+    ERROR_CODES,
+    NO_JSON,
+    NOT_ASKED,
+    RULES,
+    Location,
+    Problem,
+    SuiteProblem,
+)
 from runevals.records.report import (
     LABELS,
     AttemptReport,
@@ -43,6 +53,7 @@ __all__ = [
     "ERROR_CODES",
     "LABELS",
     "NOT_ASKED",
+    "NO_JSON",
     "RULES",
     "AttemptReport",
     "Case",
@@ -65,6 +76,7 @@ __all__ = [
     "Gate",
     "GateResult",
     "GateState",
+    "Kept",
     "Layer",
     "Layers",
     "Links",
@@ -96,4 +108,5 @@ __all__ = [
     "Verification",
     "VoteAgreement",
     "Weakening",
+    "moved",
 ]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 _CODES = """
-target_failed target_timeout target_auth target_rate_limited target_unparseable turn_skipped empty_response
+target_failed target_timeout target_auth target_rate_limited target_unparseable
+target_no_json turn_skipped empty_response
 judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
@@ -14,6 +15,7 @@ evidence_missing fetch_failed budget_exhausted interrupted
 """
 ERROR_CODES = frozenset(_CODES.split())
 CUT_SHORT = frozenset({"budget_exhausted", "interrupted"})  # the run ended before it
+NO_JSON = "target_no_json"  # of a result that came and is no JSON: some checks can tell without it
 NOT_ASKED = CUT_SHORT | {"turn_skipped"}  # of answers that were never asked for
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from runevals.records.kept import large
 from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
@@ -37,6 +38,7 @@ class CheckReport:
     cached: bool = False  # what judges said of it was kept from an earlier run
 
 
+@large("output", "tool_calls", "citations", "value", "raised")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
     """One turn: what was asked, what came back, what the checks found."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runevals.records.kept import large
 from runevals.records.problem import Problem
 
 
@@ -28,6 +29,7 @@ class Citation:
     source: str | None = None
 
 
+@large("text", "tool_calls", "citations", "value", "raised")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer of the target. None always means that the target did not report it."""

@@ -37,6 +37,8 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: "–",
 }
 MOST = 20
+MOST_COMPARED = 100_000  # characters of an answer
+WORDS_BEFORE = 40  # characters before the first difference
 
 
 def render(conclusion: Conclusion) -> str:
@@ -110,8 +112,19 @@ def _case(case: CaseReport, runs: str, answers: tuple[str, str] | None) -> Itera
     if found is not None:
         yield f"      {one_line(found[1].id, 60)}: {one_line(because(found[1]), 160)}   ({case.file}{line})"
     if answers is not None and answers[0] != answers[1]:
-        yield f"      − {one_line(answers[0], 160)}"
-        yield f"      + {one_line(answers[1], 160)}"
+        base, head = _from_the_difference(*(one_line(answer, MOST_COMPARED) for answer in answers))
+        yield f"      − {one_line(base, 160)}"
+        yield f"      + {one_line(head, 160)}"
+
+
+def _from_the_difference(base: str, head: str) -> tuple[str, str]:
+    """Both answers, without the long beginning that they share but for its last words."""
+    pairs = enumerate(zip(base, head, strict=False))
+    same = next((place for place, (a, b) in pairs if a != b), min(len(base), len(head)))
+    if same <= 2 * WORDS_BEFORE:
+        return base, head
+    start = base.rfind(" ", 0, same - WORDS_BEFORE) + 1 or same - WORDS_BEFORE
+    return f"…{base[start:]}", f"…{head[start:]}"
 
 
 def _errored(conclusion: Conclusion) -> Iterator[str]:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -17,7 +18,10 @@ from runevals.reporters.page_overview import overview
 
 NAME = "html"
 FILENAME = "report.html"
-SCRIPTS = ("dom.js", "diff.js", "charts.js", "filters.js", "table.js", "case.js", "sections.js", "main.js")
+SCRIPTS = (
+    *("dom.js", "diff.js", "charts.js", "filters.js", "table.js"),
+    *("case.js", "sections.js", "theme.js", "main.js"),
+)
 # No script, style or request but the page's own two; text can become nothing but text.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
@@ -28,15 +32,25 @@ POLICY = (
 def render(conclusion: Conclusion) -> str:
     """The whole page; what came from outside stands in it as data only."""
     pairs = case_pairs(conclusion)
-    style, script = _style(), _script()
-    return Template(_part("page.html")).substitute(
+    return filled(
+        "page.html",
+        SCRIPTS,
+        title=conclusion.verdict.headline,
+        overview=json.dumps(overview(conclusion, pairs)),
+        rows=json.dumps(rows(pairs)),
+        bodies=bodies(pairs),
+    )
+
+
+def filled(page: str, scripts: Sequence[str], *, title: str, **data: str) -> str:
+    """A page of ours with its style, its scripts, a title and JSON in its places."""
+    style, script = _part("page.css"), _joined(tuple(scripts))
+    return Template(_part(page)).substitute(
         policy=POLICY.format(script=_hash(script), style=_hash(style)),
-        title=html.escape(one_line(conclusion.verdict.headline)),
+        title=html.escape(one_line(title)),
         style=style,
         script=script,
-        overview=embedded(json.dumps(overview(conclusion, pairs))),
-        rows=embedded(json.dumps(rows(pairs))),
-        bodies=embedded(bodies(pairs)),
+        **{name: embedded(text) for name, text in data.items()},
     )
 
 
@@ -50,15 +64,11 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _style() -> str:
-    return _part("page.css")
-
-
-@cache
-def _script() -> str:
-    inner = "\n".join(_part(name) for name in SCRIPTS)
+def _joined(scripts: tuple[str, ...]) -> str:
+    inner = "\n".join(_part(name) for name in scripts)
     return f'(() => {{\n"use strict";\n{inner}}})();\n'
 
 
+@cache
 def _part(name: str) -> str:
     return files("runevals.reporters").joinpath("page", name).read_text(encoding="utf-8")

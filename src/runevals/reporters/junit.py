@@ -108,10 +108,9 @@ def _property(named: tuple[str, str]) -> str:
 
 def _test_text(test: Any) -> str:
     """As the library writes it, with the time in three decimals, as the readers of the format expect."""
-    from junit_xml import TestSuite, to_xml_report_string  # only a run that writes it loads it
+    from junit_xml import TestSuite  # only a run that writes it loads it
 
-    written = ElementTree.fromstring(to_xml_report_string([TestSuite("", [test])], prettyprint=False))  # noqa: S314 - our own text of a moment ago
-    element = written[0][0]
+    element = TestSuite("", [test]).build_xml_doc()[0]
     if "time" in element.attrib:
         element.set("time", f"{float(element.attrib['time']):.3f}")
     return _text(element)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator
 
 from runevals.inert import spreadsheet_cell
@@ -43,11 +42,22 @@ COLUMNS = (
 
 def render(conclusion: Conclusion) -> str:
     """Header and rows, in the order of the results document; unknown values are empty cells."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(_rows(conclusion))
-    return out.getvalue()
+    return "".join(stream(conclusion))
+
+
+def stream(conclusion: Conclusion) -> Iterator[str]:
+    """The same text row by row."""
+    writer = csv.writer(_Through(), lineterminator="\n")
+    yield writer.writerow(COLUMNS)
+    for row in _rows(conclusion):
+        yield writer.writerow(row)
+
+
+class _Through:
+    """A file that hands back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
 
 
 def _rows(conclusion: Conclusion) -> Iterator[list[object]]:

@@ -72,6 +72,18 @@ def _locked() -> str:
     return "strict"
 
 
+# What was redacted before stays as it is; an empty match takes nothing away.
+_REDACT = r"""(call) => {
+  const marks = /^\[redacted(?: \w+)?\]$/;
+  const found = call.patterns.map((pattern) => new RegExp(`\\[redacted(?: \\w+)?\\]|(?:${pattern})`, "gu"));
+  const replaced = (match) => (match === "" || marks.test(match) ? match : "[redacted]");
+  return JSON.stringify(call.texts.map((text) => {
+    const made = found.reduce((sofar, pattern) => sofar.replace(pattern, replaced), text);
+    return made === text ? null : made;
+  }));
+}"""
+
+
 @cache
 def _javascript() -> tuple[Any, Mapping[str, Callable[[Any], Any]]]:
     import quickjs  # loaded when the first pattern comes
@@ -80,7 +92,9 @@ def _javascript() -> tuple[Any, Mapping[str, Callable[[Any], Any]]]:
     context.set_memory_limit(MEMORY_BYTES)
     exec_ = "(call) => JSON.stringify(new RegExp(call.pattern, call.flags).exec(call.text))"
     test = "(call) => new RegExp(call.pattern, call.flags).test(call.text)"
-    return context, {"exec": context.eval(exec_), "test": context.eval(test)}
+    return context, {
+        name: context.eval(code) for name, code in (("exec", exec_), ("test", test), ("redact", _REDACT))
+    }
 
 
 def javascript_test(pattern: str, flags: str, text: str) -> bool:
@@ -89,17 +103,20 @@ def javascript_test(pattern: str, flags: str, text: str) -> bool:
 
 
 def _asked_javascript(what: str, pattern: str, flags: str, text: str) -> Any:
+    return _ask(what, {"pattern": pattern, "flags": flags, "text": text}, f"{pattern}/{flags}")
+
+
+def _ask(what: str, call: Mapping[str, object], shown: str) -> Any:
     import quickjs
 
     context, functions = _javascript()
     try:
         # As JSON, because the binding does not take lone surrogates as text.
-        call = context.parse_json(json.dumps({"pattern": pattern, "flags": flags, "text": text}))
-        return functions[what](call)
+        return functions[what](context.parse_json(json.dumps(call)))
     except quickjs.JSException as error:
         message = str(error).splitlines()[0]
         if message.startswith("SyntaxError"):
-            raise _Refused("evaluator_syntax", f"/{pattern}/{flags}: {message}") from None
+            raise _Refused("evaluator_syntax", f"/{shown}: {message}") from None
         if message == "null":
             raise _Refused("evaluator_memory", "more than 128 MB of memory were needed") from None
         raise _Refused("evaluator_crashed", message) from None
@@ -112,6 +129,14 @@ def _regex(code: str, arguments: dict[str, str]) -> object:
 def _regex_groups(code: str, arguments: dict[str, str]) -> object:
     """The whole match and its groups, None for one that took no part; None where nothing matches."""
     return json.loads(_asked_javascript("exec", code, "", arguments["text"]))
+
+
+def _redact(code: str, arguments: dict[str, Any]) -> object:
+    """Each of the texts without what the patterns match, None where they match nothing."""
+    patterns = json.loads(code)
+    for pattern in patterns:  # by itself first: within the group around it, half a pattern could be whole
+        javascript_test(pattern, "u", "")
+    return json.loads(_ask("redact", {"patterns": patterns, "texts": arguments["texts"]}, "/".join(patterns)))
 
 
 def _json_schema(code: str, arguments: dict[str, str]) -> object:
@@ -216,9 +241,10 @@ def _load(kind: str) -> None:
             _json_schema(json.dumps(schema), {"text": '"2026-01-01T00:00:00Z"'})
 
 
-_KINDS: dict[str, Callable[[str, dict[str, str]], object]] = {
+_KINDS: dict[str, Callable[[str, dict[str, Any]], object]] = {
     "regex": _regex,
     "regex_groups": _regex_groups,
+    "redact": _redact,
     "json_schema": _json_schema,
 }
 

@@ -203,7 +203,7 @@ def _engine(call: Call) -> Engine:
     match call.kind:
         case "regex" | "json_schema" | "skill":
             return call.kind
-        case "regex_groups":
+        case "regex_groups" | "redact":
             return "regex"
         case _:
             return call.language

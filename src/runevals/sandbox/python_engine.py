@@ -7,6 +7,7 @@ import importlib.machinery
 import inspect
 import json
 import linecache
+import math
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -191,6 +192,7 @@ def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callab
     sys.modules["random"].seed()  # every child would else draw the same
     loaded()
     value = action(**given)
+    _require_value(value)
     try:
         return {"value": _plain(value)}
     except MemoryError:
@@ -202,6 +204,16 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
         return {}
+
+
+def _require_value(value: object) -> None:
+    """Refuses what is no JSON value at all, whatever is in it: it equals none, and is no text."""
+    if inspect.iscoroutine(value) or isinstance(value, str | int | list | tuple | dict | None):
+        return
+    if not isinstance(value, float):
+        raise _Refused("evaluator_no_json", f"it returned {type(value).__name__}, which is no JSON")
+    if not math.isfinite(value):
+        raise _Refused("evaluator_no_json", f"it returned {value}, which is no JSON")
 
 
 def _plain(value: object) -> object:

@@ -22,6 +22,7 @@ _ERRORS = frozenset(
         "evaluator_forbidden",
         "evaluator_memory",
         "evaluator_missing_module",
+        "evaluator_no_json",
         "evaluator_syntax",
     }
 )

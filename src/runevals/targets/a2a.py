@@ -38,6 +38,7 @@ class A2ATarget:
         web: WebSettings,
         headers: Mapping[str, str],
         throttle: Throttle,
+        threads: Threads,
         *,
         timeout_s: float,
         deterministic: bool = False,
@@ -53,7 +54,7 @@ class A2ATarget:
         self._throttle = throttle
         self._timeout_s = timeout_s
         self._deterministic = deterministic
-        self._threads = Threads()
+        self._threads = threads
         self._lock = threading.Lock()
         self._refused: str | None = None
         self._client: AgentClient = AgentClient(web, headers, timeout_s)

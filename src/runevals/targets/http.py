@@ -25,6 +25,7 @@ class HttpTarget:
     def __init__(
         self,
         endpoint: JsonEndpoint,
+        threads: Threads,
         *,
         deterministic: bool = False,
         request: Mapping[str, object],
@@ -36,7 +37,7 @@ class HttpTarget:
         self._deterministic = deterministic
         self._request = dict(request)
         self._prices = prices
-        self._threads = Threads()
+        self._threads = threads
         self._reported: set[str] = set()
         self._lock = threading.Lock()
 

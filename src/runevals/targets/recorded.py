@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from runevals.records import (
     RunReport,
     SuiteProblem,
 )
+from runevals.spool import Spool
 from runevals.targets.reported import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
@@ -63,7 +65,7 @@ class RecordedTarget:
             for suite in (conversation.suite, None):
                 found = self._answers.get((suite, conversation.case, attempt, conversation.turn))
                 if found is not None:
-                    return found
+                    return replace(found)  # read once, where it is kept out of memory
         return failed(
             "target_failed",
             f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
@@ -86,6 +88,7 @@ def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
 
         return _from_document(document.parse(read_text(path, shown, document.MAX_BYTES), shown).report)
     answers: dict[Key, Response] = {}
+    spool = Spool()
     problems: list[SuiteProblem] = []
     for line_number, line in enumerate(read_lines(path, shown), start=1):
         if not line.strip():
@@ -99,7 +102,7 @@ def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
             message = f"is no recorded answer: {error}"
             problems.append(SuiteProblem(location=location, pointer="", message=message))
         else:
-            answers[key] = response
+            answers[key] = spool.kept(response)
     if problems:
         raise InvalidSuite(problems)
     return answers, None
@@ -107,10 +110,11 @@ def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
 
 def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
     answers: dict[Key, Response] = {}
+    spool = Spool()
     for case in report.cases:
         for attempt in case.attempts:
             for index, turn in enumerate(attempt.turns, start=1):
-                answers[case.suite, case.key, attempt.attempt, index] = Response(
+                response = Response(
                     text=turn.output or "",
                     tool_calls=turn.tool_calls,
                     citations=turn.citations,
@@ -123,6 +127,7 @@ def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
                     raised=turn.raised,
                     problem=turn.error,
                 )
+                answers[case.suite, case.key, attempt.attempt, index] = spool.kept(response)
     return answers, report.run.target.model
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from runevals.evaluators.kinds import Call, Runs
-from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
 from runevals.targets.reported import failed
 
 DEFAULT_TIMEOUT_S = 5.0
@@ -44,6 +45,9 @@ class SkillTarget:
         )
         if answer.error == "evaluator_syntax":  # it was never called
             return failed("target_failed", f"the skill {skill} cannot be loaded: {answer.reason}")
+        if answer.error == "evaluator_no_json":
+            refused = failed(NO_JSON, f"the skill {skill}: {answer.reason}")
+            return replace(refused, latency_s=answer.duration_s)
         if answer.error == "evaluator_bad_result":  # it returned, so this is no refusal of the skill's
             return failed("target_unparseable", f"the skill {skill}: {answer.reason}")
         if answer.error is not None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import json_equal, raised, result_of
-from runevals.records import Verdict
+from runevals.evaluators.skill.ended import json_equal, no_json, raised, result_of
+from runevals.records import Response, Verdict
 
 
 @evaluator("exact")
@@ -26,6 +26,9 @@ class Exact(Check):
     """
 
     value: object
+
+    def of_no_json(self, response: Response) -> Verdict:
+        return no_json(response)
 
     def check(self, subject: Subject) -> Verdict:
         failed = raised(subject)

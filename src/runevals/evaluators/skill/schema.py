@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
-from runevals.evaluators.skill.ended import raised, result_of
+from runevals.evaluators.skill.ended import no_json, raised, result_of
 from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
-from runevals.records import Verdict
+from runevals.records import Response, Verdict
 
 
 @evaluator("schema")
@@ -31,6 +31,9 @@ class Schema(Scripted):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         return schema_problems(self.schema)
+
+    def of_no_json(self, response: Response) -> Verdict | None:
+        return no_json(response) if "type" in self.schema else None
 
     def call(self, subject: Subject) -> Call | Verdict:
         failed = raised(subject)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import json_equal, raised, result_of
-from runevals.records import Verdict
+from runevals.evaluators.skill.ended import json_equal, no_json, raised, result_of
+from runevals.records import Response, Verdict
 
 
 @evaluator("skill-contains")
@@ -27,6 +27,9 @@ class SkillContains(Check):
     """
 
     values: tuple[object, ...]
+
+    def of_no_json(self, response: Response) -> Verdict:
+        return no_json(response)
 
     def check(self, subject: Subject) -> Verdict:
         failed = raised(subject)

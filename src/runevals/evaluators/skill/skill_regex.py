@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
-from runevals.evaluators.skill.ended import raised, result_of
-from runevals.records import Verdict
+from runevals.evaluators.skill.ended import no_json, raised, result_of
+from runevals.records import Response, Verdict
 
 MATCH = (
     "import re\ndef check(output, sample, assertion):\n    return bool(re.match(assertion['pattern'], output))\n"
@@ -37,6 +37,9 @@ class SkillRegex(Scripted):
             re.compile(self.pattern)
         except (re.error, RecursionError, OverflowError) as error:
             yield "pattern", f"is no regular expression: {error}"
+
+    def of_no_json(self, response: Response) -> Verdict:
+        return no_json(response)
 
     def call(self, subject: Subject) -> Call | Verdict:
         failed = raised(subject)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Layer, Verdict
+from runevals.records import Layer, Response, Verdict
 
 
 @evaluator("timeout_or_error")
@@ -31,8 +31,13 @@ class TimeoutOrError(Check):
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - there is none
         return "every call takes at least 0 ms" if self.max_duration_ms == 0 else None
 
+    def of_no_json(self, response: Response) -> Verdict:
+        return self._ended(response)
+
     def check(self, subject: Subject) -> Verdict:
-        response = subject.response
+        return self._ended(subject.response)
+
+    def _ended(self, response: Response) -> Verdict:
         if response.raised is not None:
             return Verdict(1.0, f"it ended with: {response.raised}")
         took_ms = None if response.latency_s is None else 1000 * response.latency_s

@@ -1,0 +1,164 @@
+"""The `openai` SDK as we call it: an answer is read only so far and for so long. Half a second to import."""
+
+from __future__ import annotations
+
+import math
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from functools import partial
+from typing import Any
+from weakref import finalize
+
+import openai
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
+
+LOOK_EVERY_S = 0.5  # for calls that are late
+
+# The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
+httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
+
+
+class TooLarge(Exception):
+    """An answer that nobody will read."""
+
+
+class ChatClient:
+    """One endpoint's completions as bytes, which cost half of what the SDK's objects do."""
+
+    def __init__(
+        self, *, base_url: str | None, api_key: str, azure_api_version: str | None, timeout_s: float
+    ) -> None:
+        """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
+        self._timeout_s = timeout_s
+        told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
+        if azure_api_version is None:
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url, **told)
+        else:
+            azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
+            self._sdk = partial(openai.AzureOpenAI, **azure, **told)
+        self._certificates = httpx.create_ssl_context()
+        self._lines: list[_Line] = []
+        self._idle = [self._another()]
+        ended = threading.Event()
+        finalize(self, ended.set).atexit = False
+        threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
+
+    def completion(self, body: Mapping[str, object]) -> bytes:
+        """The answer's body. Raises what the SDK raises, and TooLarge."""
+        line = self._borrowed()
+        line.ends_at = deadline = time.monotonic() + self._timeout_s
+        try:
+            reply = line.sdk.post(
+                "/chat/completions", body=body, cast_to=httpx.Response, stream=True, stream_cls=openai.Stream[Any]
+            )
+            with closing(reply):
+                return _whole(reply, deadline)
+        except httpx.TimeoutException as error:
+            raise openai.APITimeoutError(request=error.request) from error
+        except (httpx.RequestError, openai.APIConnectionError) as error:
+            if time.monotonic() > deadline:
+                raise openai.APITimeoutError(request=error.request) from error
+            if isinstance(error, openai.APIConnectionError):
+                raise
+            raise openai.APIConnectionError(request=error.request) from error
+        finally:
+            line.ends_at = math.inf
+            self._idle.append(line)
+
+    def _borrowed(self) -> _Line:
+        """A client that no other call uses: one for all would look at every connection for each call."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._another()
+
+    def _another(self) -> _Line:
+        line = _Line()
+        line.http = openai.DefaultHttpxClient(
+            timeout=self._timeout_s,
+            verify=self._certificates,
+            event_hooks={
+                "request": [line.trace],
+                "response": [partial(_shorten, timeout_s=self._timeout_s)],
+            },
+        )
+        line.sdk = self._sdk(http_client=line.http)
+        self._lines.append(line)
+        return line
+
+
+class _Line:
+    """A client for one call at a time, and the connection that it has."""
+
+    def __init__(self) -> None:
+        self.http: Any = None
+        self.sdk: Any = None
+        self.ends_at = math.inf
+        self._socket: socket.socket | None = None
+
+    def trace(self, request: Any) -> None:
+        request.extensions["trace"] = self._seen
+
+    def _seen(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = info["return_value"].get_extra_info("socket")
+
+    def cut(self) -> None:
+        """Ends the call that is under way, wherever it is."""
+        if self._socket is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _watch(lines: list[_Line], ended: threading.Event) -> None:
+    """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
+    while not ended.wait(LOOK_EVERY_S):
+        for line in [*lines]:
+            if time.monotonic() > line.ends_at + LOOK_EVERY_S:
+                line.ends_at = math.inf
+                line.cut()
+    for line in lines:
+        line.http.close()
+
+
+def _whole(reply: Any, deadline: float) -> bytes:
+    """The body: each read has the client's time limit, all of them together the deadline."""
+    content = bytearray()
+    for chunk in reply.iter_bytes():
+        content += chunk
+        if len(content) > MAX_ANSWER_BYTES:
+            raise TooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
+        if time.monotonic() > deadline:
+            raise openai.APITimeoutError(request=reply.request)
+    return bytes(content)
+
+
+def _shorten(reply: Any, *, timeout_s: float) -> None:
+    """What comes with an error, the SDK reads to its end: there is one now."""
+    if reply.status_code >= 300:
+        reply.stream = _Beginning(reply.stream, time.monotonic() + timeout_s)
+
+
+class _Beginning(httpx.SyncByteStream):  # type: ignore[misc]
+    """What comes of a body until a time, and at most so much of it."""
+
+    def __init__(self, stream: Any, deadline: float) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MAX_ERROR_BYTES
+        for chunk in self._stream:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0 or time.monotonic() > self._deadline:
+                return
+
+    def close(self) -> None:
+        self._stream.close()

@@ -1,0 +1,82 @@
+"""The way to a Ray cluster that is running already."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from runevals.errors import InvalidSettings, WorldRefused
+
+REACH_S = 5.0
+_HANDLED = (signal.SIGINT, signal.SIGTERM)
+HOW = (
+    "start one with `ray start --head`, add machines with `ray start --address HOST:6379`, and name it with "
+    "--ray-address HOST:6379 or RAY_ADDRESS"
+)
+
+
+@contextmanager
+def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[None]:
+    """Within it, this process is a driver of the cluster: the one named, that of RAY_ADDRESS, or this machine's.
+
+    Raises InvalidSettings where Ray is not installed, WorldRefused where there is no cluster that takes us.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise InvalidSettings(
+            f"--executor ray needs Ray ({error}); install it with: pip install 'runevals[ray]'"
+        ) from None
+    if ray.is_initialized():  # for the other side of a comparison
+        yield
+        return
+    address = named or environment.get("RAY_ADDRESS") or "auto"
+    _require_reachable(address)
+    with _signals_kept():
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+        except ConnectionError as error:
+            raise WorldRefused(f"there is no Ray cluster to run on ({address}): {_line(error)}\n{HOW}") from error
+        except ValueError as error:
+            told = f"the address of the Ray cluster, {address}, is none: {_line(error)}"
+            raise InvalidSettings(f"{told}; it is HOST:PORT or ray://HOST:PORT") from error
+        except (OSError, RuntimeError, ImportError, ray.exceptions.RayError) as error:  # other versions, say
+            raise WorldRefused(f"the Ray cluster {address} cannot be used: {_line(error)}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _require_reachable(address: str) -> None:
+    """Ray itself would try for minutes."""
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), REACH_S).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise WorldRefused(f"the Ray cluster {address} cannot be reached: {reason}\n{HOW}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:500]
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Ray takes SIGTERM to itself; how a run ends is ours to say."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = [signal.getsignal(number) for number in _HANDLED]
+    try:
+        yield
+    finally:
+        for number, handler in zip(_HANDLED, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,94 @@
+"""The files of a repository, packed for machines that lack its checkout."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from runevals import git
+from runevals.errors import InvalidSettings
+
+MOST_BYTES = 256 * 1024 * 1024
+_LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # where git does not say
+_MEGABYTE = 1024 * 1024
+
+
+def packed(repository: Path, secrets: Mapping[str, str]) -> bytes:
+    """The files that git tracks or would, as a tar. Dotenv files stay here, and so do links that lead outside.
+
+    Raises InvalidSettings where they are too large to be sent, or one holds one of the `secrets` (value → name).
+    """
+    forbidden = {value.encode(): name for value, name in secrets.items()}
+    content, size = io.BytesIO(), 0
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for name in _names(repository):
+            path = repository / name
+            if _is_dotenv(path) or not _inside(path, repository):
+                continue
+            for value in _found(path, forbidden):
+                raise InvalidSettings(
+                    f"the file {name} holds the value of {forbidden[value]}, and would be sent to the Ray "
+                    "cluster; take it out, or have git ignore the file"
+                )
+            size += path.lstat().st_size
+            if size > MOST_BYTES:
+                raise InvalidSettings(
+                    f"the repository has more than {MOST_BYTES // _MEGABYTE} MiB of files, too much to send "
+                    "to every node of the Ray cluster; what the target does not need, git can ignore"
+                )
+            tar.add(path, name, recursive=False)
+    return content.getvalue()
+
+
+def unpack(parcel: bytes, folder: Path) -> None:
+    """Writes the files under `folder`, and nothing outside it."""
+    with tarfile.open(fileobj=io.BytesIO(parcel)) as tar:
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # the earliest 3.11 has none
+        tar.extractall(folder)  # noqa: S202 - what `packed` made, filtered again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where a repository's paths are on the machine that its files were sent to."""
+
+    before: tuple[Path, ...]  # as it was named, and where links led
+    now: Path
+
+    def path(self, path: Path) -> Path:
+        """The same file there; what is not the repository's keeps its path."""
+        known = (self.now / path.relative_to(before) for before in self.before if path.is_relative_to(before))
+        return next(known, path)
+
+
+def _names(repository: Path) -> Iterator[str]:
+    listed = git.git(repository, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is not None:
+        yield from sorted({name for name in listed.split("\0") if name and not name.startswith(".evals/")})
+        return
+    for folder, folders, files in os.walk(repository):
+        folders[:] = sorted(set(folders) - _LEFT_OUT)
+        yield from sorted(os.path.relpath(Path(folder, name), repository) for name in files)
+
+
+def _is_dotenv(path: PurePath) -> bool:
+    return path.name == ".env" or path.name.startswith(".env.")
+
+
+def _found(path: Path, values: Iterable[bytes]) -> Iterator[bytes]:
+    """Those of `values` that the file holds; one too large to be sent is not read."""
+    content = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
+    return (value for value in values if value in content)
+
+
+def _inside(path: Path, repository: Path) -> bool:
+    """Whether it is there, and leads to nothing outside."""
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return False
+    absolute_link = path.is_symlink() and path.readlink().is_absolute()
+    return target.is_relative_to(repository.resolve()) and not absolute_link and not path.is_dir()

@@ -1,0 +1,47 @@
+"""`--help` of a command with many options: what belongs together stands together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Suites": (
+        *("prompts_file", "prompts", "expected", "interactive", "all", "category", "tag", "filter", "shard"),
+        *("evaluators", "config", "env_name"),
+    ),
+    "Target": (
+        *("target", "model", "repeat", "concurrency", "cache_target", "evaluate_only", "mcp_config", "sandbox"),
+    ),
+    "Judge": ("judge", "judge_model", "no_judge", "judge_concurrency", "cache", "rejudge"),
+    "Comparison": (
+        *("baseline", "base", "verify", "verify_repeats", "alpha", "min_effect", "max_base_age"),
+        *("on_incomparable", "changed_only", "depends_on"),
+    ),
+    "Gates": ("min_pass_rate", "fail_on", "quarantine"),
+    "Limits": ("max_cost", "max_tokens", "max_duration"),
+    "Reports": ("output", "form", "suite", "opened", "redact"),
+    "The run": (
+        *("executor", "ray_address", "resume", "dry_run", "init_only", "watched", "call", "quiet", "verbose"),
+        "log_level",
+    ),
+}
+REST = "Help"
+_PLACES = {name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names)}
+
+
+class Grouped(click.Command):
+    """A command whose options are listed by what they are about, the most wanted first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, REST)}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and isinstance(option, click.Option):
+                title, place = _PLACES.get(option.name or "", (REST, 0))
+                found[title].append((place, record))
+        for title, lines in found.items():
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl([record for _, record in sorted(lines)])

@@ -1,0 +1,66 @@
+"""What of two runs cannot be compared, and what to keep in mind where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from runevals.records import CheckReport, Layer, ModelIdentity, Rule, RunReport
+from runevals.score import run_report, without_checks
+
+
+def judges_differ(head: RunReport, base: RunReport) -> bool:
+    """Whether the scores of their judges mean different things."""
+    return _judge_key(head.run.judge) != _judge_key(base.run.judge)
+
+
+def _judge_key(judge: ModelIdentity | None) -> tuple[object, ...] | None:
+    """What two judges must share: a median of several votes is not spread as one vote is."""
+    if judge is None:
+        return None
+    votes, each = judge.detail.get("votes", 1), judge.detail.get("judges", {})
+    return judge.type, judge.model, judge.prompt_hash, votes, each
+
+
+def _judge_name(judge: ModelIdentity | None) -> str:
+    if judge is None:
+        return "none"
+    votes = judge.detail.get("votes", 1)
+    return (judge.model or judge.type) + (f" by {votes} votes" if votes != 1 else "")
+
+
+def without_judge(report: RunReport) -> RunReport:
+    """`report` as if no judge had been asked."""
+
+    def judged(result: CheckReport) -> bool:
+        return result.layer is Layer.JUDGE or result.judge_model is not None
+
+    return run_report(report.run, [without_checks(case, judged) for case in report.cases])
+
+
+def caveats_of(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+    """What makes the comparison less sure than its numbers look, in words."""
+    age = head.run.started_at - base.run.started_at
+    if age > timedelta(days=rule.max_base_age_days):
+        yield f"the base's run is {age.days} days old; a fresh one makes its verdict surer"
+    if judges_differ(head, base):
+        names = [_judge_name(run.judge) for run in (base.run, head.run)]
+        told = (
+            f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
+        )
+        yield f"judge scores are not comparable and were left out: the judge was {told}"
+    same_request = head.run.target.model == base.run.target.model
+    if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
+        now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
+        yield f"the provider answers with another model than for the base: {before} then, {now} now"
+    known = {(case.suite, case.key): case.fetched for case in base.cases if case.fetched}
+    changed = {
+        url
+        for case in head.cases
+        for url, digest in case.fetched.items()
+        if known.get((case.suite, case.key), {}).get(url, digest) != digest
+    }
+    if changed:
+        yield f"changed since the base was run: {', '.join(sorted(changed)[:5])}"
+    if not base.complete:
+        yield "the base's run is incomplete"

@@ -1,0 +1,36 @@
+"""The lines of a results document as we lay it out → its cases, one by one, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+PLACE = "cases stood here"
+
+
+def cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:
+    """The text of each case; everything else goes to `rest`, with `PLACE` in the list that the cases leave empty.
+
+    A text of JSON has no line breaks within, so that lines tell where a case ends. Raises ValueError for another
+    layout.
+    """
+    left = iter(lines)
+    for line in left:
+        rest.append(line)
+        if line == ' "cases": [\n':
+            yield from _until_closed(left)
+            rest.append(f'"{PLACE}"],\n')
+
+
+def _until_closed(lines: Iterator[str]) -> Iterator[str]:
+    case: list[str] = []
+    for line in lines:
+        case.append(line)
+        if line == "  },\n":
+            yield "".join(case)[: -len(",\n")]
+            case = []
+        elif line == "  }\n":
+            yield "".join(case)
+            if next(lines, None) == " ],\n":
+                return
+            break
+    raise ValueError("the cases do not end as ours do")

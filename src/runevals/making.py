@@ -1,0 +1,129 @@
+"""A target that settings name → the target itself; also on another machine, with the environment there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.chat import Chat, Endpoint
+from runevals.endpoints import JudgeSettings, TargetSettings, api_key
+from runevals.errors import InvalidSettings
+from runevals.github_models import ACCESS, GITHUB_MODELS
+from runevals.prices import Prices
+from runevals.targets import Target, plugin_target
+from runevals.targets.a2a import A2ATarget
+from runevals.targets.command import CommandTarget
+from runevals.targets.environment import cleaned
+from runevals.targets.http import HttpTarget
+from runevals.targets.json_endpoint import JsonEndpoint
+from runevals.targets.openai import OpenAITarget
+from runevals.targets.python import PythonTarget
+from runevals.targets.threads import Threads
+from runevals.throttle import Throttles
+from runevals.web_settings import origin_of
+
+OPENAI = "api.openai.com"  # where calls go that name no address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """All that a live target is made of but the environment: it holds no secret, only names of variables."""
+
+    told: TargetSettings
+    prices: Prices
+    not_from: Path | None = None  # the checkout whose code must not run as this one's
+
+
+def made(recipe: Recipe, environment: Mapping[str, str], throttles: Throttles, threads: Threads) -> Target:
+    """The target; conversation ids that endpoints give are kept in `threads`.
+
+    Raises InvalidSettings for what the environment lacks, and for targets that only answer from files.
+    """
+    told = recipe.told
+    match told.type:
+        case "openai" | "github-models":
+            chat = chat_of(told, environment, throttles, what="target")
+            threading.Thread(target=chat.warm_up, daemon=True).start()
+            return OpenAITarget(
+                chat,
+                system_prompt=told.system_prompt,
+                parameters=told.parameters,
+                prices=recipe.prices,
+                name=told.type,
+            )
+        case "http" | "a2a":
+            return _behind_address(recipe, environment, throttles, threads)
+        case "command":
+            return CommandTarget(
+                told.command,
+                cwd=told.base,
+                env=cleaned(environment),
+                timeout_s=told.timeout_s,
+                deterministic=told.deterministic,
+                request={"model": told.model, "system": told.system_prompt},
+            )
+        case "plugin":
+            return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)
+        case "python":
+            return PythonTarget(
+                told.function or "",
+                cwd=told.base,
+                env=cleaned(environment),
+                timeout_s=told.timeout_s,
+                deterministic=told.deterministic,
+                not_from=recipe.not_from,
+            )
+        case "recorded" | "skill":
+            raise InvalidSettings(f"a {told.type} target is made where its files are")
+
+
+def _behind_address(
+    recipe: Recipe, environment: Mapping[str, str], throttles: Throttles, threads: Threads
+) -> Target:
+    told, web = recipe.told, recipe.told.web
+    assert web is not None  # noqa: S101 - settled with an address
+    headers = web.header_values(environment)
+    throttle = throttles[_host(web.url)]
+    if told.type == "a2a":
+        return A2ATarget(
+            web, headers, throttle, threads, timeout_s=told.timeout_s, deterministic=told.deterministic
+        )
+    return HttpTarget(
+        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
+        threads,
+        deterministic=told.deterministic,
+        request={"model": told.model, "system": told.system_prompt},
+        prices=recipe.prices,
+    )
+
+
+def chat_of(
+    told: TargetSettings | JudgeSettings,
+    environment: Mapping[str, str],
+    throttles: Throttles,
+    *,
+    what: str,
+) -> Chat:
+    """A chat model. Raises InvalidSettings where it needs a key and there is none."""
+    endpoint = Endpoint(
+        model=told.model or "",
+        api_key=api_key(told, environment, what),
+        base_url=told.base_url,
+        azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
+        timeout_s=told.timeout_s,
+        access=ACCESS if told.type == GITHUB_MODELS else "",
+    )
+    return Chat(endpoint, throttles[_host(told.base_url)])
+
+
+def _host(url: str | None) -> str:
+    """Who is called, in the words of an address: name and port. Raises InvalidSettings for what is none."""
+    if url is None:
+        return OPENAI
+    try:
+        return origin_of(url).partition("://")[2] or url
+    except ValueError as error:
+        told = f"the address of a model cannot be read: {error}"
+        raise InvalidSettings(f"{told}; mend base_url in the settings, or OPENAI_BASE_URL") from None

@@ -1,0 +1,117 @@
+"""Past runs on one page: their trend as a picture, and a table of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from runevals.inert import one_line
+from runevals.records import Conclusion, RunReport
+from runevals.reporters.html import filled
+from runevals.wording import money, percent, plural, score, seconds
+
+Json = dict[str, Any]
+Wording = Callable[[float | None], str]
+# `sections.js` has the tables of a page
+SCRIPTS = ("dom.js", "sections.js", "theme.js", "history.js")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """One run: its document's name, and the address of its report's page as the history's page has it."""
+
+    name: str
+    conclusion: Conclusion
+    link: str | None = None
+
+    @property
+    def report(self) -> RunReport:
+        """What was measured."""
+        return self.conclusion.report
+
+
+def of_like(runs: Sequence[PastRun]) -> Mapping[tuple[str, str], Sequence[PastRun]]:
+    """(suites, target) → its runs, in their order: others are not comparable. A suite's targets stand together."""
+    found: dict[tuple[str, str], list[PastRun]] = {}
+    for run in runs:
+        suites = ", ".join(suite.path for suite in run.report.run.suites)
+        found.setdefault((suites, _target(run.report)), []).append(run)
+    first = list(dict.fromkeys(suites for suites, _ in found))
+    return dict(sorted(found.items(), key=lambda group: first.index(group[0][0])))
+
+
+def name_of(suites: str, target: str, alike: Collection[tuple[str, str]]) -> str:
+    """What tells these runs from the others: their suites, and their target where the suites have several."""
+    several = sum(suites == other for other, _ in alike) > 1
+    return f"{one_line(suites, 50)} · {one_line(target, 24)}" if several else one_line(suites, 76)
+
+
+def _target(report: RunReport) -> str:
+    target = report.run.target
+    return f"{target.type} {target.model}" if target.model else target.type
+
+
+def render(runs: Sequence[PastRun]) -> str:
+    """The whole page; `runs` in the order of time."""
+    alike = of_like(runs)
+    groups = [{"name": name_of(*names, alike), **_group(*names, like)} for names, like in alike.items()]
+    days = " to ".join(dict.fromkeys(_moment(run)[:10] for run in (runs[0], runs[-1])))
+    title = f"{plural(len(runs), 'run')}, {days}"
+    return filled("history.html", SCRIPTS, title=title, groups=json.dumps(groups))
+
+
+def _group(suites: str, target: str, runs: Sequence[PastRun]) -> Json:
+    rates = [run.report.totals.pass_rate for run in runs]
+    scores = [run.report.totals.composite for run in runs]
+    return {
+        "title": one_line(suites, 200),
+        "target": f"Target: {one_line(target, 200)}",
+        "trends": [
+            {"name": "Pass rate", "axis": "%", "scale": [0, 1], "points": _points(runs, rates, percent)},
+            {"name": "Score", "axis": "", "scale": [1, 5], "points": _points(runs, scores, score)},
+        ],
+        "runs": [_row(run) for run in runs],
+    }
+
+
+def _points(runs: Sequence[PastRun], values: Sequence[float | None], wording: Wording) -> list[Json]:
+    return [
+        {
+            "value": value,
+            "text": wording(value),
+            "moment": _moment(run),
+            "day": _moment(run)[:10],
+            "outcome": run.conclusion.verdict.outcome,
+            "verdict": one_line(run.conclusion.verdict.headline),
+        }
+        for run, value in zip(runs, values, strict=True)
+    ]
+
+
+def _row(run: PastRun) -> Json:
+    report, verdict = run.report, run.conclusion.verdict
+    totals = report.totals
+    cost = money(totals.cost_usd)
+    if totals.judge_cost_usd is not None:
+        cost = f"{cost}, judge {money(totals.judge_cost_usd)}"
+    return {
+        "moment": _moment(run),
+        "commit": one_line(report.run.commit or "", 40)[:7],
+        "ref": one_line(report.run.ref or ""),
+        "outcome": verdict.outcome,
+        "headline": one_line(verdict.headline, 200),
+        "cases": str(totals.cases),
+        "passRate": percent(totals.pass_rate),
+        "score": score(totals.composite),
+        "cost": cost,
+        "took": seconds(report.run.duration_s),
+        "file": one_line(run.name, 80),
+        "link": run.link,
+    }
+
+
+def _moment(run: PastRun) -> str:
+    return f"{run.report.run.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

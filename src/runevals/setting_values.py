@@ -1,0 +1,70 @@
+"""A setting's value: read from text, held to its kind, bounds and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from runevals.errors import InvalidSettings
+from runevals.nearest import did_you_mean
+from runevals.settings_table import Kind, Setting
+
+
+def parsed(setting: Setting, text: str, shown: str) -> object:
+    """The value that `text` stands for; `shown` names in words where it stands. Raises InvalidSettings."""
+    return checked(setting, _PARSERS[setting.kind](text, shown), shown)
+
+
+def checked(setting: Setting, value: object, shown: str) -> object:
+    """`value` within its bounds and choices. Raises InvalidSettings."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high = setting.minimum, setting.maximum
+        if (low is not None and not value >= low) or (high is not None and not value <= high):
+            bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
+            raise InvalidSettings(f"{shown} is {value:g}; it must be {bounds}")
+    if setting.kind == "whole" and isinstance(value, float):
+        value = int(value)  # 3.0 in a file is the whole number 3
+    for word in value if isinstance(value, list | tuple) else (value,):
+        if setting.choices and word not in setting.choices:
+            hint = did_you_mean(str(word), setting.choices)
+            raise InvalidSettings(f"{shown} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
+    return value
+
+
+def _whole(text: str, shown: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidSettings(f"{shown} must be a whole number, but is '{text}'") from None
+
+
+def _number(text: str, shown: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidSettings(f"{shown} must be a number, but is '{text}'") from None
+
+
+def _yes_no(text: str, shown: str) -> bool:
+    if text.lower() in ("true", "yes", "1", "on"):
+        return True
+    if text.lower() in ("false", "no", "0", "off"):
+        return False
+    raise InvalidSettings(f"{shown} must be true or false, but is '{text}'")
+
+
+def texts(text: str, _shown: str = "") -> tuple[str, ...]:
+    """Words between commas or on lines of their own."""
+    return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
+
+
+def _text(text: str, _shown: str) -> str:
+    return text
+
+
+_PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
+    "text": _text,
+    "texts": texts,
+    "whole": _whole,
+    "number": _number,
+    "yes_no": _yes_no,
+}

@@ -1,0 +1,88 @@
+"""What was said, on disk instead of in memory once there is much of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+from runevals.records import Kept, moved
+
+T = TypeVar("T")
+
+IN_MEMORY = 4 * 1024**2  # characters: small runs never come to a file
+SMALL = 512  # shorter values would save nothing
+
+
+class Spool:
+    """Keeps the large values of records in a temporary file, which is gone with the process however that ends.
+
+    One thread may write, any may read.
+    """
+
+    def __init__(self) -> None:
+        self._left = IN_MEMORY
+        self._file: _File | None = None
+        self._end = 0
+
+    def kept(self, record: T) -> T:
+        """`record` with its large values in the file, if there were many before."""
+        return moved(record, self._keep)
+
+    def _keep(self, value: Any) -> Any:
+        if not value:
+            return value
+        size = len(value if isinstance(value, str) else repr(value))
+        if size < SMALL:
+            return value
+        if self._left > 0:
+            self._left -= size
+            return value
+        from pickle import PicklingError
+
+        try:
+            return self._written(value)
+        except (OSError, PicklingError, AttributeError, TypeError):  # no room, or no plain value: memory may do
+            return value
+
+    def _written(self, value: object) -> Kept:
+        import pickle  # small runs never need it
+
+        if self._file is None:
+            self._file = _File()
+        text = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        if os.pwrite(self._file.number, text, self._end) < len(text):
+            raise OSError("no room left")
+        made = _Written(self._file, self._end, len(text))
+        self._end += len(text)
+        return made
+
+
+class _File:
+    """A file without a name, open while any value in it is known."""
+
+    def __init__(self) -> None:
+        from tempfile import TemporaryFile
+
+        with TemporaryFile(buffering=0) as file:
+            self.number = os.dup(file.fileno())
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
+
+
+class _Written(Kept):
+    """A value in such a file."""
+
+    __slots__ = ("_file", "_length", "_offset")
+
+    def __init__(self, file: _File, offset: int, length: int) -> None:
+        self._file = file
+        self._offset = offset
+        self._length = length
+
+    def read(self) -> Any:
+        import pickle
+
+        written = os.pread(self._file.number, self._length, self._offset)
+        return pickle.loads(written)  # noqa: S301 - our own, of this process, where nobody else can write

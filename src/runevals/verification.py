@@ -1,0 +1,45 @@
+"""A would-be red, seen again: held to a fresh run of the base before it blocks anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from runevals.records import Change, Comparison, ComparisonVerdict, Verification
+
+VERIFY_OFF = "verify: off"
+
+
+def needs_verification(comparison: Comparison) -> bool:
+    """Whether a red must be seen again against a fresh run of the base: a deterministic one need not."""
+    return comparison.verdict is ComparisonVerdict.REGRESSION and not comparison.deterministic
+
+
+def verified(stored: Comparison, fresh: Comparison, changes: Sequence[Change]) -> Comparison:
+    """A red against the stored base, held to a fresh run of it: red again, or not confirmed.
+
+    `changes` are those against both runs of the base together: where they agree, more can be named.
+    """
+    if fresh.verdict is ComparisonVerdict.REGRESSION:
+        return replace(
+            stored,
+            verdict=ComparisonVerdict.REGRESSION,
+            changes=tuple(changes),
+            verification=Verification(state="confirmed", reason=f"confirmed against {fresh.source}"),
+        )
+    if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
+        return unverified(stored, f"{fresh.source} could not be compared with")
+    moved = (stored.base_mean or 0.0) - (fresh.base_mean or 0.0)
+    reason = f"the stored base no longer holds (it moved by {-100 * moved:+.1f} points)".replace("-", "−")
+    return replace(
+        stored,
+        verdict=ComparisonVerdict.NOT_CONFIRMED,
+        verification=Verification(state="not_confirmed", reason=reason),
+    )
+
+
+def unverified(stored: Comparison, why: str) -> Comparison:
+    """A red that could not be verified stands if it is one by the exact p, and says why."""
+    state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
+    return replace(stored, verification=Verification(state=state, reason=f"not verified: {why}"))

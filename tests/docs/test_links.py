@@ -1,0 +1,41 @@
+"""The pages lead to what is there, and every one is found."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs.pages import PAGES, ROOT, anchors, links
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        if ":" in path:
+            continue
+        target = (ROOT / page).parent.joinpath(path).resolve() if path else ROOT / page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.relative_to(ROOT).as_posix()), link
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
+def test_a_page_is_found_from_the_first_ones(page):
+    first = ("README.md", "docs/README.md")
+    found = {(ROOT / start).parent.joinpath(link).resolve() for start in first for link in links(start)}
+    assert page in first or (ROOT / page).resolve() in found
+
+
+def test_each_of_the_six_pages_has_a_picture_that_can_be_made_again():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = re.findall(r"^\d\. \[[^]]+\]\(([\w.]+)\)", index, re.M)
+    assert len(pages) == 6
+    maker = (ROOT / "docs" / "pictures.py").read_text(encoding="utf-8")
+    for page in pages:
+        pictures = [link for link in links(f"docs/{page}") if link.endswith(".png")]
+        assert pictures, page
+        for picture in pictures:
+            assert (ROOT / "docs" / picture).stat().st_size < 120_000
+            assert f'"{picture.removesuffix(".png")}": of_' in maker

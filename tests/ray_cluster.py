@@ -1,0 +1,80 @@
+"""A real Ray cluster on loopback: as many nodes as asked for, each with its own raylet and one CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # has Ray listen, and look for others, there only
+OBJECT_STORE_BYTES = 80_000_000  # the least that Ray takes
+
+
+@dataclass
+class RayCluster:
+    """`raylets` has the process id of each node's raylet, the head's first."""
+
+    address: str
+    raylets: list[int]
+
+    def kill_node(self, number: int) -> None:
+        """As power loss would: everything that runs on the node, at once."""
+        raylet = self.raylets[number]
+        for pid in (*children(raylet), raylet):
+            os.kill(pid, signal.SIGKILL)
+
+
+def children(parent: int) -> list[int]:
+    """The processes that this one started."""
+    listed = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii")
+    return [int(pid) for pid in listed.split()]
+
+
+@contextmanager
+def ray_cluster(nodes: int, folder: str, **environment: str) -> Iterator[RayCluster]:
+    """Starts a cluster whose nodes have this `environment`; its processes are gone afterwards."""
+    told = {**os.environ, **environment, "RAY_USAGE_STATS_ENABLED": "0"}
+    told |= {**LOOPBACK, "RAY_TMPDIR": folder}
+    holder = subprocess.Popen(
+        [sys.executable, __file__, str(nodes)],
+        env=told,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield RayCluster(**json.loads(holder.stdout.readline()))
+    finally:
+        holder.stdin.close()
+        holder.wait(60)
+        holder.stdout.close()
+
+
+def main(nodes: int) -> None:
+    """Holds a cluster until stdin ends."""
+    (Path(os.environ["RAY_TMPDIR"]) / "ray").mkdir()
+    from ray.cluster_utils import Cluster
+
+    sizes = {"num_cpus": 1, "object_store_memory": OBJECT_STORE_BYTES}
+    head = {**sizes, "include_dashboard": False}
+    told = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    for _ in range(nodes - 1):
+        cluster.add_node(**sizes)
+    cluster.wait_for_nodes()
+    raylets = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
+    told.write(json.dumps({"address": cluster.address, "raylets": raylets}) + "\n")
+    told.flush()
+    sys.stdin.read()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,141 @@
+"""What is kept on disk reads as if it were in memory, in every report, and nobody else can read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runevals.pipeline import Measurement
+from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
+from runevals.reporters import REPORTERS, console
+from runevals.sandbox import Sandbox
+from runevals.settings import Told, resolve
+from runevals.spool import IN_MEMORY, Spool
+from runevals.world import World
+from tests.open_files import open_below
+from tests.reporters.conclusions import ALL
+from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
+
+CANARY = "canary-1234567890"
+ROOT = Path(__file__).parents[1]
+OUTPUTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
+
+
+class Elsewhere(Kept):
+    def __init__(self, value):
+        self.value = value
+
+    def read(self):
+        return self.value
+
+
+def elsewhere(case: CaseReport | None) -> CaseReport | None:
+    if case is None:
+        return None
+    return replace(
+        case,
+        attempts=tuple(
+            replace(attempt, turns=tuple(moved(turn, Elsewhere) for turn in attempt.turns))
+            for attempt in case.attempts
+        ),
+    )
+
+
+@pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+def test_every_report_is_the_same_where_answers_are_kept_elsewhere(reporter, make):
+    plain = made = make()
+    made = replace(made, report=replace(made.report, cases=tuple(map(elsewhere, made.report.cases))))
+    if made.comparison is not None:
+        changes = tuple(
+            replace(change, base=elsewhere(change.base), head=elsewhere(change.head))
+            for change in made.comparison.changes
+        )
+        base = made.comparison.base
+        base = replace(base, cases=tuple(map(elsewhere, base.cases)))
+        made = replace(made, comparison=replace(made.comparison, base=base, changes=changes))
+    assert made == plain
+    assert reporter.render(made) == reporter.render(plain)
+
+
+def large(number: int) -> Response:
+    """A tenth of what is held in memory, with everything that an answer may have."""
+    text = f"answer {number} \ud83d ü\u2028" * (IN_MEMORY // 150)
+    call = ToolCall(name="Read", input={"n": [number, 1.5, None, True]}, output=text, ok=False)
+    return Response(text=text, tool_calls=(call,), value={"n": number, "text": text}, raised=text, cost_usd=0.1)
+
+
+@pytest.mark.needs("linux")
+def test_what_is_much_is_kept_on_disk_and_reads_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spool = Spool()
+    kept = [spool.kept(large(number)) for number in range(10)]
+    assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
+    assert kept == [large(number) for number in range(10)]
+    assert list(tmp_path.iterdir()) == []
+    del spool, kept
+    assert open_below(tmp_path) == []
+
+
+def test_a_disk_without_room_leaves_it_in_memory():
+    program = (
+        "import resource, tests.test_spool as t; from runevals.spool import Spool\n"
+        "spool = Spool()\n"
+        "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+        "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
+        "assert kept == [t.large(number) for number in range(20)]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.needs("linux")
+def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = plan_of(tmp_path, ITEMS, **EXACT)
+    settings = resolve(Told(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
+    target = Answers(lambda _: Response(text=f"it is {CANARY} " * (IN_MEMORY // 100)))
+    with Sandbox(workers=1) as sandbox:
+        side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())
+        assert len(list(side.everything())) == len(ITEMS)
+    (file,) = open_below(tmp_path)
+    written = os.pread(file, os.fstat(file).st_size, 0)
+    assert written.count(b"it is [redacted MY_API_KEY]") > IN_MEMORY // 100
+    assert CANARY.encode() not in written
+    outputs = {turn.output for case in side.report().cases for run in case.attempts for turn in run.turns}
+    assert outputs == {"it is [redacted MY_API_KEY] " * (IN_MEMORY // 100)}
+
+
+def test_a_large_run_and_its_comparison_tell_everything(project, runevals):
+    def texts(word):
+        return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 6_000 + "end" for n in range(60)}
+
+    items = [{"testId": key, "prompt": f"{key}?", "expected_response": "yes"} for key in texts("")]
+    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    for name, word in (("base", "yes"), ("head", "no")):
+        lines = [json.dumps({"case": key, "output": text}) for key, text in texts(word).items()]
+        project.write(f"{name}.jsonl", "\n".join(lines))
+    assert sum(map(len, texts("no").values())) > IN_MEMORY
+    code, _, err = runevals("evals.json", "--target", "recorded:base.jsonl", "-o", "base.json")
+    assert code == 0, err
+    words = [word for name in OUTPUTS for word in ("-o", name)]
+    code, _, err = runevals("evals.json", "--target", "recorded:head.jsonl", "--baseline", "base.json", *words)
+    assert code == 1, err
+    cases = project.document("out.json")["cases"]
+    assert {case["key"]: case["attempts"][0]["turns"][0]["output"] for case in cases} == texts("no")
+    changes = project.document("out.json")["comparison"]["changes"]
+    assert {change["key"]: change["before"]["attempts"][0]["turns"][0]["output"] for change in changes} == texts(
+        "yes"
+    )
+    again = [word for name in OUTPUTS for word in ("-o", f"again-{name}")]
+    runevals("report", "out.json", *again)
+    for name in OUTPUTS:
+        assert (project.path / f"again-{name}").read_bytes() == (project.path / name).read_bytes()
