@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import assert_never, cast
 
-from runevals.amounts import total
+from runevals.check_reports import Found, errored, measured, outcome_of, share_of
 from runevals.errors import RunevalsError
 from runevals.evaluators.kinds import (
     AnyEvaluator,
@@ -28,7 +27,6 @@ from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
     CUT_SHORT,
     NO_JSON,
-    NOT_ASKED,
     CheckReport,
     Outcome,
     Problem,
@@ -116,11 +114,11 @@ def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
     """An answer that nobody had time to look at."""
     planned = plan.checks[trace.position // plan.repeat]
 
-    def errored(check: BuiltCheck, answer: Response) -> CheckReport:
-        return _errored(check, answer.problem) if answer.problem else _errored(check, problem, _Found(problem))
+    def without_time(check: BuiltCheck, answer: Response) -> CheckReport:
+        return errored(check, answer.problem) if answer.problem else errored(check, problem, Found(problem))
 
     turns = [
-        tuple(errored(check, turn.response) for check in planned[number].checks)
+        tuple(without_time(check, turn.response) for check in planned[number].checks)
         for number, turn in enumerate(trace.turns)
     ]
     return Evaluation(trace=trace, turns=tuple(turns))
@@ -147,7 +145,7 @@ def _evaluate_turn(
 
 def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:
     found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
-    return _errored(check, problem) if found is None else _measured(check, found, ())
+    return errored(check, problem) if found is None else measured(check, found, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,36 +157,27 @@ class _Place:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What one evaluator came to: a verdict or a problem, and what judges said on the way."""
-
-    result: Verdict | Problem
-    judgements: tuple[Judgement, ...] = ()
-    logs: str = ""  # of code that ended in a problem
-
-
 def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckReport:
     found = _find_safely(check.evaluator, subject, place, world)
     if isinstance(found.result, Problem):
-        return _errored(check, found.result, found)
-    return _measured(check, found.result, found.judgements)
+        return errored(check, found.result, found)
+    return measured(check, found.result, found.judgements)
 
 
-def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> _Found:
+def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
     try:
         return _find(evaluator, subject, place, world)
     except RunevalsError:
         raise
     except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
-        return _Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
+        return Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
-def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> _Found:
+def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
     kind = cast("AnyEvaluator", evaluator)
     match kind:
         case Check():
-            return _Found(kind.check(subject))
+            return Found(kind.check(subject))
         case Judged():
             return _judge(kind, subject, place, world)
         case Scripted():
@@ -199,18 +188,18 @@ def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -
             assert_never(kind)
 
 
-def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> _Found:
+def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> Found:
     if world.judge is None:
-        return _Found(Verdict.skipped("no judge (--no-judge)"))
+        return Found(Verdict.skipped("no judge (--no-judge)"))
     if _says_nothing(subject.response.text):
-        return _Found(Verdict(evaluator.scale.minimum, "the response is empty"))
+        return Found(Verdict(evaluator.scale.minimum, "the response is empty"))
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
-        return _Found(question)
+        return Found(question)
     judgement = world.judge.ask(question, case=place.case, turn=place.turn, attempt=place.attempt)
     if judgement.problem is not None:
-        return _Found(judgement.problem, (judgement,))
-    return _Found(evaluator.verdict(judgement), (judgement,))
+        return Found(judgement.problem, (judgement,))
+    return Found(evaluator.verdict(judgement), (judgement,))
 
 
 def _says_nothing(text: str) -> bool:
@@ -218,17 +207,17 @@ def _says_nothing(text: str) -> bool:
     return all(unicodedata.category(character)[0] in "ZPC" for character in text)
 
 
-def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> _Found:
+def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> Found:
     asked = evaluator.call(subject)
     if isinstance(asked, Verdict):
-        return _Found(asked)
+        return Found(asked)
     answer = sandbox.run(asked)
     if answer.error is not None:
-        return _Found(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
-    return _Found(evaluator.verdict(answer))
+        return Found(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
+    return Found(evaluator.verdict(answer))
 
 
-def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> _Found:
+def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> Found:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
     for member, found in _members(evaluator, subject, place, world):
@@ -238,19 +227,19 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
             parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=told))
         else:
             outcome = outcome_of(found.result, member.evaluator, member.threshold, negated=member.negated)
-            score = None if member.negated else _share(found.result, member.evaluator)
+            score = None if member.negated else share_of(found.result, member.evaluator)
             parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
         if evaluator.enough(parts):
             break
-    return _Found(evaluator.combine(parts), judgements)
+    return Found(evaluator.combine(parts), judgements)
 
 
 def _members(
     evaluator: Composite, subject: Subject, place: _Place, world: World
-) -> Iterator[tuple[Member, _Found]]:
+) -> Iterator[tuple[Member, Found]]:
     """What each member found, in their order; those that wait for a judge or a worker wait together."""
 
-    def find(member: Member) -> _Found:
+    def find(member: Member) -> Found:
         return _find_safely(member.evaluator, subject, place, world)
 
     waiting = sum(not isinstance(member.evaluator, Check) for member in evaluator.members)
@@ -259,83 +248,3 @@ def _members(
         return
     with ThreadPoolExecutor(min(waiting, MOST_AT_ONCE), thread_name_prefix="member") as pool:
         yield from zip(evaluator.members, pool.map(find, evaluator.members), strict=True)
-
-
-def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, *, negated: bool) -> Outcome:
-    """Passed, failed or, with nothing to judge, skipped; `negated` turns the first two round."""
-    passed = verdict.passed
-    if passed is None:
-        if verdict.score is None:
-            return Outcome.SKIPPED
-        bar = evaluator.scale.maximum if threshold is None else threshold
-        passed = bar is None or verdict.score >= bar
-    return Outcome.PASSED if passed is not negated else Outcome.FAILED
-
-
-def _share(verdict: Verdict, evaluator: Evaluator) -> float | None:
-    return None if verdict.score is None else evaluator.scale.share(verdict.score)
-
-
-def _measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckReport:
-    if verdict.score is not None and not math.isfinite(verdict.score):
-        return _errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
-    evaluator = check.evaluator
-    return CheckReport(
-        id=check.id,
-        evaluator=evaluator.name,
-        layer=check.layer,
-        outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
-        score=_inverted(_share(verdict, evaluator), check),
-        value=verdict.score,
-        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
-        threshold=check.threshold,
-        weight=check.spec.weight,
-        negated=check.spec.negated,
-        reason=verdict.reason,
-        details={**verdict.details, **_votes(evaluator, judgements)},
-        judge_model=_models(judgements),
-        cost_usd=_cost(judgements),
-        cached=bool(judgements) and all(said.cached for said in judgements),
-    )
-
-
-def _inverted(share: float | None, check: BuiltCheck) -> float | None:
-    """What counts: of a negated check, what is missing to the evaluator's full score."""
-    return share if share is None or not check.spec.negated else 1.0 - share
-
-
-def _models(judgements: Sequence[Judgement]) -> str | None:
-    return ", ".join(sorted({said.model for said in judgements if said.model is not None})) or None
-
-
-def _cost(judgements: Sequence[Judgement]) -> float | None:
-    return total(said.cost_usd for said in judgements if said.model is not None)
-
-
-def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
-    """The single votes behind a judged evaluator's median."""
-    votes = [vote for said in judgements for vote in said.votes] if isinstance(evaluator, Judged) else []
-    if not votes:
-        return {}
-    told: dict[str, object] = {"votes": [vote.score for vote in votes]}
-    judges = [vote.judge for vote in votes]
-    return told if len(set(judges)) == 1 else {**told, "judges": judges}
-
-
-def _errored(check: BuiltCheck, problem: Problem, found: _Found | None = None) -> CheckReport:
-    evaluator, judgements = check.evaluator, () if found is None else found.judgements
-    return CheckReport(
-        id=check.id,
-        evaluator=evaluator.name,
-        layer=check.layer,
-        outcome=Outcome.SKIPPED if found is None and problem.code in NOT_ASKED else Outcome.ERRORED,
-        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
-        threshold=check.threshold,
-        weight=check.spec.weight,
-        negated=check.spec.negated,
-        reason=problem.message,
-        details={"logs": found.logs} if found is not None and found.logs else {},
-        error=problem,
-        judge_model=_models(judgements),
-        cost_usd=_cost(judgements),
-    )

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from runevals.check_reports import outcome_of
 from runevals.errors import InvalidOptions
-from runevals.evaluate import outcome_of
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Scripted, Subject
 from runevals.records import EvaluatorSpec, Outcome, Problem, Response, ToolCall, Verdict

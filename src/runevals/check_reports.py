@@ -1,0 +1,104 @@
+"""What an evaluator found → the report of the check: label, threshold, outcome, what it cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runevals.amounts import total
+from runevals.evaluators.kinds import Evaluator, Judged, Judgement
+from runevals.plan import BuiltCheck
+from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one evaluator came to: a verdict or a problem, and what judges said on the way."""
+
+    result: Verdict | Problem
+    judgements: tuple[Judgement, ...] = ()
+    logs: str = ""  # of code that ended in a problem
+
+
+def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, *, negated: bool) -> Outcome:
+    """Passed, failed or, with nothing to judge, skipped; `negated` turns the first two round."""
+    passed = verdict.passed
+    if passed is None:
+        if verdict.score is None:
+            return Outcome.SKIPPED
+        bar = evaluator.scale.maximum if threshold is None else threshold
+        passed = bar is None or verdict.score >= bar
+    return Outcome.PASSED if passed is not negated else Outcome.FAILED
+
+
+def share_of(verdict: Verdict, evaluator: Evaluator) -> float | None:
+    """The verdict's score as a share of the evaluator's scale."""
+    return None if verdict.score is None else evaluator.scale.share(verdict.score)
+
+
+def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckReport:
+    """What a verdict means for this check, with its label, threshold and sign."""
+    if verdict.score is not None and not math.isfinite(verdict.score):
+        return errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
+    evaluator = check.evaluator
+    return CheckReport(
+        id=check.id,
+        evaluator=evaluator.name,
+        layer=check.layer,
+        outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
+        score=_inverted(share_of(verdict, evaluator), check),
+        value=verdict.score,
+        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        threshold=check.threshold,
+        weight=check.spec.weight,
+        negated=check.spec.negated,
+        reason=verdict.reason,
+        details={**verdict.details, **_votes(evaluator, judgements)},
+        judge_model=_models(judgements),
+        cost_usd=_cost(judgements),
+        cached=bool(judgements) and all(said.cached for said in judgements),
+    )
+
+
+def errored(check: BuiltCheck, problem: Problem, found: Found | None = None) -> CheckReport:
+    """A check that came to no verdict; without a Found, because there was no answer to look at."""
+    evaluator, judgements = check.evaluator, () if found is None else found.judgements
+    return CheckReport(
+        id=check.id,
+        evaluator=evaluator.name,
+        layer=check.layer,
+        outcome=Outcome.SKIPPED if found is None and problem.code in NOT_ASKED else Outcome.ERRORED,
+        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        threshold=check.threshold,
+        weight=check.spec.weight,
+        negated=check.spec.negated,
+        reason=problem.message,
+        details={"logs": found.logs} if found is not None and found.logs else {},
+        error=problem,
+        judge_model=_models(judgements),
+        cost_usd=_cost(judgements),
+    )
+
+
+def _inverted(share: float | None, check: BuiltCheck) -> float | None:
+    """What counts: of a negated check, what is missing to the evaluator's full score."""
+    return share if share is None or not check.spec.negated else 1.0 - share
+
+
+def _models(judgements: Sequence[Judgement]) -> str | None:
+    return ", ".join(sorted({said.model for said in judgements if said.model is not None})) or None
+
+
+def _cost(judgements: Sequence[Judgement]) -> float | None:
+    return total(said.cost_usd for said in judgements if said.model is not None)
+
+
+def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
+    """The single votes behind a judged evaluator's median."""
+    votes = [vote for said in judgements for vote in said.votes] if isinstance(evaluator, Judged) else []
+    if not votes:
+        return {}
+    told: dict[str, object] = {"votes": [vote.score for vote in votes]}
+    judges = [vote.judge for vote in votes]
+    return told if len(set(judges)) == 1 else {**told, "judges": judges}
