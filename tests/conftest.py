@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,26 +68,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what cannot run here; `pytest_terminal_summary` names it as NOT RUN."""
-    kept, left_out = [], []
+    kept, not_run = [], []
     for item in items:
         needs = [mark.args[0] for mark in item.iter_markers("needs")]
         missing = [name for name in needs if not _AVAILABLE[name]()]
-        (left_out if missing else kept).append(item)
         if missing:
-            item.user_properties.append(("missing", ", ".join(missing)))
+            not_run.append(f"NOT RUN {item.nodeid}: needs {', '.join(missing)}")
+            continue
+        if "container" in needs:
+            item.add_marker(pytest.mark.xdist_group("container"))  # they build the same image
+        kept.append(item)
     items[:] = kept
-    config.stash[_NOT_RUN] = left_out
+    config.stash[_NOT_RUN] = not_run
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["not_run"] = not_run
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes from a worker what it left out; every worker has collected the same."""
+    node.config.stash[_NOT_RUN] = node.workeroutput["not_run"] if hasattr(node, "workeroutput") else []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    left_out = config.stash.get(_NOT_RUN, [])
-    if left_out:
+    not_run = config.stash.get(_NOT_RUN, [])
+    if not_run:
         terminalreporter.section("NOT RUN (not passed either)")
-        for item in left_out:
-            terminalreporter.write_line(f"NOT RUN {item.nodeid}: needs {dict(item.user_properties)['missing']}")
+        for line in not_run:
+            terminalreporter.write_line(line)
 
 
-_NOT_RUN: pytest.StashKey[list[pytest.Item]] = pytest.StashKey()
+_NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
 @pytest.fixture
