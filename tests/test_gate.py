@@ -67,6 +67,18 @@ def test_a_stochastic_regression_says_how_sure_it_is(settings):
     assert found.verdict.headline.startswith("6 of 20 cases regressed, unlikely to be noise (p ")
 
 
+def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(settings):
+    found = decided(settings, {"a": "f", "b": "f"}, {"a": "p", "b": "p"})
+    assert (found.verdict.outcome, found.verdict.exit_code) == ("passed", 0)
+    told = "Too few runs to tell – 2 of 2 cases failed that passed on the base (p = 0.25)"
+    assert found.verdict.headline == told
+
+
+def test_a_case_lost_of_many_is_no_regression(settings):
+    base = {f"k{n}": "p" for n in range(40)}
+    assert decided(settings, {**base, "k0": "f"}, base).verdict.headline == "No regression in 40 cases"
+
+
 def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
     found = decided(settings, {"a": "e", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)

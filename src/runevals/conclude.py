@@ -19,6 +19,8 @@ from runevals.records import (
 )
 from runevals.wording import error_kinds, p_value, plural
 
+_NOTABLE_DROP = 0.05  # nobody would call as much "no regression", however few the runs
+
 
 def conclude(
     report: RunReport,
@@ -145,7 +147,16 @@ def _green(report: RunReport, comparison: Comparison | None) -> str:
         return f"Improved – {plural(fixed, 'case')} fixed, {regressed or 'none'} regressed"
     if comparison.verdict is ComparisonVerdict.IMPROVED:
         return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
-    return f"No regression in {plural(comparison.compared, 'case')}"
+    return _too_few(comparison) or f"No regression in {plural(comparison.compared, 'case')}"
+
+
+def _too_few(comparison: Comparison) -> str | None:
+    """What was lost where chance explains it only because there are so few runs; None where little was."""
+    regressed, drop, p = len(comparison.of_kind("regressed")), comparison.drop, comparison.p_value
+    if comparison.deterministic or not regressed or drop is None or p is None or drop < _NOTABLE_DROP:
+        return None
+    of = plural(comparison.compared, "case")
+    return f"Too few runs to tell – {regressed} of {of} failed that passed on the base ({p_value(p)})"
 
 
 def _passing(report: RunReport) -> str:

@@ -25,6 +25,21 @@ def test_init_writes_what_a_first_run_needs_and_runs_it(project, runevals):
     assert runevals()[0] == 0  # what was written stands by itself
 
 
+def test_a_first_change_for_the_worse_of_the_starter_program_is_red(project, runevals):
+    runevals("init", "--yes", *PYTHON)
+    assert runevals("-o", "base.json")[0] == 0
+    project.write("agent.py", "def answer(prompt, messages, case):\n    return 'nope'\n")
+    code, out, _ = runevals("--baseline", "base.json")
+    assert code == 1
+    assert out.startswith("✗ 2 of 2 cases regressed")
+
+
+def test_a_program_that_was_there_is_not_called_deterministic(project, runevals):
+    project.write("agent.py", AGENT)
+    runevals("init", "--yes", *PYTHON)
+    assert "deterministic" not in (project.path / "runevals.yaml").read_text()
+
+
 def test_init_overwrites_nothing_and_says_so(project, runevals):
     own = {
         "evals/evals.json": json.dumps(SUITE),

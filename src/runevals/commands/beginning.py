@@ -24,6 +24,7 @@ from runevals.settings import Settings
 DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_GITHUB_MODEL = "openai/gpt-4.1-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
+_WRITTEN = "✓ "
 _QUESTION = """What do your prompts run against?
   1  a chat model: any OpenAI-compatible API
   2  a program of yours: prompt as JSON on stdin, answer on stdout
@@ -103,13 +104,17 @@ def _suites(settings: Settings) -> Loaded:
 def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:
     cwd = settings.cwd
     yield _left(suites[0], cwd) if suites else _starter(settings)
-    yield from _program(settings)
+    program = list(_program(settings))
+    yield from program
     if settings.file is not None and settings.file.path is not None:
         yield _left(settings.file.path, cwd)
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
         text = starter.starter_settings(
-            suite=None if only is None else _shown(only, cwd), target=target, judge=judge
+            suite=None if only is None else _shown(only, cwd),
+            target=target,
+            judge=judge,
+            deterministic=any(line.startswith(_WRITTEN) for line in program),
         )
         yield _write(cwd / starter.SETTINGS, text, cwd)
     yield _ignore(cwd / ".gitignore")
@@ -131,7 +136,7 @@ def _write(path: Path, text: str, base: Path) -> str:
     if path.exists() or path.is_symlink():
         return _left(path, base)
     write_whole(path, text)
-    return f"✓ {_shown(path, base)}: written"
+    return f"{_WRITTEN}{_shown(path, base)}: written"
 
 
 def _left(path: Path, base: Path) -> str:

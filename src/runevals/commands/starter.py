@@ -91,13 +91,31 @@ def starter_suite(*, judged: bool) -> str:
     return eval_document.as_text(document)
 
 
-def starter_settings(*, suite: str | None, target: str | None, judge: str | None) -> str:
-    """The text of runevals.yaml; what is not known yet stands there as a comment."""
+def starter_settings(
+    *, suite: str | None, target: str | None, judge: str | None, deterministic: bool = False
+) -> str:
+    """The text of runevals.yaml; what is not known yet stands there as a comment.
+
+    `deterministic`: the target is the starter program, in which every difference is a change.
+    """
     lines = ["# `runevals settings` shows every setting, and where it came from.", "version: 1"]
     lines += [] if suite is None else [f"suites: [{json.dumps(suite, ensure_ascii=False)}]"]
-    lines += [] if target is None else [f"target: {json.dumps(target, ensure_ascii=False)}"]
+    if target is not None and deterministic:
+        lines += _deterministic(target)
+    elif target is not None:
+        lines.append(f"target: {json.dumps(target, ensure_ascii=False)}")
     lines += [] if judge is None else [f"judge: {json.dumps(judge, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n" + (_NO_TARGET if target is None else "")
+
+
+def _deterministic(target: str) -> list[str]:
+    function = json.dumps(target.removeprefix("python:"), ensure_ascii=False)
+    return [
+        "target:",
+        "  type: python",
+        f"  function: {function}",
+        "  deterministic: true # no chance in its answers, so every loss counts; false once it asks a model",
+    ]
 
 
 def starter_program(function: str) -> str:
