@@ -66,7 +66,8 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     lines.append('Try one prompt: runevals --prompts "…" --expected "…"')
     lines.append(
         "Begin with a suite that runs: runevals init. The simplest one, as evals/evals.json: "
-        '{"schemaVersion": "1.2.0", "items": [{"prompt": "…", "expected_response": "…"}]}'
+        '{"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, '
+        '"items": [{"prompt": "…", "expected_response": "…"}]}'
     )
     return "\n".join(lines)
 

@@ -107,7 +107,7 @@ def test_the_commands_of_the_seed_run_as_printed(project, runevals):
         ["--no-judge", "--prompts", "What is Teams?", "What is SharePoint?", "--expected", "A", "B"],
     ]
     codes = [runevals(*words)[0] for words in runs]
-    assert codes == [0, 0, 0, 3, 3]  # without a judge, inline prompts have nothing that could be measured
+    assert codes == [0, 0, 0, 0, 0]
     assert {"evals/results/v1.2.0-results.json", "x.csv", "x.json"} <= set(project.files())
 
 
@@ -159,6 +159,22 @@ def test_a_recorded_judge_cannot_vote(project, runevals):
 def _verdict(body, score):
     nonce = re.search(r'"nonce": "([0-9a-f]{32})"', body["messages"][0]["content"])[1]
     return f'{{"reasoning": "fine", "score": {score}, "nonce": "{nonce}"}}'
+
+
+def test_inline_prompts_are_scored_without_a_judge_too(project, runevals):
+    project.write("agent.py", AGENT)
+    words = ("--target", "python:agent.py:answer", "--prompts", "Capital of France?", "--expected", "Paris")
+    code, out, err = runevals(*words)
+    assert (code, out.splitlines()[0]) == (0, "✓ 1 of 1 case passes – nothing to compare with yet")
+    assert "No judge: the answers are scored by PartialMatch." in err
+
+
+def test_the_suite_suggested_where_there_is_none_runs(project, runevals):
+    code, _, err = runevals()
+    assert code == 2
+    project.write("evals/evals.json", re.search(r"as evals/evals.json: (\{.*\})", err)[1])
+    project.write("agent.py", AGENT)
+    assert runevals("--target", "python:agent.py:answer")[0] == 0
 
 
 def test_counts_of_prompts_and_expected_must_agree(project, runevals):

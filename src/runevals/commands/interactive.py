@@ -23,7 +23,6 @@ from runevals.settings import Settings
 from runevals.wording import because, money, seconds
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
-_WITHOUT_A_JUDGE: Mapping[str, Any] = {"PartialMatch": {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ def _defaults(settings: Settings) -> Mapping[str, Any]:
     if of_file is not None:
         return of_file
     no_judge = document is None and settings.no_judge
-    return _WITHOUT_A_JUDGE if no_judge else eval_document.SYSTEM_DEFAULTS
+    return eval_document.WITHOUT_A_JUDGE if no_judge else eval_document.SYSTEM_DEFAULTS
 
 
 def _answered(

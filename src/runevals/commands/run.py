@@ -237,7 +237,7 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import loading
-    from runevals.dialects import LoadOptions, load_inline
+    from runevals.dialects import LoadOptions, eval_document, load_inline
     from runevals.errors import InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
@@ -251,7 +251,11 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
         raise InvalidSettings(
             f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; they must be equally many"
         )
-    suite = load_inline(prompts, expected, LoadOptions())
+    unjudged = bool(expected) and (settings.no_judge or not settings.judges)
+    defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS
+    if unjudged:
+        click.echo(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
+    suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
     if suite.errors:
         raise InvalidSuite(suite.errors)
     return loading.Loaded(suites=(suite,))

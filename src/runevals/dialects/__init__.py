@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -95,13 +95,15 @@ def _without_comments(path: Path, shown: str) -> Source:
     return read_json("\n".join(lines), shown)
 
 
-def load_inline(prompts: list[str], expected: list[str], options: LoadOptions) -> Suite:
-    """Prompts from the command line → a suite named `inline`."""
+def load_inline(
+    prompts: list[str], expected: list[str], options: LoadOptions, *, defaults: Mapping[str, object]
+) -> Suite:
+    """Prompts from the command line → a suite named `inline`, with `defaults` as its evaluators."""
     import json
 
     items = [
         {"prompt": prompt} if index >= len(expected) else {"prompt": prompt, "expected_response": expected[index]}
         for index, prompt in enumerate(prompts)
     ]
-    document = {"schemaVersion": "1.2.0", "items": items}
+    document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": defaults, "items": items}
     return eval_document.load(read_json(json.dumps(document), "inline"), options)

@@ -21,6 +21,7 @@ NEWEST_KNOWN = (1, 11, 0)
 CLOSED_SINCE = (1, 2, 0)  # older documents may carry keys of their own
 EVALUATORS_SINCE = (1, 2, 0)
 SYSTEM_DEFAULTS: Mapping[str, Mapping[str, object]] = {"Relevance": {}, "Coherence": {}}
+WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # for prompts that are in no file
 
 Version = tuple[int, int, int]
 Shape = Literal["versioned", "unversioned", "array", "parallel", "item"]
