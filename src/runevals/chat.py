@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from runevals.amounts import total, whole_total
 from runevals.prices import Prices
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from runevals.chat_client import ChatClient
 
 ChatFailed = CallFailed
+OPENAI_URL = "https://api.openai.com/v1"  # where calls go that name no address
 
 
 class ParameterRefused(Exception):
@@ -76,6 +78,13 @@ class Endpoint:
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
     access: str = ""  # what may be missing where it refuses the key
+    set_by: str = ""  # where its model is named
+
+    @property
+    def shown(self) -> str:
+        """Its address, without what may be a password in it."""
+        parts = urlsplit(self.base_url or OPENAI_URL)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 class Chat:
@@ -119,13 +128,19 @@ class Chat:
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
-            raise TryAgain("failed", f"connection failed: {error.__cause__ or error}") from error
+            told = (
+                f"nothing answers at {self.endpoint.shown} ({error.__cause__ or error}); runevals doctor says more"
+            )
+            raise TryAgain("failed", told) from error
         except openai.APIStatusError as error:
-            raise _translated(error, parameters, self.endpoint.access) from error
+            raise _translated(error, parameters, self.endpoint) from error
         except TooLarge as error:
             raise ChatFailed("unparseable", str(error)) from error
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
+        if content.lstrip()[:1] == b"<":
+            told = f"{self.endpoint.shown} answers with a web page: that is no OpenAI-compatible API"
+            raise ChatFailed("unparseable", f"{told} (does the address lack a /v1 at its end?)")
         return _reply(content, time.monotonic() - started)
 
     def _client(self) -> ChatClient:
@@ -149,19 +164,29 @@ class Chat:
             raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
 
 
-def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], access: str) -> Exception:
+def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
     status, message = error.status_code, _message(error)
-    if access and status in (401, 403):
-        message = f"{message} ({access})"
+    if endpoint.access and status in (401, 403):
+        message = f"{message} ({endpoint.access})"
     body = error.body if isinstance(error.body, Mapping) else {}
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
+    if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
+        where = f"; the model is named by {endpoint.set_by}" if endpoint.set_by else ""
+        return ChatFailed(
+            "failed", f"{endpoint.shown} has no model {endpoint.model} ({message}){where}", refused=True
+        )
     if status in (400, 422):
         named = str(body.get("param") or "")
         for parameter in parameters:
             if named == parameter or named.startswith(f"{parameter}.") or f"'{parameter}'" in message:
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers.get("retry-after"))
+
+
+def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:
+    """Whether a 404 is about the model, not about the address."""
+    return body.get("code") == "model_not_found" or model in message
 
 
 def _message(error: openai.APIStatusError) -> str:

@@ -151,7 +151,9 @@ def skill_target(base: Path) -> TargetSettings:
 
 def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
     """The chat models that the suites themselves name."""
-    return TargetSettings(type="openai", base=base, base_url=environment.get("OPENAI_BASE_URL") or None)
+    told = {"type": "openai"}
+    base_url = _base_url(told, environment, from_file=False, what="target")
+    return TargetSettings(type="openai", base=base, base_url=base_url)
 
 
 def judge_settings(given: Given) -> tuple[JudgeSettings, ...]:
@@ -258,13 +260,21 @@ def _base_url(
         return address(environment)
     named: str | None = told.get("base_url")
     if named is None:
-        return environment.get("OPENAI_BASE_URL") or None
+        named = environment.get("OPENAI_BASE_URL") or None
+        return None if named is None else _http(named, "OPENAI_BASE_URL")
     if from_file and environment.get("CI") and named != environment.get("OPENAI_BASE_URL"):
         raise InvalidSettings(
             f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
             f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}"
         )
-    return named
+    return _http(named, f"{what}.base_url")
+
+
+def _http(address: str, name: str) -> str:
+    """An address that can be called. Raises InvalidSettings for one without a scheme, or with another."""
+    if not address.lower().startswith(("http://", "https://")):
+        raise InvalidSettings(f"{name}: '{address}' must begin with http:// or https://")
+    return address
 
 
 def _key_name(told: Mapping[str, Any], environment: Mapping[str, str], what: str) -> str:
@@ -280,7 +290,7 @@ def _azure(told: Mapping[str, Any], endpoint: str | None, environment: Mapping[s
     return JudgeSettings(
         type="azure",
         model=told.get("model") or environment.get("AZURE_AI_MODEL_NAME") or "gpt-4o-mini",
-        base_url=endpoint,
+        base_url=_http(endpoint, "AZURE_AI_OPENAI_ENDPOINT"),
         api_key_env="AZURE_AI_API_KEY",
         azure_api_version=environment.get("AZURE_AI_API_VERSION") or "2024-12-01-preview",
         parameters=told.get("parameters", {}),

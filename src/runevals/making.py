@@ -114,6 +114,7 @@ def chat_of(
         azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
         timeout_s=told.timeout_s,
         access=ACCESS if told.type == GITHUB_MODELS else "",
+        set_by=f"`{what}:` in runevals.yaml, or {'--judge-model' if what == 'judge' else '--target or --model'}",
     )
     return Chat(endpoint, throttles[_host(told.base_url)])
 

@@ -518,3 +518,27 @@ def test_an_address_that_is_none_is_told(project, runevals, monkeypatch, url):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     code, _, err = runevals("--target", "openai:gpt-5-mini")
     assert (code, "cannot be read" in err, "OPENAI_BASE_URL" in err) == (2, True, True)
+
+
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_an_address_without_a_scheme_is_told_before_the_run(project, runevals, monkeypatch, command):
+    project.write("evals.json", SUITE)
+    monkeypatch.setenv("OPENAI_BASE_URL", "127.0.0.1:9200")
+    code, out, err = runevals(command, "--target", "openai:tiny")
+    told = "OPENAI_BASE_URL: '127.0.0.1:9200' must begin with http:// or https://"
+    assert (code, told in out + err) == (2, True)
+    assert not (project.path / ".evals").exists()
+
+
+def test_a_model_that_there_is_not_stops_the_run_and_says_where_it_is_named(project, runevals, monkeypatch):
+    project.write(
+        "evals.json",
+        {**SUITE, "items": [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "a"} for n in range(20)]},
+    )
+    unknown = Reply(status=404, error={"message": "The model `tiny` does not exist", "code": "model_not_found"})
+    with chat_server(lambda body, n: unknown) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, err = runevals("--target", "openai:tiny", "--concurrency", "1")
+    assert (code, len(server.requests)) == (3, 1)
+    assert f"{server.base_url} has no model tiny" in out + err
+    assert "`target:` in runevals.yaml, or --target" in out + err

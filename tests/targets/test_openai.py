@@ -223,3 +223,19 @@ def test_calls_of_tools_that_nobody_declared_are_reported_and_not_answered():
         response = target(server).answer(asking())
     assert [(call.name, call.output) for call in response.tool_calls] == [("search", None)]
     assert "tools" not in server.requests[0]
+
+
+def test_where_nothing_answers_the_address_and_a_next_step_are_told():
+    with chat_server(lambda body, n: Reply()) as server:
+        pass
+    response = target(server, attempts=1).answer(asking())
+    assert response.problem.message.startswith(f"nothing answers at {server.base_url} (")
+    assert "runevals doctor" in response.problem.message
+
+
+def test_a_web_page_is_told_from_an_answer():
+    with chat_server(lambda body, n: Reply(raw="<!doctype html><title>Hello</title>")) as server:
+        response = target(server).answer(asking())
+    assert response.problem.code == "target_unparseable"
+    assert response.problem.message.startswith(f"{server.base_url} answers with a web page")
+    assert "/v1" in response.problem.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runevals.chat import OPENAI_URL
 from runevals.commands.building import real_world
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import RunevalsError, WorldRefused
@@ -15,13 +16,12 @@ from runevals.wording import money, seconds
 from runevals.world import World
 
 PATIENCE_S = 5.0
-_OPENAI = "https://api.openai.com/v1"
 _QUESTION = "Reply with the word: ready"
 
 
 def address_of(told: TargetSettings | JudgeSettings) -> str:
     """The address of a chat API."""
-    return told.base_url or _OPENAI
+    return told.base_url or OPENAI_URL
 
 
 def unreachable(address: str) -> str | None:
