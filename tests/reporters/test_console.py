@@ -32,3 +32,21 @@ def test_short_answers_are_shown_whole():
 def test_an_answer_without_spaces_is_cut_all_the_same():
     base, head = shown("x" * 500 + "a", "x" * 500 + "b")
     assert (base, head) == (f"− …{'x' * 40}a", f"+ …{'x' * 40}b")
+
+
+def test_without_a_base_a_failing_case_shows_what_should_have_come():
+    head = case("a", "f", attempts=(attempt(1, Outcome.FAILED, output="Please ask support."),))
+    lines = console.render(conclusion(report([head]), None)).splitlines()
+    shown = [line.strip() for line in lines if line.startswith(("      −", "      +"))]
+    assert shown == ["− expected: 30 days", "+ answered: Please ask support."]
+
+
+def test_an_answer_that_has_what_was_expected_and_fails_by_another_check_is_not_set_against_it():
+    head = case("a", "f", attempts=(attempt(1, Outcome.FAILED, output="Within 30 days, or so we think."),))
+    assert "expected:" not in console.render(conclusion(report([head]), None))
+
+
+def test_the_same_error_is_shown_once():
+    shown = console.render(conclusion(report({f"k{n}": "e" for n in range(30)}), None))
+    assert shown.count("connection reset") == 1
+    assert "… and 29 more with the same error" in shown

@@ -60,7 +60,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if failing:
         yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
         for case in failing[:MOST]:
-            yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "", None)
+            yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "")
+            yield from _expected(case)
         yield from _more(failing, MOST)
     yield from _errored(conclusion)
     yield from coverage.plain(report)
@@ -78,7 +79,10 @@ def _changed(comparison: Comparison) -> Iterator[str]:
         if change.head is not None and change.base is not None:
             label = "" if change.label in (None, "confirmed") else f"  {change.label}"
             runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
-            yield from _case(change.head, f"{runs}{label}", answer_pair(change))
+            yield from _case(change.head, f"{runs}{label}")
+            answers = answer_pair(change)
+            if answers is not None:
+                yield from _difference(*answers)
     yield from _more(changes, MOST)
     fixed = comparison.of_kind("fixed")
     if fixed:
@@ -104,17 +108,29 @@ def _changed(comparison: Comparison) -> Iterator[str]:
         yield f"  ! {one_line(caveat)}"
 
 
-def _case(case: CaseReport, runs: str, answers: tuple[str, str] | None) -> Iterator[str]:
+def _case(case: CaseReport, runs: str) -> Iterator[str]:
     line = "" if case.line is None else f":{case.line}"
     name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
     yield f"  {one_line(case.key, 60)}{name}  {runs}".rstrip()
     found = first_failure(case)
     if found is not None:
         yield f"      {one_line(found[1].id, 60)}: {one_line(because(found[1]), 160)}   ({case.file}{line})"
-    if answers is not None and answers[0] != answers[1]:
-        base, head = _from_the_difference(*(one_line(answer, MOST_COMPARED) for answer in answers))
-        yield f"      − {one_line(base, 160)}"
-        yield f"      + {one_line(head, 160)}"
+
+
+def _expected(case: CaseReport) -> Iterator[str]:
+    """What should have come and what did, where the answer has not got it."""
+    found = first_failure(case)
+    if found is not None:
+        expected, answer = found[0].expected, found[0].output or ""
+        if expected and expected not in answer:
+            yield from _difference(expected, answer, "expected: ", "answered: ")
+
+
+def _difference(before: str, after: str, word_before: str = "", word_after: str = "") -> Iterator[str]:
+    if before != after:
+        old, new = _from_the_difference(one_line(before, MOST_COMPARED), one_line(after, MOST_COMPARED))
+        yield f"      − {word_before}{one_line(old, 160)}"
+        yield f"      + {word_after}{one_line(new, 160)}"
 
 
 def _from_the_difference(base: str, head: str) -> tuple[str, str]:
@@ -131,9 +147,15 @@ def _errored(conclusion: Conclusion) -> Iterator[str]:
     errored = [case for case in conclusion.report.cases if case.unmeasured]
     if errored:
         yield from ("", f"Not measured  {error_kinds(conclusion.report)}")
-        for case in errored[:MOST]:
-            yield f"  {one_line(case.key, 60)}  {one_line(first_error(case) or '', 160)}"
-        yield from _more(errored, MOST)
+        alike: dict[str, list[CaseReport]] = {}
+        for case in errored:
+            alike.setdefault(first_error(case) or "", []).append(case)
+        for error, cases in [*alike.items()][:MOST]:
+            yield f"  {one_line(cases[0].key, 60)}  {one_line(error, 240)}"
+            if len(cases) > 1:
+                yield f"      … and {len(cases) - 1} more with the same error"
+        rest = [case for cases in [*alike.values()][MOST:] for case in cases]
+        yield from _more(rest, 0)
 
 
 def _more(items: Sequence[object], shown: int) -> Iterator[str]:
