@@ -289,7 +289,7 @@ def test_categories_are_compared_over_the_cases_that_both_sides_share():
     )
     assert [(c.name, c.cases, c.base_rate, c.head_rate) for c in found.categories] == [
         ("billing", 2, 0.75, 0.25),
-        (None, 1, 1.0, 0.0),
+        (None, 1, 1.0, None),
     ]
 
 

@@ -37,10 +37,10 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
 
 
 def pass_rate(cases: Sequence[CaseReport]) -> float | None:
-    """Over attempts, errored ones in the denominator, skipped ones not."""
-    statuses = [attempt.status for case in cases for attempt in case.attempts]
-    counted = len(statuses) - statuses.count(Outcome.SKIPPED)
-    return statuses.count(Outcome.PASSED) / counted if counted else None
+    """Over attempts, errored ones in the denominator, skipped ones not; None where nothing was measured."""
+    statuses = _count(attempt.status for case in cases for attempt in case.attempts)
+    measured = statuses[Outcome.PASSED] + statuses[Outcome.FAILED]
+    return statuses[Outcome.PASSED] / (measured + statuses[Outcome.ERRORED]) if measured else None
 
 
 def coverage(cases: Sequence[CaseReport]) -> Iterator[Coverage]:

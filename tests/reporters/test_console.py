@@ -50,3 +50,7 @@ def test_the_same_error_is_shown_once():
     shown = console.render(conclusion(report({f"k{n}": "e" for n in range(30)}), None))
     assert shown.count("connection reset") == 1
     assert "… and 29 more with the same error" in shown
+
+
+def test_what_nothing_was_measured_of_has_no_pass_rate():
+    assert "Pass rate –, score" in console.render(conclusion(report({"a": "e"}), None))
