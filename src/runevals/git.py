@@ -40,6 +40,15 @@ def commit_of(folder: Path, ref: str) -> str | None:
     return git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
 
 
+def default_branch(repository: Path) -> str | None:
+    """The branch that changes go to: origin's, or one by the usual names, or in a new repository the first."""
+    remote = git(repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
+    if remote:
+        return remote.removeprefix("origin/")
+    usual = (name for name in ("main", "master") if commit_of(repository, f"refs/heads/{name}"))
+    return next(usual, None) or git(repository, "symbolic-ref", "--short", "HEAD")
+
+
 def checked_out(folder: Path) -> tuple[str | None, tuple[str, ...]]:
     """(HEAD's commit, the parents it names, also where a shallow clone lacks these); (None, ()) without one."""
     commit = commit_of(folder, "HEAD")

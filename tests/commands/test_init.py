@@ -81,6 +81,7 @@ def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runeval
     code, out, _ = runevals("init", "--yes", "--target", "openai:some-model")
     assert code == 0
     assert "Not run yet: the environment variable OPENAI_API_KEY is not set" in out
+    assert "  set OPENAI_API_KEY (export OPENAI_API_KEY=…, or in .env.local.user), then: runevals" in out
 
 
 def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(project, runevals, monkeypatch):
@@ -128,6 +129,23 @@ def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
     assert checkout["with"] == {"persist-credentials": False, "fetch-depth": 0}
     assert ours["uses"].startswith("runevals/runevals/with-artifact@")
     assert "with" not in ours
+
+
+def test_a_comparison_is_suggested_with_the_branch_that_there_is(repository, runevals):
+    repository.git("branch", "-m", "main", "master")
+    assert "see what a change does: runevals --base master" in runevals("init", "--yes")[1]
+    assert "runevals --base master runs it first" in runevals("doctor")[1]
+
+
+def test_where_nothing_is_committed_no_comparison_is_suggested(project, runevals):
+    assert "--base" not in runevals("init", "--yes", *PYTHON)[1]
+    assert "--base" not in runevals("doctor", *PYTHON)[1]
+
+
+def test_a_workflow_that_there_is_is_not_suggested(project, runevals):
+    assert "runevals init --github" in runevals("init", "--yes", *PYTHON)[1]
+    runevals("init", "--yes", *PYTHON, "--github")
+    assert "runevals init --github" not in runevals("init", "--yes", *PYTHON)[1]
 
 
 def test_the_workflow_stores_results_of_the_branch_that_changes_go_to(repository, runevals):

@@ -13,6 +13,7 @@ import click
 from runevals import git
 from runevals.commands import starter
 from runevals.commands.options import settled
+from runevals.commands.surroundings import base_command
 from runevals.commands.telling import at_terminal
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import InvalidSettings, NoSuiteFound
@@ -167,20 +168,11 @@ def _workflow(settings: Settings) -> str:
     shown = _shown(named.resolve(), settings.repository.resolve())
     usual = shown == ".github/runevals.yaml"
     return starter.workflow(
-        branch=_default_branch(settings.repository),
+        branch=git.default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else shown,
         variables=_variables(settings),
         github_models=_asks_github(settings),
     )
-
-
-def _default_branch(repository: Path) -> str | None:
-    """The branch that changes go to: origin's, or one by the usual names, or in a new repository the first."""
-    remote = git.git(repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
-    if remote:
-        return remote.removeprefix("origin/")
-    usual = (name for name in ("main", "master") if git.commit_of(repository, f"refs/heads/{name}"))
-    return next(usual, None) or git.git(repository, "symbolic-ref", "--short", "HEAD")
 
 
 def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
@@ -211,11 +203,17 @@ def _why_not(settings: Settings) -> str | None:
     """Why the target cannot be asked yet."""
     if settings.target is None:
         return "nothing says what to run it against (target: in runevals.yaml)"
+    unset = _unset(settings)
+    return None if unset is None else f"the environment variable {unset} is not set"
+
+
+def _unset(settings: Settings) -> str | None:
+    """The variable without which target or judge answer nobody, and that is not set."""
     if _asks_github(settings) and not settings.environment.get(TOKEN):
-        return f"the environment variable {TOKEN} is not set"
+        return TOKEN
     for told in _asked(settings):
         if not settings.environment.get(told.api_key_env) and told.base_url is None:
-            return f"the environment variable {told.api_key_env} is not set"
+            return told.api_key_env
     return None
 
 
@@ -223,10 +221,16 @@ def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
     yield "\nNext"
     if settings.target is None:
         yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
+    unset = _unset(settings)
+    if unset is not None:
+        yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
     yield "  put your own cases into the suite, then: runevals"
-    yield "  see what a change does: runevals --base main"
+    with_base = base_command(settings.repository)
+    if with_base is not None:
+        yield f"  see what a change does: {with_base}"
     if not github:
-        yield "  run it on pull requests: runevals init --github"
+        if not (settings.repository / starter.WORKFLOW).exists():
+            yield "  run it on pull requests: runevals init --github"
         return
     secrets = [name for name in _variables(settings) if name.endswith("_KEY")]
     if secrets:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 
 from runevals import __version__
 from runevals.commands.building import may_be_reduced
@@ -16,7 +18,9 @@ from runevals.errors import MEASURED_GREEN, WORLD_REFUSED, RunevalsError, Sandbo
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
+from runevals.git import commit_of, default_branch
 from runevals.github.permissions import read_only, token_name
+from runevals.inert import one_line
 from runevals.plan import RunPlan
 from runevals.publish import unwritable
 from runevals.sandbox import Sandbox
@@ -48,7 +52,19 @@ def base_of(settings: Settings, told: Told) -> Finding:
     if side is not None:
         return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
     why = notices[0] if notices else "no stored result is named"
-    return neither("base", why, "runevals --base main runs it first, without any")
+    with_base = base_command(settings.repository)
+    fix = None if with_base is None else f"{with_base} runs it first, without any"
+    return neither("base", why, fix)
+
+
+def base_command(repository: Path) -> str | None:
+    """What compares with the branch that changes go to; None where no commit of it is here."""
+    branch = default_branch(repository)
+    if branch is None:
+        return None
+    names = (branch, f"origin/{branch}")
+    known = next((name for name in names if commit_of(repository, name) is not None), None)
+    return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 
 def sandbox_of(settings: Settings, plan: RunPlan | None) -> Finding:
