@@ -28,7 +28,7 @@ def found(out):
 
 
 def test_all_that_is_there_is_told_and_nothing_is_run(suite, runevals):
-    suite.write("agent.py", "raise SystemExit('this must not run')\n")
+    suite.write("agent.py", "raise SystemExit('this must not run')\ndef answer(prompt): ...\n")
     code, out, _ = runevals("doctor", *PYTHON)
     assert code == 0
     told = found(out)

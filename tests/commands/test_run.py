@@ -543,3 +543,27 @@ def test_a_model_that_there_is_not_stops_the_run_and_says_where_it_is_named(proj
     assert len(server.requests) < 20  # of 20 cases; a call may be under way when the first is refused
     assert f"{server.base_url} has no model tiny" in out + err
     assert "`target:` in runevals.yaml, or --target" in out + err
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("python:agnt.py:answer", "there is no file agnt.py; did you mean 'agent.py'?"),
+        ("python:agent.py:anser", "agent.py has no function anser; did you mean 'answer'?"),
+        ("command:no-such-program-here -x", "there is no program no-such-program-here"),
+    ],
+)
+def test_a_target_that_is_not_there_is_told_before_the_run(project, runevals, target, told):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    code, _, err = runevals("--target", target)
+    assert (code, told in err) == (2, True), err
+    assert not (project.path / ".evals").exists()
+
+
+def test_a_module_that_cannot_be_loaded_is_told_without_our_internals(project, runevals):
+    project.write("evals.json", SUITE)
+    _, out, err = runevals("--target", "python:no_such_module_here:answer")
+    assert "ModuleNotFoundError: No module named 'no_such_module_here'" in out + err
+    assert "<frozen" not in out + err
+    assert "python_worker" not in out + err

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from runevals.commands.building import require_judge
 from runevals.commands.finding import Finding, good, missing, neither, stopped
+from runevals.commands.present import absent
 from runevals.commands.reaching import address_of, asked, unreachable
 from runevals.commands.surroundings import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.endpoints import JudgeSettings, TargetSettings
@@ -84,31 +83,12 @@ def _target(settings: Settings) -> Finding:
         return missing("target", "nothing says what to run against", fix, TOLD_WRONG)
     if target.type in ("openai", "github-models"):
         return _endpoint("target", target, settings)
-    absent = _absent(target, settings)
-    if absent is not None:
+    lacking = absent(target, settings.environment)
+    if lacking is not None:
         fix = f"name it right in `target:`; it is looked for from {target.base}"
-        return missing("target", absent, fix, TOLD_WRONG)
+        return missing("target", lacking, fix, TOLD_WRONG)
     named = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {named}")
-
-
-def _absent(target: TargetSettings, settings: Settings) -> str | None:
-    """What a target that is no endpoint is made of and that is not there."""
-    match target.type:
-        case "command":
-            program = target.command[0]
-            search = settings.environment.get("PATH", os.defpath)
-            found = shutil.which(program, path=search) or (target.base / program).is_file()
-            return None if found else f"there is no program {program}"
-        case "python":
-            file = (target.function or "").rpartition(":")[0]
-            known = not file.endswith(".py") or (target.base / file).is_file()
-            return None if known else f"there is no file {file}"
-        case "skill":
-            known = target.path is not None and target.path.is_dir()
-            return None if known else f"there is no folder {target.path}"
-        case _:
-            return None
 
 
 def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:

@@ -103,8 +103,10 @@ def command(**told: Any) -> None:
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     from runevals.commands.base_side import base_side
+    from runevals.commands.clustering import on_cluster
     from runevals.commands.judging import Asked
     from runevals.commands.plugged import require_usable_plugins
+    from runevals.commands.present import require_present
     from runevals.commands.resuming import unfinished
 
     require_usable_plugins()
@@ -142,6 +144,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         warn(loaded.problems)
         click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
         return 0
+    if not on_cluster(settings):
+        require_present(settings)
     return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
 
 

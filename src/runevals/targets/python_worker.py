@@ -69,7 +69,11 @@ def _call(function: Callable[..., Any], request: dict[str, Any]) -> Any:
 
 
 def _last_line(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<")  # not ours, nor the import system's
+    ]
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{where}"
 
