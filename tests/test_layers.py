@@ -70,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     "definitions": DIALECTS,
     "dotenv": BOTTOM,
     "git": BOTTOM,
-    "discover": BOTTOM,
+    "discover": BOTTOM | {"nearest"},
     "plan": STAGES,
     "converse": BOTTOM | TOOLS | {"plan", "targets"},
     "check_reports": BOTTOM | TOOLS | {"evaluators", "plan"},

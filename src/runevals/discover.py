@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.errors import NoSuiteFound
+from runevals.nearest import did_you_mean
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
@@ -87,8 +88,18 @@ def _named(root: Path, name: str) -> Discovery:
     matches = sorted(glob.glob(name, root_dir=root, recursive=True))
     files = tuple(root / match for match in matches if (root / match).is_file())
     if not files:
-        raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern")
+        near = did_you_mean(name, _beside(root, Path(name).parent))
+        raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern{near}")
     return Discovery(files=files)
+
+
+def _beside(root: Path, folder: Path) -> list[str]:
+    """What might have been meant by a path that leads into this folder, as it would be written."""
+    try:
+        found = sorted((root / folder).iterdir())
+    except OSError:
+        return []
+    return [(folder / path.name).as_posix() for path in found if path.suffix in _SUFFIXES or path.is_dir()]
 
 
 def _category_files(folder: Path) -> list[Path]:

@@ -567,3 +567,32 @@ def test_a_module_that_cannot_be_loaded_is_told_without_our_internals(project, r
     assert "ModuleNotFoundError: No module named 'no_such_module_here'" in out + err
     assert "<frozen" not in out + err
     assert "python_worker" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["validat", "good.json"], "there is no command or file 'validat'; did you mean 'validate'?"),
+        (["evals/god.json"], "did you mean 'evals/good.json'?"),
+        (["validate", "evals/god.json"], "did you mean 'evals/good.json'?"),
+    ],
+)
+def test_a_mistyped_command_or_path_gets_the_nearest(project, runevals, words, told):
+    project.write("evals/good.json", SUITE)
+    code, _, err = runevals(*words)
+    assert (code, told in err) == (2, True), err
+
+
+def test_a_file_may_be_called_nearly_as_a_command(project, runevals):
+    project.write("validat", ANSWERS)
+    assert "no command" not in runevals("validat")[2]
+
+
+@pytest.mark.parametrize(
+    "flags", [("--quiet", "--verbose"), ("--no-judge", "--judge=x"), ("--no-judge", "--judge-model=x")]
+)
+def test_flags_that_say_opposite_things_are_refused(project, runevals, flags):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    code, _, err = runevals("--target", "recorded:answers.jsonl", *flags)
+    assert (code, "say opposite things" in err) == (2, True)

@@ -56,6 +56,8 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         being_completed = ctx.resilient_parsing and not args  # then the word to come may be a command
+        if args and not ctx.resilient_parsing:
+            _require_meaning(args[0])
         return super().parse_args(ctx, args if being_completed else rewritten(args))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -138,6 +140,19 @@ def call(arguments: Sequence[str]) -> int:
 def coloured() -> bool | None:
     """False where nobody wants colours (NO_COLOR) or they would be rubbish; None: where there is a terminal."""
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
+
+
+def _require_meaning(word: str) -> None:
+    """Raises UsageError for a first word that names no command and no file, and is nearly a command."""
+    if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-"):
+        return
+    if word in COMMANDS or os.path.lexists(word):
+        return
+    from runevals.nearest import did_you_mean
+
+    hint = did_you_mean(word, [name for name in COMMANDS if name != "action"])
+    if hint:
+        raise click.UsageError(f"there is no command or file '{word}'{hint}")
 
 
 def rewritten(arguments: Sequence[str]) -> list[str]:

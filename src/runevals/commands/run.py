@@ -237,6 +237,11 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
     given = [name for name, value in ways.items() if value]
     if len(given) > 1:
         raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
+    opposites = (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model"))
+    for one, other in opposites:
+        if told.get(one) and told.get(other):
+            flags = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
+            raise InvalidSettings(f"{flags} say opposite things; leave one out")
 
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
