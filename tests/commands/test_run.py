@@ -596,3 +596,14 @@ def test_flags_that_say_opposite_things_are_refused(project, runevals, flags):
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl", *flags)
     assert (code, "say opposite things" in err) == (2, True)
+
+
+def test_the_page_says_how_to_run_a_case_again_with_the_settings_it_had(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write("ci/mine.yaml", "version: 1\nsuites: [../evals.json]\n")
+    runevals("--config", "ci/mine.yaml", "--target", "python:agent.py:answer", "-o", "out.html")
+    page = (project.path / "out.html").read_text(encoding="utf-8")
+    again = "runevals run evals.json --filter=a --config=ci/mine.yaml --target=python:agent.py:answer"
+    assert again in page
+    assert runevals(*again.split()[1:])[0] == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from runevals.git import git
 from runevals.records import Provenance
 from runevals.settings import Settings
@@ -23,11 +25,26 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
 
 
 def told(settings: Settings) -> dict[str, object]:
-    """The settings that were told, not left at their defaults; paths and secrets are left out."""
+    """The settings that were told, not left at their defaults; secrets and paths outside are left out."""
     plain: dict[str, object] = {}
     for setting in SETTINGS:
         if settings.origins.get(setting.name, "default") != "default" and hasattr(settings, setting.name):
             value = getattr(settings, setting.name)
             if isinstance(value, str | int | float | bool | tuple) and setting.name not in _LEFT_OUT:
                 plain[setting.name] = list(value) if isinstance(value, tuple) else value
-    return plain
+    return plain | _chosen(settings)
+
+
+def _chosen(settings: Settings) -> dict[str, object]:
+    """The settings file and the target, where they are not the usual ones: it takes them to run a case again."""
+    chosen: dict[str, object] = {}
+    path = None if settings.file is None else settings.file.path
+    root = settings.repository.resolve()
+    if path is not None and settings.origins["config"] == "flag" and path.resolve().is_relative_to(root):
+        chosen["config"] = path.resolve().relative_to(root).as_posix()
+    target = settings.target
+    if target is not None and settings.origins["target"] == "flag":
+        named = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
+        if named:
+            chosen["target"] = f"{target.type}:{named}"
+    return chosen

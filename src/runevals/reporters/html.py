@@ -38,7 +38,7 @@ def render(conclusion: Conclusion) -> str:
         title=conclusion.verdict.headline,
         overview=json.dumps(overview(conclusion, pairs)),
         rows=json.dumps(rows(pairs)),
-        bodies=bodies(pairs),
+        bodies=bodies(pairs, conclusion.report.run.settings),
     )
 
 

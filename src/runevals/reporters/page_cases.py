@@ -26,6 +26,8 @@ Json = dict[str, Any]
 
 # Past this much text, browsers get slow: then cases that passed and did not change are shown without their texts.
 MOST_CHARACTERS = 150_000_000
+TOLD = ("config", "target")  # settings that a run of one case needs too
+_NOTHING: Mapping[str, object] = {}
 _RANKS = (
     "regressed",
     "edited and failing",
@@ -156,7 +158,9 @@ def _results(case: CaseReport) -> Iterable[CheckReport]:
     return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
 
 
-def bodies(pairs: Sequence[CasePair], most: int = MOST_CHARACTERS) -> str:
+def bodies(
+    pairs: Sequence[CasePair], settings: Mapping[str, object] = _NOTHING, most: int = MOST_CHARACTERS
+) -> str:
     """A JSON array with one case a line, so that the page need read only the cases that are opened.
 
     Where all would be too much, those to look at first come in and the others are null.
@@ -164,7 +168,7 @@ def bodies(pairs: Sequence[CasePair], most: int = MOST_CHARACTERS) -> str:
     lines = ["null"] * len(pairs)
     left = most
     for index in sorted(range(len(pairs)), key=lambda index: pairs[index].rank):
-        line = json.dumps(_Body(pairs[index]).made, separators=(",", ":"))
+        line = json.dumps(_Body(pairs[index], settings).made, separators=(",", ":"))
         left -= len(line)
         if left < 0:
             break
@@ -175,11 +179,11 @@ def bodies(pairs: Sequence[CasePair], most: int = MOST_CHARACTERS) -> str:
 class _Body:
     """One case, its texts each written once: most stand in every attempt, and on both sides."""
 
-    def __init__(self, pair: CasePair) -> None:
+    def __init__(self, pair: CasePair, settings: Mapping[str, object]) -> None:
         self._texts: dict[str, int] = {}
         case = pair.case
         self.made: Json = {
-            "again": _again(case),
+            "again": _again(case, settings),
             "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
             "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
         }
@@ -264,14 +268,18 @@ def _facts(turn: TurnReport) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _again(case: CaseReport) -> str | None:
-    """The line that runs this case alone; None for prompts of a command line, which stand in no file."""
+def _again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
+    """The line that runs this case alone, with the settings file and target that the run was told.
+
+    None for prompts of a command line, which stand in no file.
+    """
     if case.file in ("", "inline"):
         return None
     file = one_line(case.file, 500)
     file = f"./{file}" if file.startswith("-") else file
     pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
-    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}"
+    told = [f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in TOLD if name in settings]
+    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}{''.join(told)}"
 
 
 def _pretty(value: object) -> str | None:
