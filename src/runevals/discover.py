@@ -43,7 +43,7 @@ def discover(root: Path, named: str | None, *, everything: bool = False) -> Disc
         folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
     ]
     standard = tuple(path for path in places if path.is_file())
-    others = tuple(path for path in _suite_files(root / "evals") if path not in standard)
+    others = tuple(path for path in suite_files(root / "evals") if path not in standard)
     folders = [root / name for name in _SKILL_FOLDERS if _category_files(root / name)]
     if everything and (standard or others or folders):
         skills = [path for folder in folders for path in _category_files(folder)]
@@ -79,7 +79,7 @@ def _named(root: Path, name: str) -> Discovery:
         skills = tuple(_category_files(path))
         if skills:
             return Discovery(files=skills)
-        found = tuple(_suite_files(path))
+        found = tuple(suite_files(path))
         if not found:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
         return Discovery(files=found, optional=frozenset(found), folder=path)
@@ -108,7 +108,8 @@ def _category_files(folder: Path) -> list[Path]:
     return [path for found in folders for path in sorted(found.iterdir()) if path.suffix == ".json"]
 
 
-def _suite_files(folder: Path) -> list[Path]:
+def suite_files(folder: Path) -> list[Path]:
+    """The files in a folder that may be suites, by their suffixes."""
     if not folder.is_dir():
         return []
     return [path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file()]

@@ -65,9 +65,9 @@ def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
     """How many there is no verdict on, and how many failed without all of them having been looked at."""
     in_part = sum(case.status is Outcome.FAILED for case in cases)
     if in_part == len(cases):
-        return f"{in_part} of {of} cases failed and could be measured only in part"
+        return f"{in_part} of {plural(of, 'case')} failed and could be measured only in part"
     also = f", {in_part} that failed only in part" if in_part else ""
-    return f"{len(cases) - in_part} of {of} cases could not be measured{also}"
+    return f"{len(cases) - in_part} of {plural(of, 'case')} could not be measured{also}"
 
 
 def _without_quarantined(report: RunReport) -> RunReport:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
-from runevals.discover import discover
+from runevals.discover import discover, suite_files
 from runevals.endpoints import model_target, skill_target
 from runevals.errors import (
     InvalidOptions,
@@ -21,10 +23,12 @@ from runevals.errors import (
 )
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Runs, Scripted
+from runevals.inert import one_line
 from runevals.plan import RunPlan
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.settings import Settings, SuiteEntry
 
+_MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 # Targets whose tool calls we answer, or that played them before.
 CAN_INTERCEPT = frozenset({"openai", "github-models", "recorded"})
 
@@ -45,7 +49,27 @@ class Loaded:
 
 def load_suites(settings: Settings) -> Loaded:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
-    return required(*read_suites(settings))
+    try:
+        return required(*read_suites(settings))
+    except NoSuiteFound as error:
+        alike = () if settings.suites else tuple(_alike(settings))
+        if not alike:
+            raise
+        shown = [one_line(shown_path(path, settings), 120) for path in alike]
+        named = f"{', '.join(shown)}. Run one: runevals {shlex.quote(shown[0])}"
+        raise NoSuiteFound(f"{error}\nThese look like suites: {named}") from None
+
+
+def _alike(settings: Settings) -> Iterator[Path]:
+    """Files here and in the folders here that have the shape of a suite, whatever they are called."""
+    folders = [settings.cwd, *(path for path in sorted(settings.cwd.iterdir()) if path.is_dir())]
+    readable = [path for path in folders if not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)]
+    visible = [path for path in readable if path == settings.cwd or not path.name.startswith(".")]
+    files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
+    for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_LOOKED_AT]:
+        with suppress(InvalidSuite):
+            if load(path, shown_path(path, settings), LoadOptions()).cases:
+                yield path
 
 
 def required(loaded: Loaded, problems: Sequence[SuiteProblem]) -> Loaded:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged
+from runevals.inert import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.settings import Settings
 from runevals.shard import Shard
@@ -160,4 +161,6 @@ def _nothing_left(cases: Sequence[Case], settings: Settings) -> str:
     categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
     asked = {"category": settings.category, "tag": settings.tag, "filter": settings.filter}
     shown = ", ".join(f"--{name} {' '.join(values)}" for name, values in asked.items() if values)
-    return f"no case of {len(cases)} is left by {shown} (categories: {categories})"
+    keys = ", ".join(one_line(case.key, 60) for case in cases[:10]) + (", …" if len(cases) > 10 else "")
+    there = f"categories: {categories}" + (f"; keys: {keys}" if settings.filter else "")
+    return f"no case of {len(cases)} is left by {shown} ({there})"

@@ -607,3 +607,19 @@ def test_the_page_says_how_to_run_a_case_again_with_the_settings_it_had(project,
     again = "runevals run evals.json --filter=a --config=ci/mine.yaml --target=python:agent.py:answer"
     assert again in page
     assert runevals(*again.split()[1:])[0] == 0
+
+
+def test_suites_by_other_names_are_named_where_none_is_found(project, runevals):
+    project.write("checks/mine.json", SUITE)
+    project.write("package.json", {"name": "x"})
+    project.write("answers.jsonl", ANSWERS)
+    code, _, err = runevals("--target", "recorded:answers.jsonl")
+    assert (code, "no suite found" in err) == (2, True)
+    assert "These look like suites: checks/mine.json. Run one: runevals checks/mine.json" in err
+
+
+def test_a_filter_that_leaves_nothing_lists_the_keys(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    code, _, err = runevals("--target", "recorded:answers.jsonl", "--filter", "ZZZ")
+    assert (code, "keys: a, b)" in err) == (2, True)

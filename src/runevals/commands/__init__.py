@@ -89,7 +89,14 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, "-V", "--version", message="runevals %(version)s")
 def commands() -> None:
-    """CI for prompts, agents and skills: did this change make it worse, really?"""
+    """CI for prompts, agents and skills: did this change make it worse, really?
+
+    \b
+    Examples:
+      runevals init                     a first suite and settings, run once
+      runevals                          run what is found here
+      runevals --base main              and compare it with the branch main
+    """
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
