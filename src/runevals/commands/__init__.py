@@ -93,9 +93,9 @@ def commands() -> None:
 
     \b
     Examples:
-      runevals init                     a first suite and settings, run once
-      runevals                          run what is found here
-      runevals --base main              and compare it with the branch main
+      runevals init
+      runevals
+      runevals --base main
     """
 
 

@@ -21,7 +21,7 @@ def require_present(settings: Settings) -> None:
         return  # a program with a path is looked for in each case's own folder
     told = absent(target, settings.environment)
     if told is not None:
-        raise InvalidSettings(f"target: {told}; runevals doctor checks what a run needs")
+        raise InvalidSettings(f"target: {told}\nrunevals doctor checks all that a run needs")
 
 
 def absent(target: TargetSettings, environment: Mapping[str, str]) -> str | None:
