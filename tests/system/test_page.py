@@ -143,7 +143,8 @@ def test_a_link_opens_a_case_with_both_answers(opened, worse):
     assert page.locator("del").all_inner_texts() == ["Every device has a warranty of 24 months"]
     assert page.locator("ins").all_inner_texts() == ["The warranty does not cover water damage"]
     assert "not found: 24 months" in page.locator(".check.is-failed").inner_text()
-    assert page.locator(".again code").inner_text().endswith("--filter=KB-007")
+    again = page.locator(".again code").inner_text()
+    assert again.endswith("--filter=KB-007 --config=examples/support-agent/worse.yaml")
 
 
 def test_the_keyboard_goes_everywhere(opened, worse):
