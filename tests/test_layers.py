@@ -83,7 +83,7 @@ ALLOWED: dict[str, set[str]] = {
     "secondary": BOTTOM | TOOLS | {"changes"},
     "regression": BOTTOM | TOOLS | {"changes"},
     "comparability": BOTTOM | {"score"},
-    "verification": BOTTOM,
+    "verification": BOTTOM | {"wording"},
     "compare": BOTTOM | TOOLS | {"casewise", "changes", "comparability", "regression", "secondary", "totals"},
     "merge": BOTTOM | {"score"},
     "metrics": BOTTOM | {"totals"},

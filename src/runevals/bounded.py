@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+from runevals.errors import JudgeRefused, TargetRefused
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.records import Conversation, ModelIdentity, Response
@@ -15,16 +16,23 @@ from runevals.targets import Target
 class BoundedTarget:
     """A target within a budget."""
 
-    def __init__(self, target: Target, budget: Budget) -> None:
+    def __init__(self, target: Target, budget: Budget, *, reported: bool = False) -> None:
+        """With `reported`, a refusal after something was paid for ends the run as a spent budget does."""
         self._target = target
         self._budget = budget
+        self._reported = reported
         self._is_free = target.identity().type == "recorded"
 
     def answer(self, conversation: Conversation) -> Response:
         """The target's answer; after a stop, the problem that made it. Raises TargetRefused."""
         if self._budget.stop.problem is not None:
             return Response(problem=self._budget.stop.problem)
-        response = self._target.answer(conversation)
+        try:
+            response = self._target.answer(conversation)
+        except TargetRefused as refusal:
+            if not self._reported or not self._budget.was_spent:
+                raise
+            return Response(problem=self._budget.stop.refused(str(refusal)))
         answered = response.problem is None or response.model is not None  # what came back was paid for
         if answered and not response.cached and not self._is_free:
             self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
@@ -44,9 +52,11 @@ class BoundedTarget:
 class BoundedJudge:
     """A judge within the same budget, asked at most `at_once` questions at a time."""
 
-    def __init__(self, judge: Judge, budget: Budget, *, at_once: int) -> None:
+    def __init__(self, judge: Judge, budget: Budget, *, at_once: int, reported: bool = False) -> None:
+        """`reported` as for the target."""
         self._judge = judge
         self._budget = budget
+        self._reported = reported
         self._turns = threading.BoundedSemaphore(at_once)
         self._is_free = judge.identity().type == "recorded"
 
@@ -55,7 +65,12 @@ class BoundedJudge:
         with self._turns:
             if self._budget.stop.problem is not None:
                 return Judgement(score=None, problem=self._budget.stop.problem)
-            found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            try:
+                found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            except JudgeRefused as refusal:
+                if not self._reported or not self._budget.was_spent:
+                    raise
+                return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
         if found.model is not None and not self._is_free:
             self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
         lacking = found.score is None or any(vote.score is None for vote in found.votes)

@@ -38,6 +38,12 @@ class Stop:
             self.problem = problem
         self._asked.set_result(None)
 
+    def refused(self, why: str) -> Problem:
+        """Nobody answers any more: what is under way may still come → the problem of the stop."""
+        self.ask(Problem(code="refused", message=why), grace_s=GRACE_S)
+        assert self.problem is not None  # noqa: S101 - asked for just now, if not before
+        return self.problem
+
     def when_asked(self, then: Callable[[], None]) -> None:
         """Calls `then` once it is asked for, in the thread that does so."""
         self._asked.add_done_callback(lambda _: then())
@@ -94,6 +100,7 @@ class Budget:
         self._lock = threading.Lock()
         self._cost_usd = 0.0
         self._tokens = 0
+        self.was_spent = False  # for anything at all
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -102,7 +109,7 @@ class Budget:
             yield
             return
         told = f"the run took longer than --max-duration {self._limits.duration_s:g} s"
-        timer = threading.Timer(self._limits.duration_s, self._exhausted, (told,))
+        timer = threading.Timer(self._limits.duration_s, self._exhausted, (told, GRACE_S))
         timer.daemon = True
         timer.start()
         try:
@@ -113,6 +120,7 @@ class Budget:
     def spend(self, cost_usd: float | None, input_tokens: int | None, output_tokens: int | None) -> None:
         """One answer more. An amount that is limited and unknown ends the run: nobody could keep to the limit."""
         with self._lock:
+            self.was_spent = True
             self._cost_usd += cost_usd or 0.0
             self._tokens += (input_tokens or 0) + (output_tokens or 0)
             cost, tokens = self._cost_usd, self._tokens
@@ -131,5 +139,5 @@ class Budget:
         self.stop.cut_short = True
         self._exhausted(told)
 
-    def _exhausted(self, told: str) -> None:
-        self.stop.ask(Problem(code="budget_exhausted", message=told))
+    def _exhausted(self, told: str, grace_s: float = float("inf")) -> None:
+        self.stop.ask(Problem(code="budget_exhausted", message=told), grace_s=grace_s)

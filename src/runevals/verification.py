@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Literal
 
 from runevals.records import Change, Comparison, ComparisonVerdict, Verification
+from runevals.wording import p_value, points
 
 VERIFY_OFF = "verify: off"
+WORTH_TELLING = 0.05  # of a move of the base
 
 
 def needs_verification(comparison: Comparison) -> bool:
@@ -21,17 +23,21 @@ def verified(stored: Comparison, fresh: Comparison, changes: Sequence[Change]) -
 
     `changes` are those against both runs of the base together: where they agree, more can be named.
     """
+    moved = (fresh.base_mean or 0.0) - (stored.base_mean or 0.0)
     if fresh.verdict is ComparisonVerdict.REGRESSION:
+        reason = f"confirmed against {fresh.source}"
+        if abs(moved) >= WORTH_TELLING and fresh.drop is not None and fresh.p_value is not None:
+            since = f"{points(-fresh.drop)} ({p_value(fresh.p_value)})"
+            reason += f"; the base itself moved by {points(moved)}, and from there it is {since}"
         return replace(
             stored,
             verdict=ComparisonVerdict.REGRESSION,
             changes=tuple(changes),
-            verification=Verification(state="confirmed", reason=f"confirmed against {fresh.source}"),
+            verification=Verification(state="confirmed", reason=reason),
         )
     if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
         return unverified(stored, f"{fresh.source} could not be compared with")
-    moved = (stored.base_mean or 0.0) - (fresh.base_mean or 0.0)
-    reason = f"the stored base no longer holds (it moved by {-100 * moved:+.1f} points)".replace("-", "−")
+    reason = f"the stored base no longer holds (it moved by {points(moved)})"
     return replace(
         stored,
         verdict=ComparisonVerdict.NOT_CONFIRMED,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.chat_server import Reply, chat_server
@@ -95,6 +97,15 @@ def test_time_is_a_budget_too(project, runevals):
     assert "the run took longer than --max-duration 0.7 s" in out
     statuses = [case["status"] for case in project.document()["cases"]]
     assert 1 <= statuses.count("passed") < 20
+
+
+def test_the_time_that_is_spent_is_not_waited_beyond(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(60)\n")
+    started = time.monotonic()
+    code, out, _ = runevals("--target", "python:agent.py:answer", "--max-duration", "0.5", "-o", "out.json")
+    assert (code, time.monotonic() - started < 40) == (3, True)
+    assert "the run took longer than --max-duration 0.5 s; 0 of 20 cases were measured" in out
 
 
 def test_a_budget_that_suffices_changes_nothing(paid, runevals):

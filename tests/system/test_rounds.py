@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 AGENT = """
@@ -95,6 +97,18 @@ def test_a_red_that_a_fresh_base_does_not_share_is_confirmed(drifting, runevals)
     assert "Confirmed against a fresh run of" in out
     assert drifting.document()["comparison"]["verification"]["state"] == "confirmed"
     assert drifting.git("worktree", "list").count("\n") == 0
+
+
+def test_a_confirmed_red_says_how_far_the_base_itself_moved(drifting, runevals):
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    drifting.rate.write_text("0.7")
+    drifting.agent(0.4)
+    code, out, _ = runevals(*STORED)
+    assert code == 1, out
+    reason = drifting.document()["comparison"]["verification"]["reason"]
+    assert re.search(
+        r"the base itself moved by −\d\d\.\d points, and from there it is −\d\d\.\d points \(p ", reason
+    ), reason
 
 
 def test_a_red_that_cannot_be_verified_stands_and_says_why(drifting, runevals):

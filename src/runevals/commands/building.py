@@ -47,11 +47,13 @@ def real_world(
     target: Target | None = None,
     budget: Budget | None = None,
     journal: Journal | None = None,
+    *,
+    reported: bool = False,
 ) -> Iterator[World]:
     """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
 
     What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
-    sent again.
+    sent again. With `reported`, a target or judge that refuses in mid-run ends it with a report.
 
     Raises InvalidSettings, InvalidSuite, WorldRefused where the target is asked from a cluster that is not there.
     """
@@ -67,8 +69,8 @@ def real_world(
         try:
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
-                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency)
-            bounded: Target = BoundedTarget(target, budget)
+                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency, reported=reported)
+            bounded: Target = BoundedTarget(target, budget, reported=reported)
             yield World(
                 target=bounded if journal is None else JournalledTarget(bounded, journal),
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),

@@ -34,6 +34,7 @@ from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
 
 AN_HOUR = timedelta(hours=1)
+HEAD = "head"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +147,7 @@ def _against(
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = "head") -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = HEAD) -> Iterator[Measurement]:
     """One side; its name tells its answers in the journal from those of the others."""
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
@@ -158,7 +159,8 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = "he
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     journal = None if asked.journal is None else asked.journal.of(side)
-    with real_world(settings, loaded.suites, budget=asked.budget, journal=journal) as world:
+    reported = side == HEAD  # a base that cannot be measured is no end of the run
+    with real_world(settings, loaded.suites, budget=asked.budget, journal=journal, reported=reported) as world:
         loading.rehearse(plan, world.sandbox)
         with interruptible(world.stop):
             yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))

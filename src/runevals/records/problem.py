@@ -11,10 +11,10 @@ target_no_json turn_skipped empty_response
 judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
-evidence_missing fetch_failed budget_exhausted interrupted
+evidence_missing fetch_failed budget_exhausted interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
-CUT_SHORT = frozenset({"budget_exhausted", "interrupted"})  # the run ended before it
+CUT_SHORT = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run ended before it
 NO_JSON = "target_no_json"  # of a result that came and is no JSON: some checks can tell without it
 NOT_ASKED = CUT_SHORT | {"turn_skipped"}  # of answers that were never asked for
 

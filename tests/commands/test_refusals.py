@@ -1,0 +1,63 @@
+"""A target or a judge that refuses every call in the middle of a run: what was paid for is reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.test_judge import verdict
+
+ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(20)]
+RUN = ("--target", "openai:tiny", "--concurrency", "1", "-o", "out.json", "-o", "out.md")
+NO_QUOTA = Reply(status=429, error={"code": "insufficient_quota", "message": "no quota"})
+
+
+@pytest.fixture
+def refusing(project, runevals, monkeypatch):
+    """Runs the suite against an endpoint that answers `good` calls, and refuses all others."""
+
+    def run(good, refusal, evaluator, *words):
+        suite = {"schemaVersion": "1.2.0", "default_evaluators": {evaluator: {}}, "items": ITEMS}
+        project.write("evals.json", suite)
+        served = []
+
+        def answer(body, number):
+            served.append(number)
+            if len(served) > good:
+                return refusal
+            return Reply(verdict(body, 5) if "nonce" in body["messages"][0]["content"] else "yes")
+
+        with chat_server(answer) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            return *runevals(*RUN, *words), len(served)
+
+    return run
+
+
+@pytest.mark.parametrize("refusal", [Reply(status=401), Reply(status=403), NO_QUOTA], ids=["401", "403", "quota"])
+def test_a_target_that_begins_to_refuse_leaves_a_report_of_what_there_is(refusing, project, refusal):
+    code, out, _, served = refusing(8, refusal, "ExactMatch")
+    assert (code, served) == (3, 9)
+    assert "! Incomplete – the target refuses every call: " in out
+    assert "8 of 20 cases were measured" in out
+    assert "runevals run --resume" in out
+    document = project.document()
+    assert (document["complete"], document["run"]["stopped"]["code"]) == (False, "refused")
+    statuses = [case["status"] for case in document["cases"]]
+    assert (statuses.count("passed"), statuses.count("skipped")) == (8, 12)
+    assert (project.path / "out.md").read_text().startswith("### ⛔ Incomplete")
+
+
+def test_so_does_a_judge(refusing, project):
+    code, out, _, _ = refusing(8, Reply(status=401), "Relevance", "--judge", "tiny", "--cache", "none")
+    assert code == 3
+    assert "refuses every call: 401" in out
+    assert project.document()["run"]["stopped"]["code"] == "refused"
+    assert {case["status"] for case in project.document()["cases"]} <= {"passed", "skipped", "errored"}
+
+
+def test_a_refusal_of_the_first_call_is_only_said(refusing, project):
+    code, out, err, _ = refusing(0, Reply(status=401), "ExactMatch")
+    assert (code, out) == (3, "")
+    assert "the target refuses every call: 401" in err
+    assert not (project.path / "out.json").exists()
