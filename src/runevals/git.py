@@ -99,6 +99,12 @@ def tracked(repository: Path, path: Path) -> bool:
     return git(repository, "ls-files", "--error-unmatch", "--", f":(literal){path}") is not None
 
 
+def tracked_in(folder: Path) -> frozenset[Path]:
+    """The files in this folder that git has in its index; none outside a repository."""
+    listed = git(folder, "ls-files", "-z")
+    return frozenset(folder / name for name in (listed or "").split("\0") if name)
+
+
 def changed_since(repository: Path, commit: str, patterns: Sequence[str]) -> list[str] | None:
     """The files of these pathspecs that are not as in `commit`, new ones too; None where git cannot tell."""
     if not patterns:

@@ -139,17 +139,15 @@ def _measured(
 
 def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
-    from runevals.commands.merge import merged_conclusion, merged_report
+    from runevals.commands.collected import collected
+    from runevals.commands.merge import merged_conclusion
     from runevals.commands.merging import not_merged
     from runevals.commands.on_github import action_input
     from runevals.errors import WorldRefused
+    from runevals.merge import merged
 
-    named = str(action_input("shards", told.inputs))
-    folder = settings.cwd / named
-    if not any(folder.rglob("*.json")):
-        return not_merged(settings, f"no shard left its results in {named}")
     try:
-        report = merged_report([folder])
+        report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except WorldRefused as missing:
         return not_merged(settings, str(missing))
     return merged_conclusion(report, settings, told, stored.baseline, stored.notices)
