@@ -299,5 +299,17 @@ def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
     assert "### ⛔ Not measured – of 3 shards, these are missing&#58; 2" in body
 
 
+def test_a_change_that_brings_its_own_shard_and_breaks_the_plan_is_red(sharded, hub, runevals):
+    repository = sharded.repository
+    assert runevals("--shard", "1/1", "-q", "-o", "shards/results.json")[0] == 0
+    repository.git("checkout", "-q", "change")
+    repository.git("add", "-f", "shards")
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", merged(repository, "{ broken", "evals.json"))
+    assert not succeeded, log
+    assert "The plan of the shards failed" in log
+    [body] = hub.bodies()
+    assert "### ⛔ Not measured – shards/results.json is in the repository itself" in body
+
+
 def shard_of(key: str) -> int:
     return next(shard.part for shard in shards_of(len(ANIMALS), 50) if shard.holds("evals.json", key))
