@@ -15,7 +15,7 @@ from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
 from runevals.commands.hiding import base_without_patterns
 from runevals.commands.interrupting import interruptible
-from runevals.commands.listed import quarantine_of
+from runevals.commands.listed import quarantine_of, with_quarantine
 from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
@@ -70,9 +70,7 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
 
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
-    quarantine = quarantine_of(settings, loaded)
-    settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
-    loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
+    settings, loaded = with_quarantine(settings, loaded)
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())

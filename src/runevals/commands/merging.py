@@ -7,6 +7,7 @@ from dataclasses import replace
 from runevals import pipeline
 from runevals.commands.building import real_world
 from runevals.commands.judging import Asked, fresh_look, rerunnable, within_limits
+from runevals.commands.listed import with_quarantine
 from runevals.commands.provenance import provenance
 from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
@@ -30,6 +31,7 @@ def judged_together(report: RunReport, baseline: Baseline | None, settings: Sett
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
     if baseline is None:
         return pipeline.decide(report, None, settings)
+    settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
     asked = Asked(ref=None, told=told)
     return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
 
@@ -58,7 +60,7 @@ def _second_look(report: RunReport, baseline: Baseline, settings: Settings, aske
     """A fresh run of the base, or why none can be made where the shards are merged."""
     try:
         loaded = load_suites(settings)
-        settings = with_target(settings, loaded.suites)
+        settings, loaded = with_quarantine(with_target(settings, loaded.suites), loaded)
         commit, why_not = rerunnable(settings, baseline)
         if commit is None:
             return why_not
