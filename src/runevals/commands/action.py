@@ -95,8 +95,10 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     else:
         conclusion, attempt = _measured(settings, told, here, stored)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
+    written = False
     try:
         publish(conclusion, list(paths.values()))
+        written = True
     except CannotWrite as error:
         if conclusion.verdict.exit_code == MEASURED_GREEN:
             raise
@@ -112,7 +114,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         files = {**paths, "comment_body": body}
         _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
     if attempt is not None:
-        attempt.end(conclusion, written=True)
+        attempt.end(conclusion, written=written)
         _hand_over(attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
 
