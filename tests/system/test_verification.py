@@ -380,6 +380,25 @@ def test_a_merge_looks_at_no_quarantined_case_when_it_looks_again(agent, world, 
     assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
 
 
+def test_a_merge_of_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runevals, shards):
+    edited.write("agent.py", SURE.format(answer="wrong"))
+    merge = shards()
+    code, out, err = runevals(*merge)
+    assert code == 1, out + err
+    found = edited.document()
+    assert found["totals"]["passed"] == len(SUITE["items"])
+    assert (found["comparison"]["on_base_suite"], found["comparison"]["verdict"]) == (True, "regression")
+
+
+def test_a_merge_says_why_the_bases_suite_was_not_run(edited, runevals, shards):
+    edited.write("agent.py", SURE.format(answer="wrong") + "\nother = answer\n")
+    merge = shards("--target", "python:agent.py:other")
+    code, out, _ = runevals(*merge)
+    assert code == 3, out
+    assert edited.document()["comparison"]["on_base_suite"] is False
+    assert "the targets of the shards differ from those here" in out
+
+
 def test_only_a_part_cannot_be_asked_of_a_merge(agent, runevals, shards, monkeypatch):
     merge = shards()
     monkeypatch.setenv("RUNEVALS_SHARD", "1/3")

@@ -132,7 +132,7 @@ def _against(
             return conclusion
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
-            return _on_base_suite(conclusion, baseline, commit, settings, asked)
+            return on_base_suite(conclusion, baseline, commit, settings, asked)
         if baseline.fresh or not needs_verification(conclusion.comparison):
             return conclusion
         if settings.verify == "off":
@@ -228,7 +228,7 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
 
 
-def _on_base_suite(
+def on_base_suite(
     conclusion: Conclusion, baseline: Baseline, commit: str, settings: Settings, asked: Asked
 ) -> Conclusion:
     """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off."""
@@ -253,9 +253,7 @@ def _on_base_suite(
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"
-        assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
-        comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
-        return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+        return still_incomparable(conclusion, why, settings)
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
@@ -265,6 +263,13 @@ def _on_base_suite(
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.comparison.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
     )
+    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+
+
+def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> Conclusion:
+    """The same, which says why the base's suite decided nothing."""
+    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
     return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
 
 
