@@ -110,6 +110,17 @@ def test_a_shard_that_a_change_committed_is_no_result(repository, job, link):
     assert headline.startswith("Not measured – shards/mine.json is in the repository itself")
 
 
+def test_a_shard_beside_a_committed_repository_is_no_result(repository, job):
+    repository.git("init", "-q", "--bare", "shards")
+    for empty in ("objects", "refs"):
+        repository.write(f"shards/{empty}/kept", "")
+    planted(repository, job, "shards/mine.json")
+    assert "shards/HEAD" in repository.git("ls-files")
+    assert job(mode="merge", output_dir="merged") == 3
+    headline = repository.document("merged/results.json")["verdict"]["headline"]
+    assert headline.startswith("Not measured – shards/mine.json is in the repository itself")
+
+
 def test_a_shard_of_another_commit_is_no_result(repository, job):
     planted(repository, job, "shards/mine.json")
     repository.git("rm", "-q", "--cached", "shards/mine.json")

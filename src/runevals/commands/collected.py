@@ -26,8 +26,9 @@ def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
     files = sorted(folder.rglob("*.json"))
     if not files:
         raise WorldRefused(f"no shard left its results in {named}")
-    committed = git.tracked_in(folder)
-    _refuse([path for path in files if path in committed], folder, named, "in the repository itself")
+    committed = git.tracked_in(settings.repository.resolve(), folder)
+    planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
+    _refuse(planted, folder, named, "in the repository itself")
     here = provenance(settings, ()).commit
     reports = [(path, read(path)) for path in files]
     others = [path for path, report in reports if report.run.commit != here]
