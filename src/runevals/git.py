@@ -108,6 +108,15 @@ def tracked(repository: Path, path: Path) -> bool:
     return git(repository, "ls-files", "--error-unmatch", "--", f":(literal){path}") is not None
 
 
+def tracked_in(repository: Path, folder: Path) -> frozenset[Path]:
+    """What git has in its index of this folder: files and submodules; nothing outside the repository.
+
+    It is asked in the root: a folder's own files may make a repository of it.
+    """
+    listed = git(repository, "ls-files", "-z", "--", f":(literal){folder}")
+    return frozenset(repository / name for name in (listed or "").split("\0") if name)
+
+
 def changed_since(repository: Path, commit: str, patterns: Sequence[str]) -> list[str] | None:
     """The files of these pathspecs that are not as in `commit`, new ones too; None where git cannot tell."""
     if not patterns:

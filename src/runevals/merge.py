@@ -10,13 +10,14 @@ from itertools import pairwise
 
 from runevals import __version__
 from runevals.errors import InvalidDocument, WorldRefused
-from runevals.records import CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
+from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
     {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
 )
 NAMED_BY_CASES = ("openai", "github-models")  # targets whose model may be the one that a case names
+NAMING = "prompt-yml"  # the dialect whose cases name theirs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +89,18 @@ def _require_same_run(first: Part, other: Part) -> None:
 
 def _require_same_models(parts: Sequence[Part]) -> None:
     """Raises InvalidDocument."""
-    _require_one_model("targets", [(part.shown, part.report.run.target) for part in parts])
+    _require_one_model("targets", [(part.shown, _apart_from_cases(part.report.run)) for part in parts])
     _require_one_model("judges", [(part.shown, part.report.run.judge) for part in parts])
+
+
+def _named_by_cases(run: RunInfo) -> bool:
+    """Whether each case may name another model; without one in the settings all cases must."""
+    return run.target.type in NAMED_BY_CASES and {suite.dialect for suite in run.suites} == {NAMING}
+
+
+def _apart_from_cases(run: RunInfo) -> ModelIdentity:
+    """The target without what depends on the cases that a part has."""
+    return replace(run.target, model=None) if _named_by_cases(run) else run.target
 
 
 def _require_one_model(what: str, told: Sequence[tuple[str, ModelIdentity | None]]) -> None:
@@ -173,11 +184,19 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
         shard=None,
         started_at=started_at,
         duration_s=(ended_at - started_at).total_seconds(),
-        target=_joined([run.target for run in runs]),
+        target=replace(_joined([run.target for run in runs]), model=_models(runs)),
         judge=None if first.judge is None else _joined([run.judge for run in runs if run.judge is not None]),
         sandbox="reduced" if "reduced" in modes else "strict" if "strict" in modes else None,
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
     )
+
+
+def _models(runs: Sequence[RunInfo]) -> str | None:
+    """The targets' model; all that the parts asked where their cases name them."""
+    models = {run.target.model for run in runs if run.target.model is not None}
+    if len(models) > 1:
+        models = {name for model in models for name in model.split(AND)}
+    return AND.join(sorted(models)) or None
 
 
 def _joined(identities: Sequence[ModelIdentity]) -> ModelIdentity:

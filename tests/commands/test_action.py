@@ -91,6 +91,44 @@ def test_a_merge_of_no_shards_measures_nothing(job, zoo, project, left):
     assert reason in project.document("merged/results.json")["verdict"]["headline"]
 
 
+def planted(repository, job, name):
+    """A shard of a whole run is committed, and then the suite no shard could be made of."""
+    assert job(shard="1/1", output_dir="made") == 0
+    repository.write(name, repository.document("made/results.json"))
+    repository.write("evals.json", "{ broken")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a green of my own")
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["folder", "link"])
+def test_a_shard_that_a_change_committed_is_no_result(repository, job, link):
+    if link:
+        (repository.path / "shards").symlink_to("elsewhere")
+    planted(repository, job, "elsewhere/mine.json" if link else "shards/mine.json")
+    assert job(mode="merge", output_dir="merged") == 3
+    headline = repository.document("merged/results.json")["verdict"]["headline"]
+    assert headline.startswith("Not measured – shards/mine.json is in the repository itself")
+
+
+def test_a_shard_beside_a_committed_repository_is_no_result(repository, job):
+    repository.git("init", "-q", "--bare", "shards")
+    for empty in ("objects", "refs"):
+        repository.write(f"shards/{empty}/kept", "")
+    planted(repository, job, "shards/mine.json")
+    assert "shards/HEAD" in repository.git("ls-files")
+    assert job(mode="merge", output_dir="merged") == 3
+    headline = repository.document("merged/results.json")["verdict"]["headline"]
+    assert headline.startswith("Not measured – shards/mine.json is in the repository itself")
+
+
+def test_a_shard_of_another_commit_is_no_result(repository, job):
+    planted(repository, job, "shards/mine.json")
+    repository.git("rm", "-q", "--cached", "shards/mine.json")
+    assert job(mode="merge", output_dir="merged") == 3
+    headline = repository.document("merged/results.json")["verdict"]["headline"]
+    assert headline.startswith("Not measured – shards/mine.json is of another commit than this job")
+
+
 @pytest.mark.parametrize(("size", "count"), [("", 1), ("25", 1), ("24", 2), ("7", 4), ("1", 25)])
 def test_a_plan_says_which_shards_a_matrix_is_made_of(job, zoo, project, runevals, size, count):
     shards = [f"{part}/{count}" for part in range(1, count + 1)]

@@ -107,6 +107,17 @@ def test_what_could_not_be_measured_is_asked_again(job):
     assert sorted(job.asked) == ["13", "23", "3"]
 
 
+def test_a_red_whose_reports_could_not_be_written_is_not_paid_for_again(job):
+    job.says, blocked = "no", {"INPUT_OUTPUT_DIR": "blocked/results", "INPUT_MIN_PASS_RATE": "0.9"}
+    (job.path / "blocked").write_text("a file, no folder")
+    code, out = job.attempt(**blocked)
+    assert (code, "cannot write" in out) == (1, True), out
+    (job.path / "blocked").unlink()
+    code, out = job.attempt(**blocked)
+    assert (code, sum(job.asked.values())) == (1, 0), out
+    assert not list(job.runs.iterdir())
+
+
 def test_nothing_is_kept_unless_that_is_asked_for(job):
     job.down = "3"
     assert job.attempt(INPUT_RESUME="")[0] == 3

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.system.test_resume import without_times
 
 PROMPT = """model: openai/gpt-4o-mini
 modelParameters: {temperature: 0.5, maxTokens: 50}
@@ -159,3 +160,28 @@ def test_editing_all_test_data_hides_no_worse_prompt(repository, runevals, serve
     code, out, err = runevals("--base", "main", "-o", "out.json")
     assert code != 0, out + err
     assert "its prompts are what is under test" in out
+
+
+@pytest.mark.parametrize("of", [3, 5])
+def test_shards_of_files_with_models_of_their_own_are_the_whole_run(project, runevals, server, of):
+    for name in ("b", "a", "c"):
+        project.write(f"{name}.prompt.yml", PROMPT.replace("gpt-4o-mini", f"model-{name}"))
+    files = ("a.prompt.yml", "b.prompt.yml", "c.prompt.yml")
+    parts = [f"{part}.json" for part in range(1, of + 1)]
+    for part, name in enumerate(parts, start=1):
+        assert runevals(*files, "--shard", f"{part}/{of}", "-q", "-o", name)[0] == 0
+    code, _, err = runevals("merge", *parts, "-o", "merged.json")
+    assert code == 0, err
+    assert runevals(*files, "-q", "-o", "whole.json")[0] == 0
+    whole = project.document("whole.json")
+    assert without_times(project.document("merged.json")) == without_times(whole)
+    assert whole["run"]["target"]["model"] == "openai/model-a + openai/model-b + openai/model-c"
+
+
+def test_shards_of_other_parameters_are_of_another_run(project, runevals, server):
+    project.write("a.prompt.yml", PROMPT)
+    for part, seed in ((1, 1), (2, 2)):
+        project.write("runevals.yaml", f"target: {{type: openai, parameters: {{seed: {seed}}}}}\n")
+        assert runevals("a.prompt.yml", "--shard", f"{part}/2", "-q", "-o", f"{part}.json")[0] == 0
+    code, _, err = runevals("merge", "1.json", "2.json")
+    assert (code, "are not of one run: their targets differ" in err) == (2, True)

@@ -328,6 +328,19 @@ def test_dry_run_calls_nothing(project, runevals):
     assert project.files() == ["evals.json"]
 
 
+@pytest.mark.parametrize("words", [["plan"], ["--dry-run"]], ids=lambda words: words[0])
+def test_nothing_of_a_plan_can_command_the_runner(project, runevals, monkeypatch, words):
+    evil = {**SUITE["items"][0], "category": "x\n::warning::pwned \u001b[31m"}
+    project.write("evals.json", {**SUITE, "items": [evil]})
+    project.write("answers.jsonl", ANSWERS)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    code, out, err = runevals(*words, "--target", "recorded:answers.jsonl")
+    assert code == 0, err
+    assert "pwned" in out
+    assert "\x1b" not in out + err
+    assert not re.search(r"^\s*::", out + err, re.MULTILINE)
+
+
 def test_nothing_of_an_answer_can_command_the_runner(project, runevals, monkeypatch):
     project.write("evals.json", SUITE)
     evil = "::set-output name=verdict::passed\\n##[error]x"

@@ -150,6 +150,21 @@ def test_a_change_cannot_quarantine_the_case_that_it_breaks(ten, runevals):
     assert weakened(ten) == {("runevals.quarantine.yaml", "k1")}
 
 
+def test_a_merge_of_shards_counts_what_a_change_adds_to_the_list(ten, runevals, tmp_path_factory, monkeypatch):
+    assert runevals("--baseline", "none", "--target", "python:agent.py:answer", "-q", "-o", "base.json")[0] == 0
+    on_main(ten, "base.json", (ten.path / "base.json").read_text(encoding="utf-8"))
+    gate = "gates: [{name: same, metric: weakening, op: '==', limit: 0}]\n"
+    on_main(ten, "runevals.yaml", SETTINGS + gate + "baseline: base.json\n")
+    ten.write("runevals.quarantine.yaml", LIST)
+    event(ten, tmp_path_factory.mktemp("event"), monkeypatch, ten.git("rev-parse", "main"))
+    assert runevals("-q", "-o", "out.json")[0] == 1
+    whole = weakened(ten)
+    assert runevals("--shard", "1/1", "-q", "-o", "part.json")[0] == 0
+    code, out, _ = runevals("merge", "part.json", "-o", "out.json")
+    assert code == 1, out
+    assert weakened(ten) == whole == {("runevals.quarantine.yaml", "k1")}
+
+
 def test_a_case_that_the_base_quarantines_is_run_and_shown_and_blocks_nobody(ten, runevals):
     broken = (ten.path / "agent.py").read_text(encoding="utf-8")
     ten.git("stash", "-q")

@@ -351,6 +351,54 @@ def test_a_merge_verifies_the_cases_that_its_shards_ran(agent, runevals, drifted
     assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
 
 
+DOWN = """
+def answer(prompt, messages, case):
+    number = int(case["key"][1:])
+    hurried = "hurry" in pathlib.Path("prompts/support.txt").read_text()
+    down = (WORLD / "rate").read_text() == "0"
+    return "wrong" if (hurried and number < 5) or (down and number >= 40) else "right"
+"""
+
+
+def test_a_merge_looks_at_no_quarantined_case_when_it_looks_again(agent, world, runevals, shards):
+    """Of the two reds one is gone when both sides are measured again, and the other is listed."""
+    agent.git("checkout", "-q", "main")
+    agent.write("agent.py", (agent.path / "agent.py").read_text().partition("def ")[0] + DOWN)
+    flaky = [f"- {{key: k{n}, owner: ana, reason: flips, expires: 2999-01-01}}\n" for n in range(5)]
+    agent.write("runevals.quarantine.yaml", "".join(flaky))
+    agent.git("add", "-A")
+    agent.git("commit", "-qm", "five cases that flip")
+    assert runevals(*NO_BASE)[0] == 0
+    agent.git("checkout", "-qB", "change")
+    agent.write("prompts/support.txt", "Be in a hurry.")
+    (world / "rate").write_text("0")
+    merge = shards("--verify", "interleaved")
+    (world / "rate").write_text("1")
+    code, out, err = runevals(*merge, "--verify", "interleaved")
+    assert "running the base" in err
+    assert code == 0, out + err
+    assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
+
+
+def test_a_merge_of_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runevals, shards):
+    edited.write("agent.py", SURE.format(answer="wrong"))
+    merge = shards()
+    code, out, err = runevals(*merge)
+    assert code == 1, out + err
+    found = edited.document()
+    assert found["totals"]["passed"] == len(SUITE["items"])
+    assert (found["comparison"]["on_base_suite"], found["comparison"]["verdict"]) == (True, "regression")
+
+
+def test_a_merge_says_why_the_bases_suite_was_not_run(edited, runevals, shards):
+    edited.write("agent.py", SURE.format(answer="wrong") + "\nother = answer\n")
+    merge = shards("--target", "python:agent.py:other")
+    code, out, _ = runevals(*merge)
+    assert code == 3, out
+    assert edited.document()["comparison"]["on_base_suite"] is False
+    assert "the targets of the shards differ from those here" in out
+
+
 def test_only_a_part_cannot_be_asked_of_a_merge(agent, runevals, shards, monkeypatch):
     merge = shards()
     monkeypatch.setenv("RUNEVALS_SHARD", "1/3")

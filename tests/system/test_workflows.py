@@ -299,5 +299,21 @@ def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
     assert "### ⛔ Not measured – of 3 shards, these are missing&#58; 2" in body
 
 
+def test_a_change_that_brings_its_own_shard_is_red_where_the_plan_fails(sharded, hub, runevals):
+    """Then no job runs a part, and the merge finds only what is committed."""
+    repository, name = sharded.repository, ".github/workflows/sharded.yml"
+    assert runevals("--shard", "1/1", "-q", "-o", "shards/results.json")[0] == 0
+    repository.git("checkout", "-q", "change")
+    repository.git("add", "-f", "shards")
+    planned = "          cases_per_shard: 50\n"
+    text = (repository.path / name).read_text("utf-8").replace(planned, planned + "      - run: exit 1\n")
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", merged(repository, text, name))
+    assert not succeeded, log
+    assert "The plan of the shards failed" in log
+    assert hub.comments, log
+    [body] = hub.bodies()
+    assert "### ⛔ Not measured – shards&#47;results.json is in the repository itself" in body
+
+
 def shard_of(key: str) -> int:
     return next(shard.part for shard in shards_of(len(ANIMALS), 50) if shard.holds("evals.json", key))

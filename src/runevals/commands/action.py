@@ -95,8 +95,10 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     else:
         conclusion, attempt = _measured(settings, told, here, stored)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
+    written = False
     try:
         publish(conclusion, list(paths.values()))
+        written = True
     except CannotWrite as error:
         if conclusion.verdict.exit_code == MEASURED_GREEN:
             raise
@@ -112,7 +114,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         files = {**paths, "comment_body": body}
         _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
     if attempt is not None:
-        attempt.end(conclusion, written=True)
+        attempt.end(conclusion, written=written)
         _hand_over(attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
 
@@ -139,17 +141,15 @@ def _measured(
 
 def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
-    from runevals.commands.merge import merged_conclusion, merged_report
+    from runevals.commands.collected import collected
+    from runevals.commands.merge import merged_conclusion
     from runevals.commands.merging import not_merged
     from runevals.commands.on_github import action_input
     from runevals.errors import WorldRefused
+    from runevals.merge import merged
 
-    named = str(action_input("shards", told.inputs))
-    folder = settings.cwd / named
-    if not any(folder.rglob("*.json")):
-        return not_merged(settings, f"no shard left its results in {named}")
     try:
-        report = merged_report([folder])
+        report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except WorldRefused as missing:
         return not_merged(settings, str(missing))
     return merged_conclusion(report, settings, told, stored.baseline, stored.notices)

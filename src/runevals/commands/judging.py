@@ -15,7 +15,7 @@ from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
 from runevals.commands.hiding import base_without_patterns
 from runevals.commands.interrupting import interruptible
-from runevals.commands.listed import quarantine_of
+from runevals.commands.listed import quarantine_of, with_quarantine
 from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
@@ -71,9 +71,7 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
 
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
-    quarantine = quarantine_of(settings, loaded)
-    settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
-    loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
+    settings, loaded = with_quarantine(settings, loaded)
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
     baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
@@ -135,7 +133,7 @@ def _against(
             return conclusion
         incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
         if incomparable and own_suite and commit is not None:
-            return _on_base_suite(conclusion, baseline, commit, settings, asked)
+            return on_base_suite(conclusion, baseline, commit, settings, asked)
         if baseline.fresh or not needs_verification(conclusion.comparison):
             return conclusion
         if settings.verify == "off":
@@ -232,7 +230,7 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
 
 
-def _on_base_suite(
+def on_base_suite(
     conclusion: Conclusion, baseline: Baseline, commit: str, settings: Settings, asked: Asked
 ) -> Conclusion:
     """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off."""
@@ -257,9 +255,7 @@ def _on_base_suite(
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"
-        assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
-        comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
-        return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+        return still_incomparable(conclusion, why, settings)
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
@@ -269,6 +265,13 @@ def _on_base_suite(
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.comparison.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
     )
+    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+
+
+def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> Conclusion:
+    """The same, which says why the base's suite decided nothing."""
+    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
     return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,13 @@ class Listed:
     cases: frozenset[tuple[str, str]]
     notices: tuple[str, ...]
     weakenings: tuple[Weakening, ...]
+
+
+def with_quarantine(settings: Settings, loaded: Loaded) -> tuple[Settings, Loaded]:
+    """Both with the list in force: what a change adds to it, and the cases left out. Raises InvalidSuite."""
+    listed = quarantine_of(settings, loaded)
+    weakenings, notices = (*settings.weakenings, *listed.weakenings), (*loaded.notices, *listed.notices)
+    return replace(settings, weakenings=weakenings), replace(loaded, quarantined=listed.cases, notices=notices)
 
 
 def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:

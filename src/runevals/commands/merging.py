@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from runevals import pipeline
 from runevals.commands.building import real_world
-from runevals.commands.judging import Asked, fresh_look, rerunnable, within_limits
+from runevals.commands.judging import (
+    Asked,
+    fresh_look,
+    on_base_suite,
+    rerunnable,
+    still_incomparable,
+    within_limits,
+)
+from runevals.commands.listed import with_quarantine
 from runevals.commands.provenance import provenance
 from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.regression import Strictness
 from runevals.score import nothing_run
 from runevals.settings import Settings, Told, resolve
@@ -30,6 +38,7 @@ def judged_together(report: RunReport, baseline: Baseline | None, settings: Sett
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
     if baseline is None:
         return pipeline.decide(report, None, settings)
+    settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
     asked = Asked(ref=None, told=told)
     return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
 
@@ -45,6 +54,8 @@ def not_merged(settings: Settings, why: str) -> Conclusion:
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
     final = pipeline.decide(report, baseline, settings)
+    if final.comparison is not None and final.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
+        return _edited(final, baseline, settings, asked)
     screened = pipeline.decide(report, replace(baseline, strictness=Strictness.SCREENING), settings)
     if screened.comparison is None or not needs_verification(screened.comparison):
         return final
@@ -56,16 +67,41 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
 
 def _second_look(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> Fresh | str:
     """A fresh run of the base, or why none can be made where the shards are merged."""
+    here = _here(report, baseline, settings, asked)
+    if isinstance(here, str):
+        return here
+    return fresh_look(here.settings, here.loaded, here.commit, asked, report)
+
+
+def _edited(conclusion: Conclusion, baseline: Baseline, settings: Settings, asked: Asked) -> Conclusion:
+    """Of suites that cannot be compared: the head is run on the base's here, where that can be done."""
+    here = _here(conclusion.report, baseline, settings, asked)
+    if isinstance(here, str):
+        return still_incomparable(conclusion, f"the head was not run on the base's suite: {here}", settings)
+    return on_base_suite(conclusion, baseline, here.commit, here.settings, asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """What a run here is made of: as the shards were, and the base's commit."""
+
+    settings: Settings
+    loaded: Loaded
+    commit: str
+
+
+def _here(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> _Here | str:
+    """What can be run where the shards are merged, or why nothing can."""
     try:
         loaded = load_suites(settings)
-        settings = with_target(settings, loaded.suites)
+        settings, loaded = with_quarantine(with_target(settings, loaded.suites), loaded)
         commit, why_not = rerunnable(settings, baseline)
         if commit is None:
             return why_not
         other = _otherwise_than(report, settings, loaded, asked.told)
-        return other or fresh_look(settings, loaded, commit, asked, report)
     except RunevalsError as error:
         return f"the base cannot be run here: {str(error).splitlines()[0]}"
+    return other or _Here(settings=settings, loaded=loaded, commit=commit)
 
 
 def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told: Told) -> str | None:

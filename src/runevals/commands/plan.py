@@ -10,6 +10,7 @@ import click
 
 from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
+from runevals.commands.telling import shown
 from runevals.plan import RunPlan, judged_checks
 from runevals.settings import Settings
 from runevals.shard import shards_of
@@ -45,9 +46,9 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
     if form == "json":
         click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))
         return
-    click.echo(describe(plan, settings))
+    click.echo(shown(describe(plan, settings)))
     for notice in loaded.notices:
-        click.echo(notice)
+        click.echo(shown(notice))
 
 
 def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:

@@ -17,7 +17,7 @@ from runevals.commands.exporting import exportable, exported, format_option, sep
 from runevals.commands.grouped import Grouped
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import environment_option, settings_options, told_by
-from runevals.commands.telling import at_terminal, warn
+from runevals.commands.telling import at_terminal, shown, warn
 from runevals.commands.warming import load_sdk_beside
 from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
@@ -142,7 +142,8 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         from runevals.plan import make_plan, part_of
 
         warn(loaded.problems)
-        click.echo(describe(part_of(make_plan(loaded.suites, settings), settings.shard), settings))
+        plan = part_of(make_plan(loaded.suites, settings), settings.shard)
+        click.echo(shown(describe(plan, settings)))
         return 0
     if not on_cluster(settings):
         require_present(settings)

@@ -28,6 +28,7 @@ from runevals.records.problem import (
     SuiteProblem,
 )
 from runevals.records.report import (
+    AND,
     LABELS,
     AttemptReport,
     CaseReport,
@@ -49,6 +50,7 @@ from runevals.records.trace import Citation, Conversation, Message, Response, To
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
+    "AND",
     "CUT_SHORT",
     "ERROR_CODES",
     "LABELS",

@@ -166,6 +166,9 @@ class CaseReport:
         return tuple([value for attempt in self.attempts if (value := attempt.value) is not None])
 
 
+AND = " + "  # between the names of several models
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelIdentity:
     """Who answered: a target or a judge, as far as it is known."""

@@ -12,7 +12,7 @@ from typing import Any
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
 from runevals.errors import TargetRefused
 from runevals.prices import Prices
-from runevals.records import Conversation, ModelIdentity, Response, ToolCall
+from runevals.records import AND, Conversation, ModelIdentity, Response, ToolCall
 from runevals.targets.mocks import Mocks
 from runevals.targets.reported import arguments, failed
 
@@ -137,7 +137,7 @@ class OpenAITarget:
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
             type=self._name,
-            model=self._chat.endpoint.model or " + ".join(sorted(self._asked)) or None,
+            model=self._chat.endpoint.model or AND.join(sorted(self._asked)) or None,
             reported=tuple(sorted(self._reported)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={"parameters": self._parameters} if self._parameters else {},

@@ -1,0 +1,48 @@
+"""What the jobs of all shards left for the one that merges them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runevals import git
+from runevals.commands.provenance import provenance
+from runevals.document import read
+from runevals.errors import WorldRefused
+from runevals.records import RunReport
+from runevals.settings import Settings
+from runevals.wording import plural
+
+MOST_NAMED = 5
+
+
+def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
+    """The shards in the workspace's folder of this name, each with its file's name.
+
+    A change can commit any file there, but none that holds the sha of its own commit. Raises WorldRefused where
+    there is nothing, or something that no job of this commit left.
+    """
+    folder = (settings.cwd / named).resolve()
+    files = sorted(folder.rglob("*.json"))
+    if not files:
+        raise WorldRefused(f"no shard left its results in {named}")
+    committed = git.tracked_in(settings.repository.resolve(), folder)
+    planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
+    _refuse(planted, folder, named, "in the repository itself")
+    here = provenance(settings, ()).commit
+    reports = [(path, read(path)) for path in files]
+    others = [path for path, report in reports if report.run.commit != here]
+    _refuse(others, folder, named, "of another commit than this job")
+    return [(_shown(path, folder, named), report) for path, report in reports]
+
+
+def _refuse(files: Sequence[Path], folder: Path, named: str, what: str) -> None:
+    if files:
+        first = ", ".join(_shown(path, folder, named) for path in files[:MOST_NAMED])
+        more = f" and {plural(len(files) - MOST_NAMED, 'more file')}" if len(files) > MOST_NAMED else ""
+        verb = "is" if len(files) == 1 else "are"
+        raise WorldRefused(f"{first}{more} {verb} {what}; only what the jobs of its shards left counts")
+
+
+def _shown(path: Path, folder: Path, named: str) -> str:
+    return Path(named, path.relative_to(folder)).as_posix()
