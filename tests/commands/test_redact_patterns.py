@@ -44,6 +44,7 @@ def sandbox():
         (["é+", r"\p{Lu}{3}"], "caféé ABCD", "caf[redacted] [redacted]D"),
         (["x", "y"], "xay", "[redacted]a[redacted]"),
         ([r"\w+"], "one [redacted] [redacted A_KEY]", "[redacted] [redacted] [redacted A_KEY]"),
+        ([r"\b\d{16}\b"], "[redacted 4111111111111111]", "[redacted [redacted]]"),
         ([r"(.)\1"], "aabc", "[redacted]bc"),
         (["."], "\ud800😀", "[redacted][redacted]"),
         (["x"], "nothing", "nothing"),
