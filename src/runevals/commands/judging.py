@@ -13,7 +13,7 @@ from runevals import git, loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
-from runevals.commands.hiding import base_without_patterns
+from runevals.commands.hiding import base_without_patterns, without_either
 from runevals.commands.interrupting import interruptible
 from runevals.commands.listed import quarantine_of
 from runevals.commands.progress import Detail, progress
@@ -71,7 +71,8 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = loading.with_target(settings, loaded.suites)
     quarantine = quarantine_of(settings, loaded)
-    settings = replace(settings, weakenings=(*settings.weakenings, *quarantine.weakenings))
+    found = without_either((*settings.weakenings, *quarantine.weakenings), settings)
+    settings = replace(settings, weakenings=found)
     loaded = replace(loaded, quarantined=quarantine.cases, notices=(*loaded.notices, *quarantine.notices))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)

@@ -86,7 +86,7 @@ def merged_conclusion(
     from dataclasses import replace
 
     from runevals.baseline import read_baseline
-    from runevals.commands.hiding import base_without_patterns, without_patterns
+    from runevals.commands.hiding import base_without_patterns, without_either, without_patterns
     from runevals.commands.merging import FILTERS, judged_together
 
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
@@ -95,6 +95,7 @@ def merged_conclusion(
     baseline, more = read_baseline(settings)
     all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=all_notices))
+    settings = replace(settings, weakenings=without_either(settings.weakenings, settings))
     report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
     return judged_together(report, base, settings, told)
 
