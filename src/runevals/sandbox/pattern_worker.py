@@ -72,7 +72,7 @@ def _locked() -> str:
     return "strict"
 
 
-# What was redacted before stays as it is, but nothing that an answer dresses so; no empty match takes anything away.
+# What was redacted before stays as it is, and only that; an empty match takes nothing away.
 _REDACT = r"""(call) => {
   const mark = "\\[redacted(?: (?:key|[A-Za-z]\\w*_(?:KEY|TOKEN|SECRET|PASSWORD)))?\\]";
   const marks = new RegExp(`^${mark}$`, "u");
