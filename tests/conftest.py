@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Takes from a worker what it left out; every worker has collected the same."""
-    node.config.stash[_NOT_RUN] = node.workeroutput["not_run"] if hasattr(node, "workeroutput") else []
+    node.config.stash[_NOT_RUN] = getattr(node, "workeroutput", {}).get("not_run", [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -112,3 +112,11 @@ def test_a_place_that_cannot_be_written_is_told_once_and_nothing_fails(told, tmp
     assert cache.get("a") is None
     assert len(told) == 1
     assert told[0].startswith("nothing is cached: ")
+
+
+def test_a_text_that_cannot_be_written_keeps_no_other_out(cache, told):
+    with pytest.raises(UnicodeEncodeError):
+        cache.put("half", "\ud800")
+    cache.put("k", "whole")
+    assert cache.get("k") == "whole"
+    assert told == []

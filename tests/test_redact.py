@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -29,6 +30,11 @@ def test_values_go_by_their_names_the_longest_first():
 def test_values_go_in_the_form_that_addresses_have_too():
     told = redactor({"A_KEY": "first/secret=="})("https://x.example/first/secret%3D%3D?key=first%2Fsecret%3D%3D")
     assert told == "https://x.example/[redacted A_KEY]?key=[redacted A_KEY]"
+
+
+def test_values_that_are_no_utf_8_go_too():
+    bad = os.fsdecode(b"\xff\xfe-secret")
+    assert redactor({"A_TOKEN": bad})(f"{bad} %FF%FE-secret") == "[redacted A_TOKEN] [redacted A_TOKEN]"
 
 
 def test_short_values_and_other_names_stay():

@@ -97,6 +97,16 @@ def test_a_disk_without_room_leaves_it_in_memory():
     assert done.returncode == 0, done.stderr
 
 
+def test_a_value_that_is_too_deep_stays_in_memory():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    spool = Spool()
+    for number in range(10):
+        spool.kept(large(number))
+    assert spool.kept(replace(large(0), value=deep)).value is deep
+
+
 @pytest.mark.needs("linux")
 def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

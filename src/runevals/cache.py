@@ -95,9 +95,15 @@ class Cache:
         while self._waiting:
             self._batch.append(self._waiting.popleft())
         if self._batch:
-            with file:
-                file.execute("BEGIN IMMEDIATE")
-                file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", self._batch)
+            try:
+                with file:
+                    file.execute("BEGIN IMMEDIATE")
+                    file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", self._batch)
+            except sqlite3.Error:
+                raise  # it may go into another file
+            except BaseException:
+                self._batch.clear()  # one of them can go nowhere
+                raise
             self._batch.clear()
 
     def _do(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T | None:

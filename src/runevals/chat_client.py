@@ -18,6 +18,7 @@ import openai
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
 
+OPENAI = "https://api.openai.com/v1"  # where calls go that name no address
 LOOK_EVERY_S = 0.5  # for calls that are late
 
 # The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
@@ -38,7 +39,8 @@ class ChatClient:
         self._timeout_s = timeout_s
         told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
         if azure_api_version is None:
-            self._sdk: Any = partial(openai.OpenAI, base_url=base_url, **told)
+            # Left to itself, the SDK takes the address that this machine's environment names.
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI, **told)
         else:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
             self._sdk = partial(openai.AzureOpenAI, **azure, **told)

@@ -74,7 +74,7 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
     pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
         for trace in traces:
-            if _waits_for_nobody(plan, trace):
+            if world.stop.problem is None and _is_quick(plan, trace):
                 yield _evaluate_one(plan, trace, world)
             else:
                 pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
@@ -104,10 +104,17 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
     )
 
 
-def _waits_for_nobody(plan: RunPlan, trace: Trace) -> bool:
-    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+def _is_quick(plan: RunPlan, trace: Trace) -> bool:
+    """Whether no check needs a judge or a worker: then a thread would cost more than it saves.
+
+    How long a plugin's take, only the plugin knows.
+    """
     planned = plan.checks[trace.position // plan.repeat]
-    return all(isinstance(check.evaluator, Check) for turn in planned for check in turn.checks)
+    return all(_is_own_check(check.evaluator) for turn in planned for check in turn.checks)
+
+
+def _is_own_check(evaluator: Evaluator) -> bool:
+    return isinstance(evaluator, Check) and type(evaluator).__module__.startswith("runevals.")
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from runevals.errors import InvalidSettings
-from runevals.evaluators.kinds import Answer, Call, Runs
+from runevals.evaluators.kinds import Call, Runs
 from runevals.records import ERROR_CODES, CaseReport, RunReport
 from runevals.redact import redacted
 
@@ -17,17 +17,21 @@ T = TypeVar("T")
 AT_ONCE = 256 * 1024  # characters of text in one call
 LONGEST_NAME = 80
 LIMIT_S = 5.0  # of such a call: ordinary patterns take some milliseconds
+ALONE_S = 2.0  # of a single text
+MARK = "[redacted]"
 
 
 class PatternRedactor:
     """Replaces what any of the patterns matches by `[redacted]`.
 
-    Raises InvalidSettings for a pattern that cannot be used or does not come to an end: then nothing is written.
+    A text on which they do not come to an end is replaced as a whole. Raises InvalidSettings for a pattern that
+    cannot be used.
     """
 
     def __init__(self, patterns: Sequence[str], sandbox: Runs) -> None:
         self._patterns = tuple(patterns)
         self._sandbox = sandbox
+        self._endless: set[str] = set()  # texts that were replaced as a whole
 
     def require_usable(self) -> None:
         """Tries every pattern on the empty text, which none may match."""
@@ -69,11 +73,15 @@ class PatternRedactor:
         whole = replace(report, cases=tuple(map(_with_whole_name, report.cases)))
         made = self.within(whole, set(_identifiers(report)))
         made = replace(made, cases=tuple(map(_with_name_as_before, made.cases, report.cases)))
-        if len({(case.suite, case.key) for case in made.cases}) < len(report.cases):
-            raise InvalidSettings(
-                "redact.patterns make the keys of several cases the same; give them ids that no pattern matches"
-            )
+        _require_apart([(case.suite, case.key) for case in made.cases])
+        if self._endless:
+            made = replace(made, run=replace(made.run, notices=(*made.run.notices, self._notice())))
         return made
+
+    def require_apart(self, keys: Sequence[tuple[str, str]]) -> None:
+        """Raises InvalidSettings where cases that differ would have one key (suite and own) in the report."""
+        if self._patterns:
+            _require_apart(self.within(list(keys), ERROR_CODES))
 
     def _replacements(self, texts: Iterable[str]) -> dict[str, str]:
         """Text → what stands in its place, of those that change."""
@@ -81,24 +89,40 @@ class PatternRedactor:
         if not self._patterns:
             return found
         for some in _parts(texts):
-            answer = self._asked(self._patterns, some)
-            if answer.error is not None or not isinstance(answer.value, list):
-                raise InvalidSettings(self._failure(answer, some))
-            found |= {old: new for old, new in zip(some, answer.value, strict=True) if new is not None}
+            made = self._made(some)
+            if made is None:  # then not all together, but one by one
+                made = [self._alone(text) for text in some]
+            found |= {old: new for old, new in zip(some, made, strict=True) if new is not None}
         return found
 
-    def _asked(self, patterns: Sequence[str], texts: Sequence[str]) -> Answer:
-        code = json.dumps(list(patterns))
-        return self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=LIMIT_S))
+    def _alone(self, text: str) -> str | None:
+        made = self._made([text])
+        if made is not None:
+            return made[0]
+        self._endless.add(text)
+        return MARK
 
-    def _failure(self, answer: Answer, texts: Sequence[str]) -> str:
-        """Which pattern it was."""
-        told = f"more than {LIMIT_S:g} s" if answer.error == "evaluator_timeout" else answer.reason
-        alone = (pattern for pattern in self._patterns if self._asked([pattern], texts).error is not None)
-        size = sum(map(len, texts))
+    def _made(self, texts: Sequence[str]) -> list[str | None] | None:
+        """What stands in the place of each, None where it stays; None where the patterns do not come to an end."""
+        limit_s = ALONE_S if len(texts) == 1 and len(texts[0]) <= AT_ONCE else LIMIT_S
+        code = json.dumps(self._patterns)
+        answer = self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=limit_s))
+        if answer.error == "evaluator_syntax":
+            raise InvalidSettings(f"redact.patterns: {answer.reason}")
+        return answer.value if answer.error is None and isinstance(answer.value, list) else None
+
+    def _notice(self) -> str:
         return (
-            f"redact.patterns: /{next(alone, self._patterns[0])}/ does not come to an end on {size} characters of "
-            f"this run ({told}); nothing was written. Make it simpler: no repetition inside a repetition, say"
+            f"redact.patterns do not come to an end on {len(self._endless)} of this run's texts (the longest has "
+            f"{max(map(len, self._endless))} characters), which were replaced as a whole; make them simpler: "
+            "{1,64} instead of +, no repetition inside a repetition"
+        )
+
+
+def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
+    if len(set(keys)) < len(keys):
+        raise InvalidSettings(
+            "redact.patterns make the keys of several cases the same; give them ids that no pattern matches"
         )
 
 

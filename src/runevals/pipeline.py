@@ -52,6 +52,7 @@ class Measurement:
         self._secrets = redactor(settings.environment, settings.key_names)
         self._patterns = PatternRedactor(settings.redact_patterns, world.sandbox)
         self._patterns.require_usable()
+        self._patterns.require_apart([(case.suite, case.key) for case in plan.cases])
         self._started_at, self._started = world.now(), time.monotonic()
         self._done: dict[int, AttemptReport] = {}
         self._cut_short = False

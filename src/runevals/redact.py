@@ -36,11 +36,20 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
     values = {
         form: name
         for value, name in secret_values(environment, more_names).items()
-        for form in (value, quote(value), quote(value, safe=""))  # the two as addresses have it in path and query
+        for form in (
+            value,
+            _quoted(value, "/"),
+            _quoted(value, ""),
+        )  # the two as addresses have it in path and query
     }
     longest_first = sorted(values, key=len, reverse=True)
     pattern = re.compile("|".join([*map(re.escape, longest_first), KEY_SHAPES]))
     return lambda text: pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+
+
+def _quoted(value: str, safe: str) -> str:
+    """Of variables that are not UTF-8, the bytes that they are."""
+    return quote(value, safe=safe, errors="surrogateescape")
 
 
 def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()] = ()) -> T:

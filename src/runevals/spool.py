@@ -31,7 +31,10 @@ class Spool:
     def _keep(self, value: Any) -> Any:
         if not value:
             return value
-        size = len(value if isinstance(value, str) else repr(value))
+        try:
+            size = len(value if isinstance(value, str) else repr(value))
+        except RecursionError:
+            return value
         if size < SMALL:
             return value
         if self._left > 0:
@@ -41,8 +44,8 @@ class Spool:
 
         try:
             return self._written(value)
-        except (OSError, PicklingError, AttributeError, TypeError):  # no room, or no plain value: memory may do
-            return value
+        except (OSError, PicklingError, AttributeError, TypeError, RecursionError):
+            return value  # no room, no plain value, or one that is too deep: memory may do
 
     def _written(self, value: object) -> Kept:
         import pickle  # small runs never need it

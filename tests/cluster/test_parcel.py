@@ -22,6 +22,8 @@ def filled(project):
     project.write("tool/run.sh", "#!/bin/sh\n").chmod(0o755)
     project.write(".env.local.user", "OPENAI_API_KEY=secret\n")
     project.write("env/.env.dev", "OPENAI_API_KEY=secret\n")
+    project.write("env/prod.env", "OPENAI_API_KEY=secret\n")
+    project.write(".envrc", "export OPENAI_API_KEY=secret\n")
     project.write(".evals/runs/journal", "answers")
     (project.path / "inside").symlink_to("agent.py")
     (project.path / "outside").symlink_to("/etc/hostname")
@@ -55,6 +57,18 @@ def test_a_file_that_holds_a_secret_is_not_sent(project):
     project.write("notes/deploy.md", "curl -H 'token: shop-0123456789'\n")
     with pytest.raises(InvalidSettings, match=r"the file notes/deploy\.md holds the value of SHOP_TOKEN"):
         parcel.packed(project.path, {"shop-0123456789": "SHOP_TOKEN"})
+
+
+def test_neither_is_one_that_holds_a_key_of_nobody_knows_whom(project):
+    project.write("notes/deploy.md", f"curl -H 'token: sk-{'a1B2' * 6}'\n")
+    with pytest.raises(InvalidSettings, match=r"the file notes/deploy\.md holds what has the shape of a key"):
+        parcel.packed(project.path, {})
+
+
+def test_a_secret_that_is_no_utf_8_is_found_in_files(project):
+    (project.path / "notes").write_bytes(b"\xff\xfe-secret\n")
+    with pytest.raises(InvalidSettings, match="holds the value of SHOP_TOKEN"):
+        parcel.packed(project.path, {os.fsdecode(b"\xff\xfe-secret"): "SHOP_TOKEN"})
 
 
 def test_paths_of_the_repository_are_those_of_the_node_however_they_were_named(tmp_path):

@@ -147,6 +147,15 @@ def test_answers_of_another_key_run_or_commit_are_not_believed(job, other):
     assert json.loads((job.path / RESULTS).read_text())["totals"]["passed"] == CASES
 
 
+def test_answers_of_another_endpoint_are_not_believed(job):
+    job.down = "3"
+    assert job.attempt()[0] == 3
+    job.down = ""
+    code, out = job.attempt(OPENAI_BASE_URL=job.url.replace("127.0.0.1", "localhost"))
+    assert code == 0, out
+    assert len(job.asked) == CASES
+
+
 def test_a_journal_that_a_change_brings_along_is_not_believed(job):
     """It is of a laptop, where no secret signs."""
     job.down = "3"

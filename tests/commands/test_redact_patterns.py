@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 from runevals.pattern_redaction import PatternRedactor
 from runevals.sandbox import Sandbox
@@ -41,6 +44,7 @@ def sandbox():
         (["é+", r"\p{Lu}{3}"], "caféé ABCD", "caf[redacted] [redacted]D"),
         (["x", "y"], "xay", "[redacted]a[redacted]"),
         ([r"\w+"], "one [redacted] [redacted A_KEY]", "[redacted] [redacted] [redacted A_KEY]"),
+        ([r"\b\d{16}\b"], "[redacted 4111111111111111]", "[redacted [redacted]]"),
         ([r"(.)\1"], "aabc", "[redacted]bc"),
         (["."], "\ud800😀", "[redacted][redacted]"),
         (["x"], "nothing", "nothing"),
@@ -111,15 +115,42 @@ def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, r
         ("(", "SyntaxError"),
         ("a)|(b", "SyntaxError"),
         ("x*", "matches the empty text"),
-        (r"(?:\w+\s?)+=", "does not come to an end"),
     ],
 )
 def test_a_pattern_that_cannot_be_used_stops_the_run_and_nothing_is_written(told, project, runevals, pattern, why):
     outputs = told(pattern)
-    project.write("agent.py", "def answer(prompt): return 'word ' * 60 + '!'\n")
     code, _, err = runevals(*outputs)
     assert (code, "redact.patterns: " in err, why in err) == (2, True, True), err
     assert not set(REPORTS) & set(project.files())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(r"[\w.+-]+@[\w-]+\.[\w.]+", "x" * 200_000), (r"(?:\w+\s?)+=", "word " * 60 + "!")],
+    ids=["long", "nested"],
+)
+def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(told, project, runevals, pattern, text):
+    outputs = told(pattern)
+    project.write("agent.py", f"def answer(prompt): return {text!r} if 'mine' in prompt else 'none'\n")
+    code, _, err = runevals(*outputs)
+    assert code == 0, err
+    document = project.document()
+    answers = [case["attempts"][0]["turns"][0]["output"] for case in document["cases"]]
+    assert answers == ["[redacted]", "none"]
+    assert [case["status"] for case in document["cases"]] == ["failed", "passed"]
+    [notice] = [notice for notice in document["run"]["notices"] if "redact.patterns" in notice]
+    assert "do not come to an end on 1 of this run's texts" in notice
+    for name in REPORTS:
+        assert text[:100] not in (project.path / name).read_text(), name
+
+
+def test_the_patterns_of_the_documentation_come_to_an_end(sandbox):
+    page = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+    [patterns] = re.findall(r"^  patterns:.*\n((?:    - .*\n)+)", page, re.MULTILINE)
+    redact = PatternRedactor(yaml.safe_load(patterns), sandbox)
+    assert redact(f"{CARD} ana@example.com") == "[redacted] [redacted]"
+    long = "x" * 200_000
+    assert redact(long) == long
 
 
 def test_a_name_made_of_a_prompt_holds_no_half_of_a_match(told, project, runevals):
@@ -133,10 +164,12 @@ def test_a_name_made_of_a_prompt_holds_no_half_of_a_match(told, project, runeval
     assert len(name) <= 80
 
 
-def test_cases_stay_apart(told, runevals):
+def test_cases_stay_apart(told, project, runevals):
     told("^[ab]$")
+    project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
     code, _, err = runevals("-o", "out.json")
     assert (code, "keys of several cases the same" in err) == (2, True)
+    assert "asked" not in project.files()  # nothing was paid for
 
 
 def test_statuses_and_fingerprints_stay(told, project, runevals):

@@ -44,6 +44,17 @@ def test_a_change_cannot_switch_its_own_gate_off(repository, runevals):
     assert "the setting was changed; until that is merged, the base's holds" in out
 
 
+def test_what_a_change_would_leave_out_is_shown_without_what_patterns_match(repository, runevals):
+    on_main(repository, "runevals.yaml", SETTINGS + "redact: {patterns: ['CUST-[0-9]+']}\n")
+    entry = "{key: CUST-123450, owner: me, reason: flaky since CUST-999, expires: 2999-12-01}"
+    repository.write("runevals.quarantine.yaml", f"- {entry}\n")
+    _, out, err = runevals(*AGAINST, "-o", "out.html", "-o", "out.md")
+    assert [key for _, key in weakened(repository)] == ["[redacted]"]
+    for name in ("out.json", "out.html", "out.md"):
+        assert "CUST-" not in (repository.path / name).read_text()
+    assert "CUST-" not in out + err
+
+
 def test_a_change_cannot_make_a_known_model_free(repository, runevals):
     """`prices` of models that are new are its own to say; with others it would hide what it costs."""
     on_main(repository, "runevals.yaml", SETTINGS + "prices: {ours: {input: 5, output: 5}}\n")

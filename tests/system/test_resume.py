@@ -173,6 +173,36 @@ def test_a_program_that_was_changed_is_not_resumed(repository, runevals):
     assert (code, "the files here have changed since the run began" in err) == (2, True), err
 
 
+FAILING = "def answer(prompt):\n    return 'yes' if '3' not in prompt else 1 / 0\n"
+
+
+@pytest.mark.parametrize("place", ["repository", "project"], ids=["not yet in git", "without git"])
+def test_neither_is_one_that_no_commit_has(place, request, runevals):
+    here = request.getfixturevalue(place)
+    here.write("evals.json", SUITE)
+    here.write("loose/agent.py", FAILING)
+    words = ("evals.json", "--target", "python:loose/agent.py:answer", "--no-judge", "-q", "-o", "out.json")
+    assert runevals(*words)[0] == 3
+    assert runevals("run", "--resume")[0] == 3  # the report that it wrote is no part of the program
+    here.write("loose/agent.py", "def answer(prompt):\n    return 'yes'\n")
+    code, _, err = runevals("run", "--resume")
+    assert (code, "the files here have changed since the run began" in err) == (2, True), err
+
+
+def test_answers_of_another_endpoint_are_not_gone_on_with(project, runevals, monkeypatch):
+    def answer(body, number):
+        return Reply(status=404) if "3?" in body["messages"][-1]["content"] else Reply("yes")
+
+    project.write("evals.json", {**SUITE, "default_evaluators": {"ExactMatch": {}}})
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert runevals("--target", "openai:tiny", "-o", "out.json")[0] == 3
+    with chat_server(lambda body, number: Reply("no")) as other:
+        monkeypatch.setenv("OPENAI_BASE_URL", other.base_url)
+        code, _, err = runevals("run", "--resume")
+        assert (code, "has another address now" in err, len(other.requests)) == (2, True, 0), err
+
+
 def test_a_run_that_a_checkout_brings_along_is_not_gone_on_with(repository, runevals):
     """Its words are flags, and its answers would be believed."""
     repository.write("evals.json", SUITE)

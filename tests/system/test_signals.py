@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -99,3 +100,55 @@ def test_a_second_signal_ends_it_at_once(project):
     assert (run.returncode, b"Traceback" in err) == (130, False), err
     assert took_s < 5  # nobody waits for answers any more
     assert not (project.path / "out.json").exists()
+
+
+SLOW_CHECK = """
+import time
+from dataclasses import dataclass
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check
+from runevals.records import Verdict
+
+@evaluator("slow")
+@dataclass(frozen=True, kw_only=True)
+class Slow(Check):
+    \"\"\"Asks a service.
+
+    Example:
+        "evaluators": {"slow": {}}
+        passes: a
+        fails: b
+    \"\"\"
+    def check(self, subject):
+        time.sleep(1)
+        return Verdict(1.0, "fine")
+"""
+
+
+@pytest.mark.needs("linux")
+def test_slow_checks_of_a_plugin_do_not_hold_up_an_interrupt(project):
+    info = "site/slow_checks-1.dist-info"
+    project.write("site/slow_checks.py", SLOW_CHECK)
+    project.write(f"{info}/METADATA", "Metadata-Version: 2.1\nName: slow-checks\nVersion: 1\n")
+    project.write(f"{info}/entry_points.txt", "[runevals.evaluators]\nslow = slow_checks:Slow\n")
+    items = [{"testId": f"k{number}", "prompt": f"Question {number}?"} for number in range(100)]
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": {"slow": {}}, "items": items})
+    project.write("runevals.yaml", PYTHON)
+    project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
+    run = subprocess.Popen(
+        [sys.executable, "-m", "runevals", "-o", "out.json"],
+        cwd=project.path,
+        env={**os.environ, "PYTHONPATH": "site"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 20
+    while not (project.path / "asked").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    started = time.monotonic()
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=150)
+    assert run.returncode == 130, err
+    assert time.monotonic() - started < 15  # five for what is under way, and the reports

@@ -7,9 +7,11 @@ import json
 import time
 from dataclasses import replace
 
+import openai
 import pytest
 
 from runevals.chat import Chat, Endpoint
+from runevals.chat_client import ChatClient
 from runevals.errors import TargetRefused
 from runevals.records import Conversation, Message
 from runevals.targets.openai import OpenAITarget
@@ -239,3 +241,14 @@ def test_a_web_page_is_told_from_an_answer():
     assert response.problem.code == "target_unparseable"
     assert response.problem.message.startswith(f"{server.base_url} answers with a web page")
     assert "/v1" in response.problem.message
+
+
+def test_without_an_address_it_is_openai_whatever_this_machine_is_told(monkeypatch):
+    """The address was settled where the run began; a node of a cluster may have another in its environment."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nothing leaves this machine
+    with chat_server(lambda body, number: Reply("mine")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        client = ChatClient(base_url=None, api_key="key-1", azure_api_version=None, timeout_s=5)
+        with pytest.raises(openai.APIConnectionError):
+            client.completion({"model": "tiny", "messages": [{"role": "user", "content": "hello"}]})
+    assert server.requests == []

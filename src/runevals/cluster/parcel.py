@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from runevals import git
 from runevals.errors import InvalidSettings
+from runevals.redact import KEY_SHAPES
 
 MOST_BYTES = 256 * 1024 * 1024
 _LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # where git does not say
 _MEGABYTE = 1024 * 1024
+_KEY = re.compile(KEY_SHAPES.encode())
 
 
 def packed(repository: Path, secrets: Mapping[str, str]) -> bytes:
     """The files that git tracks or would, as a tar. Dotenv files stay here, and so do links that lead outside.
 
-    Raises InvalidSettings where they are too large to be sent, or one holds one of the `secrets` (value → name).
+    Raises InvalidSettings where they are too large to be sent, or one holds one of the `secrets` (value → name) or
+    what has the shape of a key.
     """
-    forbidden = {value.encode(): name for value, name in secrets.items()}
+    forbidden = {os.fsencode(value): name for value, name in secrets.items()}
     content, size = io.BytesIO(), 0
     with tarfile.open(fileobj=content, mode="w") as tar:
         for name in _names(repository):
             path = repository / name
             if _is_dotenv(path) or not _inside(path, repository):
                 continue
-            for value in _found(path, forbidden):
+            held = _held(path, forbidden)
+            if held is not None:
                 raise InvalidSettings(
-                    f"the file {name} holds the value of {forbidden[value]}, and would be sent to the Ray "
-                    "cluster; take it out, or have git ignore the file"
+                    f"the file {name} holds {held}, and would be sent to the Ray cluster; take it out, or have "
+                    "git ignore the file"
                 )
             size += path.lstat().st_size
             if size > MOST_BYTES:
@@ -75,13 +80,16 @@ def _names(repository: Path) -> Iterator[str]:
 
 
 def _is_dotenv(path: PurePath) -> bool:
-    return path.name == ".env" or path.name.startswith(".env.")
+    return path.name.startswith(".env") or path.suffix == ".env"
 
 
-def _found(path: Path, values: Iterable[bytes]) -> Iterator[bytes]:
-    """Those of `values` that the file holds; one too large to be sent is not read."""
+def _held(path: Path, forbidden: Mapping[bytes, str]) -> str | None:
+    """What of a file must not be sent, in words; one too large to be sent is not read."""
     content = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
-    return (value for value in values if value in content)
+    for value, name in forbidden.items():
+        if value in content:
+            return f"the value of {name}"
+    return "what has the shape of a key" if _KEY.search(content) else None
 
 
 def _inside(path: Path, repository: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from runevals import __version__
 from runevals.commands.on_github import OnGitHub
 from runevals.commands.resuming import RUNS, UnfinishedRun, worth_a_journal
+from runevals.commands.same_code import addresses
 from runevals.commands.telling import warn_runner
 from runevals.errors import InvalidSettings
 from runevals.github.comments import slug
@@ -23,15 +24,16 @@ def attempted(settings: Settings, here: OnGitHub, inputs: Mapping[str, str]) -> 
     """The run that goes on where the attempt before was ended, or begins; None where nothing may be kept.
 
     A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
-    signed with the job's own secrets, for this very run of the workflow: its commit, its inputs, this version. The
-    settings do not say which secrets those are. Raises InvalidSettings for a folder that leads elsewhere.
+    signed with the job's own secrets, for this very run of the workflow: its commit, inputs and endpoints, this
+    version. The settings do not say which secrets those are. Raises InvalidSettings for a folder that leads
+    elsewhere.
     """
     if not worth_a_journal(settings):
         return None
     if settings.redact != "full":
         warn_runner("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
         return None
-    secret = _secret(settings.environment, inputs)
+    secret = _secret(settings, inputs)
     if secret is None:
         names = ", ".join(f"*{name}" for name in SECRET_NAMES)
         warn_runner(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
@@ -41,8 +43,9 @@ def attempted(settings: Settings, here: OnGitHub, inputs: Mapping[str, str]) -> 
     return UnfinishedRun(folder, secret=secret)
 
 
-def _secret(environment: Mapping[str, str], inputs: Mapping[str, str]) -> bytes | None:
+def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
     """Made of every secret that the job has; None where it has none, or is no run of a workflow."""
+    environment = settings.environment
     secrets = {
         name: value
         for name, value in environment.items()
@@ -52,7 +55,8 @@ def _secret(environment: Mapping[str, str], inputs: Mapping[str, str]) -> bytes 
     if not secrets or not environment.get("GITHUB_RUN_ID"):
         return None
     told = {name: value for name, value in inputs.items() if name != "github_token"}
-    return hashlib.sha256(json.dumps([__version__, secrets, run, told], sort_keys=True).encode()).digest()
+    signed = [__version__, secrets, run, told, addresses(settings)]
+    return hashlib.sha256(json.dumps(signed, sort_keys=True).encode()).digest()
 
 
 def _require_no_links(folder: Path, workspace: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals import git, quarantine
+from runevals.commands.hiding import without_either
 from runevals.errors import InvalidSuite
 from runevals.loading import Loaded
 from runevals.quarantine import Entry
@@ -26,7 +27,8 @@ class Listed:
 def with_quarantine(settings: Settings, loaded: Loaded) -> tuple[Settings, Loaded]:
     """Both with the list in force: what a change adds to it, and the cases left out. Raises InvalidSuite."""
     listed = quarantine_of(settings, loaded)
-    weakenings, notices = (*settings.weakenings, *listed.weakenings), (*loaded.notices, *listed.notices)
+    weakenings = without_either((*settings.weakenings, *listed.weakenings), settings)
+    notices = (*loaded.notices, *listed.notices)
     return replace(settings, weakenings=weakenings), replace(loaded, quarantined=listed.cases, notices=notices)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import click
 from runevals import __version__
 from runevals.cache import Cache, SignedCache
 from runevals.commands.hiding import text_redactor
-from runevals.commands.provenance import provenance
+from runevals.commands.same_code import MOST_FILES, Code, addresses, changed, code_of
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
 from runevals.journal import Journal
@@ -99,19 +98,26 @@ def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -
     """A new run; its folder is made with its journal."""
     name = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(2)}"
     words = {key: value for key, value in told.items() if key != "resume" and value not in (None, (), False)}
-    content = {"version": __version__, "told": words, "paths": list(paths), "code": _code(settings)}
+    content = {
+        "version": __version__,
+        "told": words,
+        "paths": list(paths),
+        "code": code_of(settings, told.get("output") or ()),
+        "addresses": addresses(settings),
+    }
     return UnfinishedRun(settings.cwd / RUNS / name, json.dumps(content, indent=1, default=list))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfinished:
-    """A run that can go on: its flags, its paths, and what code it was of."""
+    """A run that can go on: its flags, its paths, what code it was of, and whom it asked."""
 
     run: UnfinishedRun
     told: Mapping[str, Any]
     paths: tuple[str, ...]
     version: object
-    code: Mapping[str, object]
+    code: Code | None
+    addresses: list[str]
 
 
 def unfinished(named: str, cwd: Path) -> Unfinished:
@@ -131,7 +137,8 @@ def unfinished(named: str, cwd: Path) -> Unfinished:
             told=flags,
             paths=tuple(content["paths"]),
             version=content["version"],
-            code=dict(content["code"]),
+            code=None if content["code"] is None else dict(content["code"]),
+            addresses=list(content["addresses"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidSettings(f"--resume: {folder / TOLD} cannot be read ({error}); run it anew") from None
@@ -142,19 +149,22 @@ def _of_checkout(folder: Path) -> bool:
     return bool(git(folder.resolve(), "ls-files", "--", "."))
 
 
-def require_same_code(before: Unfinished, settings: Settings) -> None:
-    """Raises InvalidSettings where kept answers are those of another program than the one that is here."""
+def require_same(before: Unfinished, settings: Settings) -> None:
+    """Raises InvalidSettings where kept answers are those of another program or endpoint than are here."""
     if before.version != __version__:
         raise InvalidSettings(f"--resume: the run is of runevals {before.version}; run it anew")
-    runs_code = settings.target is None or settings.target.files is None
-    if runs_code and before.code != _code(settings):
+    if before.addresses != addresses(settings):
+        raise InvalidSettings(
+            "--resume: the target or a judge has another address now than when the run began (OPENAI_BASE_URL, "
+            "base_url, target.url); go back to it, or run it anew"
+        )
+    if before.code is None:
+        raise InvalidSettings(
+            f"--resume: there are more than {MOST_FILES} files here that git does not have, too many to know "
+            "whether the program under test is still the same; run it anew"
+        )
+    if changed(before.code, settings):
         raise InvalidSettings(
             "--resume: the files here have changed since the run began, and with them, maybe, the program under "
             "test; go back to them, or run it anew"
         )
-
-
-def _code(settings: Settings) -> dict[str, str | None]:
-    """The commit that is checked out, and what differs from it."""
-    differs = git(settings.cwd, "diff", "HEAD") or ""
-    return {"commit": provenance(settings, ()).commit, "differs": sha256(differs.encode()).hexdigest()}

@@ -209,10 +209,10 @@ def _journalled(
     settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
 ) -> UnfinishedRun | None:
     """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
-    from runevals.commands.resuming import begun, require_same_code, worth_a_journal
+    from runevals.commands.resuming import begun, require_same, worth_a_journal
 
     if before is not None:
-        require_same_code(before, settings)
+        require_same(before, settings)
         return before.run
     return begun(told, paths, settings) if worth_a_journal(settings) else None
 

@@ -72,10 +72,11 @@ def _locked() -> str:
     return "strict"
 
 
-# What was redacted before stays as it is; an empty match takes nothing away.
+# What was redacted before stays as it is, and only that; an empty match takes nothing away.
 _REDACT = r"""(call) => {
-  const marks = /^\[redacted(?: \w+)?\]$/;
-  const found = call.patterns.map((pattern) => new RegExp(`\\[redacted(?: \\w+)?\\]|(?:${pattern})`, "gu"));
+  const mark = "\\[redacted(?: (?:key|[A-Za-z]\\w*_(?:KEY|TOKEN|SECRET|PASSWORD)))?\\]";
+  const marks = new RegExp(`^${mark}$`, "u");
+  const found = call.patterns.map((pattern) => new RegExp(`${mark}|(?:${pattern})`, "gu"));
   const replaced = (match) => (match === "" || marks.test(match) ? match : "[redacted]");
   return JSON.stringify(call.texts.map((text) => {
     const made = found.reduce((sofar, pattern) => sofar.replace(pattern, replaced), text);

@@ -1,0 +1,94 @@
+"""What kept answers depend on beside what was asked: the program under test, and who was asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path, PurePath
+
+from runevals.commands.provenance import provenance
+from runevals.git import git
+from runevals.settings import Settings
+
+MOST_FILES = 10_000
+_LARGE = 1024 * 1024  # bytes; of larger files only size and time are looked at
+_NO_PROGRAM = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})
+
+Code = dict[str, object]
+
+
+def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
+    """The commit, what differs from it, and the files that git does not have; where there is no git, all files.
+
+    The reports that the run writes are none of them. None: there are too many files to look at.
+    """
+    if not _runs_code(settings):
+        return {}
+    written = {(settings.cwd / name).resolve() for name in (*outputs, settings.output_dir)}
+    loose = list(islice((path for path in _loose(settings) if not _is_in(written, path)), MOST_FILES + 1))
+    if len(loose) > MOST_FILES:
+        return None
+    return {**_of_git(settings), "files": {str(path): _content(path) for path in loose}}
+
+
+def changed(before: Code, settings: Settings) -> bool:
+    """Whether the code is another one now. Files that are new since then may be the program's own notes."""
+    if not _runs_code(settings):
+        return False
+    files = before.get("files")
+    of_git = {name: value for name, value in before.items() if name != "files"}
+    if not isinstance(files, dict) or of_git != _of_git(settings):
+        return True
+    return any(_content(Path(name)) != content for name, content in files.items())
+
+
+def addresses(settings: Settings) -> list[str]:
+    """Whom target and judges are asked at: hashes, because an address may hold a secret."""
+    target = settings.target
+    asked = [] if target is None else [target.base_url, None if target.web is None else target.web.url]
+    asked += [judge.base_url for judge in settings.judges]
+    return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in asked]
+
+
+def _runs_code(settings: Settings) -> bool:
+    return settings.target is None or settings.target.files is None
+
+
+def _of_git(settings: Settings) -> Code:
+    differs = git(settings.cwd, "diff", "HEAD") or ""
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(differs.encode()).hexdigest()}
+
+
+def _loose(settings: Settings) -> Iterator[Path]:
+    """The files that no commit has."""
+    listed = git(settings.repository, "ls-files", "-z", "--others", "--exclude-standard")
+    if listed is None:
+        yield from _walked(settings.cwd if settings.target is None else settings.target.base)
+        return
+    for name in filter(None, listed.split("\0")):
+        if not _NO_PROGRAM.intersection(PurePath(name).parts):
+            yield settings.repository / name
+
+
+def _walked(folder: Path) -> Iterator[Path]:
+    for inside, folders, files in os.walk(folder):
+        folders[:] = set(folders) - _NO_PROGRAM
+        yield from (Path(inside, name) for name in files)
+
+
+def _is_in(places: set[Path], path: Path) -> bool:
+    resolved = path.resolve()
+    return bool(places.intersection((resolved, *resolved.parents)))
+
+
+def _content(path: Path) -> str | None:
+    """What tells a file from another one; None where it cannot be read."""
+    try:
+        told = path.stat()
+        if not path.is_file() or told.st_size > _LARGE:
+            return f"{told.st_size} {told.st_mtime_ns}"
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
