@@ -9,13 +9,12 @@ from typing import TypeVar
 
 from runevals.errors import InvalidSettings
 from runevals.evaluators.kinds import Call, Runs
-from runevals.records import ERROR_CODES, CaseReport, RunReport
+from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.redact import redacted
 
 T = TypeVar("T")
 
 AT_ONCE = 256 * 1024  # characters of text in one call
-LONGEST_NAME = 80
 LIMIT_S = 5.0  # of such a call: ordinary patterns take some milliseconds
 ALONE_S = 2.0  # of a single text
 MARK = "[redacted]"
@@ -128,7 +127,7 @@ def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
 
 def _with_whole_name(case: CaseReport) -> CaseReport:
     """A name that is the beginning of the prompt as all of it: in half a match, no pattern finds anything."""
-    line = " ".join(case.attempts[0].turns[0].prompt.split()) if case.attempts and case.attempts[0].turns else ""
+    line = one_line(case.attempts[0].turns[0].prompt) if case.attempts and case.attempts[0].turns else ""
     is_cut = case.name.endswith("…") and line.startswith(case.name[:-1])
     return replace(case, name=line) if is_cut else case
 
@@ -136,7 +135,7 @@ def _with_whole_name(case: CaseReport) -> CaseReport:
 def _with_name_as_before(case: CaseReport, before: CaseReport) -> CaseReport:
     """A name that was cut is cut again."""
     is_long = len(case.name) > LONGEST_NAME >= len(before.name)
-    return replace(case, name=f"{case.name[: LONGEST_NAME - 1]}…") if is_long else case
+    return replace(case, name=cut_name(case.name)) if is_long else case
 
 
 def _identifiers(report: RunReport) -> Iterator[str]:

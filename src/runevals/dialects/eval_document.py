@@ -12,7 +12,7 @@ from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_pr
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected, sound, spec_at
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
-from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn
+from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.schema_check import Complaint, complaints
 
 NAME = "eval-document"
@@ -197,7 +197,7 @@ class _Loader:
         return Case(
             suite=self.source.path,
             key=key_of(item),
-            name=item.get("name") or _shortened(turns[0].prompt),
+            name=item.get("name") or cut_name(one_line(turns[0].prompt)),
             turns=tuple(turns),
             location=(None if raw else turns[0].location) or self.source.locate(self._in_file(place)),
             category=item.get("category"),
@@ -312,8 +312,3 @@ def _zipped(value: Mapping[str, Any]) -> list[object]:
         {"prompt": prompt, **({"expected_response": expected[index]} if index < len(expected) else {})}
         for index, prompt in enumerate(prompts)
     ]
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:79] + "…"

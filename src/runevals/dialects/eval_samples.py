@@ -13,7 +13,7 @@ from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.inert import in_fence
 from runevals.nearest import did_you_mean
-from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.schema_check import schema
 
 NAME = "eval-samples"
@@ -122,11 +122,10 @@ def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Asser
         checks=(*reader.specs(place), *_judged(source, place, sample)),
         location=location,
     )
-    line = " ".join(sample["prompt"].split())
     return Case(
         suite=source.path,
         key=sample["sample_id"],
-        name=line if len(line) <= 80 else line[:79] + "…",
+        name=cut_name(one_line(sample["prompt"])),
         turns=(turn,),
         location=location,
         category=sample.get("category"),

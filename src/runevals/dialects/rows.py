@@ -13,7 +13,7 @@ from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import MAX_BYTES, Place, Source, pointer, read_line
 from runevals.errors import InvalidSuite
 from runevals.nearest import did_you_mean
-from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 
 NAME = "rows"
 # In a dataset these words mean the presets; `contains` of other formats ignores case.
@@ -148,11 +148,10 @@ def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[Eva
     location = source.locate(place)
     turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
     metadata = {name: value for name, value in row.items() if name not in _OURS}
-    line = " ".join(turn.prompt.split())
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
-        name=line if len(line) <= 80 else line[:79] + "…",
+        name=cut_name(one_line(turn.prompt)),
         turns=(turn,),
         location=location,
         category=row.get("category"),

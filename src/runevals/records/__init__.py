@@ -45,7 +45,7 @@ from runevals.records.report import (
     TurnReport,
     VoteAgreement,
 )
-from runevals.records.suite import Case, EvaluatorSpec, Requires, Suite, Turn
+from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Message, Response, ToolCall, Trace, TurnTrace
 from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
@@ -54,6 +54,7 @@ __all__ = [
     "CUT_SHORT",
     "ERROR_CODES",
     "LABELS",
+    "LONGEST_NAME",
     "NOT_ASKED",
     "NO_JSON",
     "RULES",
@@ -110,5 +111,7 @@ __all__ = [
     "Verification",
     "VoteAgreement",
     "Weakening",
+    "cut_name",
     "moved",
+    "one_line",
 ]

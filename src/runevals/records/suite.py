@@ -9,6 +9,18 @@ from pathlib import Path
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response
 
+LONGEST_NAME = 80
+
+
+def one_line(text: str) -> str:
+    """`text` on one line: what names a case that its author gave no name."""
+    return " ".join(text.split())
+
+
+def cut_name(line: str) -> str:
+    """`line`, cut to the length of a name."""
+    return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorSpec:
