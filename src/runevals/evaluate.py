@@ -74,7 +74,7 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
     pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
         for trace in traces:
-            if world.stop.problem is None and _is_quick(plan, trace):
+            if world.stop.problem is None and _is_quick(plan, trace, world.sandbox):
                 yield _evaluate_one(plan, trace, world)
             else:
                 pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
@@ -104,17 +104,25 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
     )
 
 
-def _is_quick(plan: RunPlan, trace: Trace) -> bool:
-    """Whether no check needs a judge or a worker: then a thread would cost more than it saves.
-
-    How long a plugin's take, only the plugin knows.
-    """
+def _is_quick(plan: RunPlan, trace: Trace, sandbox: Runs) -> bool:
+    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+    trial = plan.trials[trace.position]
     planned = plan.checks[trace.position // plan.repeat]
-    return all(_is_own_check(check.evaluator) for turn in planned for check in turn.checks)
+    return all(
+        _answers_at_once(check.evaluator, trial, index, turn, sandbox)
+        for index, turn in enumerate(trace.turns)
+        for check in planned[index].checks
+    )
 
 
-def _is_own_check(evaluator: Evaluator) -> bool:
-    return isinstance(evaluator, Check) and type(evaluator).__module__.startswith("runevals.")
+def _answers_at_once(evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: Runs) -> bool:
+    """How long a plugin's evaluator takes, only the plugin knows."""
+    if not type(evaluator).__module__.startswith("runevals."):
+        return False
+    if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
+        asked = evaluator.call(_subject(trial, index, turn))
+        return isinstance(asked, Verdict) or sandbox.is_quick(asked)
+    return isinstance(evaluator, Check)
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
@@ -136,18 +144,21 @@ def _evaluate_turn(
 ) -> tuple[CheckReport, ...]:
     if turn.response.problem is not None:
         return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
-    case = trial.case
-    asked = case.turns[index]
-    subject = Subject(
+    subject = _subject(trial, index, turn)
+    place = _Place(trial.case.key, index + 1, trial.attempt)
+    return tuple([_check(check, subject, place, world) for check in planned.checks])
+
+
+def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
+    asked = trial.case.turns[index]
+    return Subject(
         prompt=asked.prompt if asked.asked is None else asked.asked,
         response=turn.response,
         expected=asked.expected,
         context=asked.context,
         history=turn.history,
-        metadata=case.metadata,
+        metadata=trial.case.metadata,
     )
-    place = _Place(case.key, index + 1, trial.attempt)
-    return tuple(_check(check, subject, place, world) for check in planned.checks)
 
 
 def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:

@@ -104,6 +104,9 @@ class Runs(Protocol):
     def run(self, call: Call) -> Answer:
         """The answer to `call`; what goes wrong is in the answer."""
 
+    def is_quick(self, call: Call) -> bool:
+        """Whether `call` is answered at once."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
@@ -156,6 +159,8 @@ class Judged(Evaluator):
 
 class Scripted(Evaluator):
     """Has something run in the sandbox."""
+
+    may_be_quick: ClassVar[bool] = False  # whether it is worth asking the sandbox
 
     @abstractmethod
     def call(self, subject: Subject) -> Call | Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
@@ -26,6 +27,7 @@ class Regex(Scripted):
         fails: On 20 November.
     """
 
+    may_be_quick: ClassVar[bool] = True
     pattern: str
     flags: str = "i"
 

@@ -1,0 +1,253 @@
+"""Patterns so plain that they need no worker: on any text that they are given, they are done after few steps.
+
+A pattern of JavaScript's is plain where all of it means the same to Python, each repetition is of one character,
+and only texts are long for which that could take long. Everything else, broken patterns too, is the worker's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, prod
+
+MOST_STEPS = 200_000_000  # a tenth of a second, about
+LONGEST_PATTERN = 500
+LONGEST_TEXT = 1024 * 1024
+MOST_TIMES = 1000  # in {n,m}
+MOST_DEPTH = 20
+
+_FLAGS = frozenset("gis")  # of those, only `i` and `s` change what is found
+_DIGITS, _WORDS = "0-9", "A-Za-z0-9_"
+_SPACES = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+_CLASSES = {
+    "d": f"[{_DIGITS}]",
+    "w": f"[{_WORDS}]",
+    "s": f"[{_SPACES}]",
+    "D": f"[^{_DIGITS}]",
+    "W": f"[^{_WORDS}]",
+    "S": f"[^{_SPACES}]",
+}
+_CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
+_NO_LINE_END = "[^\\n\\r\\u2028\\u2029]"
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")  # two characters each, to JavaScript
+_TIMES = re.compile(r"\{(\d{1,4})(,?)(\d{0,4})\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainPattern:
+    """One of them, as Python has it, with the length of text up to which it is quick."""
+
+    pattern: re.Pattern[str]
+    longest: int
+
+    def fits(self, text: str) -> bool:
+        """Whether it is quick on this text and finds what JavaScript would."""
+        return len(text) <= self.longest and (text.isascii() or _BEYOND_BMP.search(text) is None)
+
+    def found(self, text: str) -> bool:
+        """Whether it matches anywhere."""
+        return self.pattern.search(text) is not None
+
+
+@lru_cache(1024)
+def plain_pattern(pattern: str, flags: str) -> PlainPattern | None:
+    """`new RegExp(pattern, flags)`, if it is plain."""
+    if len(pattern) > LONGEST_PATTERN or not _FLAGS.issuperset(flags) or len(set(flags)) < len(flags):
+        return None
+    try:
+        read = _Reader(pattern, ignores_case="i" in flags, all_lines="s" in flags).whole()
+        compiled = re.compile(read.source, re.ASCII | (re.IGNORECASE if "i" in flags else 0))
+    except (_NotPlain, re.error):
+        return None
+    longest = LONGEST_TEXT
+    while (longest + 1) * read.size * read.paths(longest, True) > MOST_STEPS:  # noqa: FBT003
+        longest //= 2
+    return PlainPattern(compiled, longest) if longest else None
+
+
+class _NotPlain(Exception):
+    """Something that is left to the worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A part of a pattern: in Python's words, how large it is, and on how many ways it can match at one place."""
+
+    source: str
+    size: int
+    paths: Callable[[int, bool], float]  # of a length of text, and whether the pattern ends with this part
+
+
+def _one_way(_length: int, _last: bool) -> float:  # noqa: FBT001
+    return 1
+
+
+class _Reader:
+    """Reads a pattern from left to right. Everything it does not know raises _NotPlain."""
+
+    def __init__(self, pattern: str, *, ignores_case: bool, all_lines: bool) -> None:
+        self._left = pattern
+        self._ignores_case = ignores_case
+        self._dot = "[\\s\\S]" if all_lines else _NO_LINE_END
+        self._depth = 0
+
+    def whole(self) -> _Read:
+        read = self._choice()
+        if self._left:
+            raise _NotPlain
+        return read
+
+    def _choice(self) -> _Read:
+        """Sequences between bars."""
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise _NotPlain
+        ways = [self._sequence()]
+        while self._taken("|"):
+            ways.append(self._sequence())
+        self._depth -= 1
+        return _Read(
+            source="|".join(way.source for way in ways),
+            size=sum(way.size for way in ways) + 1,
+            paths=lambda length, last: sum(way.paths(length, last) for way in ways),
+        )
+
+    def _sequence(self) -> _Read:
+        parts: list[_Read] = []
+        while self._left and self._left[0] not in "|)":
+            parts.append(self._part())
+        return _Read(
+            source="".join(part.source for part in parts),
+            size=sum(part.size for part in parts) + 1,
+            paths=lambda length, last: prod(part.paths(length, last and part is parts[-1]) for part in parts),
+        )
+
+    def _part(self) -> _Read:
+        if self._taken("^"):
+            return _Read("\\A", 1, _one_way)
+        if self._taken("$"):
+            return _Read("\\Z", 1, _one_way)
+        if self._taken("\\b"):
+            return _Read("\\b", 1, _one_way)
+        if self._taken("("):
+            return self._group()
+        return self._repeated(self._character())
+
+    def _group(self) -> _Read:
+        if not self._taken("?:") and self._left.startswith("?"):
+            raise _NotPlain  # names and looks around
+        inner = self._choice()
+        if not self._taken(")"):
+            raise _NotPlain
+        grouped = _Read(f"(?:{inner.source})", inner.size, inner.paths)
+        if self._taken("?"):
+            self._taken("?")
+            return _Read(grouped.source + "?", inner.size + 1, lambda *at: 1 + inner.paths(*at))
+        if self._left[:1] in ("*", "+", "{"):
+            raise _NotPlain
+        return grouped
+
+    def _repeated(self, character: str) -> _Read:
+        """How often it stands there; whether it takes many or few first does not change what is found.
+
+        Where the pattern ends with it, there is nothing for which it would have to try another number.
+        """
+        least, most = self._times()
+        if (least, most) == (1, 1):
+            return _Read(character, 1, _one_way)
+        self._taken("?")
+        times = f"{{{least},{'' if most == inf else int(most)}}}"
+        return _Read(
+            source=character + times,
+            size=1 + least,
+            paths=lambda length, last: 1 if last else max(1, min(most, length) - least + 1),
+        )
+
+    def _times(self) -> tuple[int, float]:
+        for sign, times in {"*": (0, inf), "+": (1, inf), "?": (0, 1)}.items():
+            if self._taken(sign):
+                return times
+        if not self._left.startswith("{"):
+            return 1, 1
+        told = _TIMES.match(self._left)
+        if told is None:
+            raise _NotPlain
+        self._left = self._left[told.end() :]
+        least = int(told[1])
+        most = int(told[3]) if told[3] else inf if told[2] else least
+        if least > MOST_TIMES or most < least or (most != inf and most > MOST_TIMES):
+            raise _NotPlain
+        return least, most
+
+    def _character(self) -> str:
+        """One character or a set of them."""
+        if self._taken("."):
+            return self._dot
+        if self._taken("["):
+            return self._set()
+        if self._taken("\\"):
+            sign = self._next()
+            return _CLASSES.get(sign) or _CONTROLS.get(sign) or self._escaped(sign)
+        sign = self._next()
+        if sign in "*+?{}]":
+            raise _NotPlain
+        return self._literal(sign)
+
+    def _set(self) -> str:
+        negated = "^" if self._taken("^") else ""
+        members: list[str] = []
+        while not self._taken("]"):
+            members.append(self._member())
+        if not members:
+            raise _NotPlain
+        return f"[{negated}{''.join(members)}]"
+
+    def _member(self) -> str:
+        if self._taken("\\"):
+            sign = self._next()
+            if self._is_range():
+                raise _NotPlain
+            return _CLASSES[sign][1:-1] if sign in "dws" else _CONTROLS.get(sign) or self._escaped(sign)
+        first = self._next()
+        if self._is_range():
+            self._next()
+            return self._range(first, self._next())
+        return self._literal(first)
+
+    def _is_range(self) -> bool:
+        return self._left.startswith("-") and not self._left.startswith("-]")
+
+    @staticmethod
+    def _range(first: str, last: str) -> str:
+        for kind in (str.isdigit, str.islower, str.isupper):
+            if (first + last).isascii() and kind(first) and kind(last) and first <= last:
+                return f"{first}-{last}"
+        raise _NotPlain
+
+    @staticmethod
+    def _escaped(sign: str) -> str:
+        """A punctuation mark that stands for itself."""
+        if not sign.isascii() or sign.isalnum() or not sign.isprintable() or sign == "_":
+            raise _NotPlain
+        return f"\\{sign}"
+
+    def _literal(self, sign: str) -> str:
+        """Case is nothing that both languages agree on, beyond ASCII."""
+        if not sign.isprintable() or sign > "\uffff" or (self._ignores_case and not sign.isascii()):
+            raise _NotPlain
+        return re.escape(sign)
+
+    def _taken(self, text: str) -> bool:
+        """Whether `text` comes next; then it is behind us."""
+        if not self._left.startswith(text):
+            return False
+        self._left = self._left[len(text) :]
+        return True
+
+    def _next(self) -> str:
+        if not self._left:
+            raise _NotPlain
+        sign, self._left = self._left[0], self._left[1:]
+        return sign
