@@ -9,32 +9,36 @@ from collections.abc import Iterable, Mapping
 
 from runevals.records import EvaluatorSpec, Turn
 
+MOST_KNOWN = 1000  # specs
+
 
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and all text in NFC."""
-    return json.dumps(_normal(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return _text(_normal(value))
 
 
 def fingerprint(value: object) -> str:
     """sha256 over the canonical form, in hexadecimal."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    return _digest(canonical(value))
 
 
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     """The content that must be equal for two runs of a case to be comparable."""
-    return fingerprint(
-        {
-            "turns": [
-                {
-                    "prompt": turn.prompt,
-                    "expected": turn.expected,
-                    "context": turn.context,
-                    "checks": [_spec(spec) for spec in turn.checks],
-                }
-                for turn in turns
-            ],
-            "extra": extra,
-        }
+    return _digest(
+        _text(
+            {
+                "turns": [
+                    {
+                        "prompt": _normal(turn.prompt),
+                        "expected": _normal(turn.expected),
+                        "context": _normal(turn.context),
+                        "checks": [_normal_spec(spec) for spec in turn.checks],
+                    }
+                    for turn in turns
+                ],
+                "extra": _normal(extra),
+            }
+        )
     )
 
 
@@ -42,6 +46,19 @@ def key_of_prompts(prompts: Iterable[str]) -> str:
     """A short, stable key for a case that has no id and no name."""
     normal = [" ".join(unicodedata.normalize("NFC", prompt).split()) for prompt in prompts]
     return "p-" + fingerprint(normal)[:10]
+
+
+_known_specs: dict[int, tuple[EvaluatorSpec, object]] = {}
+
+
+def _normal_spec(spec: EvaluatorSpec) -> object:
+    """Most cases of a suite have the very same few."""
+    known = _known_specs.get(id(spec))
+    if known is None or known[0] is not spec:
+        if len(_known_specs) >= MOST_KNOWN:
+            _known_specs.clear()
+        known = _known_specs[id(spec)] = (spec, _normal(_spec(spec)))
+    return known[1]
 
 
 def _spec(spec: EvaluatorSpec) -> object:
@@ -55,11 +72,21 @@ def _spec(spec: EvaluatorSpec) -> object:
     }
 
 
+def _text(normal: object) -> str:
+    return json.dumps(normal, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _normal(value: object) -> object:
     if isinstance(value, str):
-        return unicodedata.normalize("NFC", value)
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
+    if value is None or isinstance(value, (int, float)):
+        return value
     if isinstance(value, Mapping):
-        return {unicodedata.normalize("NFC", str(key)): _normal(item) for key, item in value.items()}
+        return {_normal(str(key)): _normal(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_normal(item) for item in value]
     return value

@@ -19,22 +19,13 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000
 MOST_DEEP = 500
 LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}  # of graders
-INDEX_DEPTH = 5  # deep enough for items → turns → evaluators; deeper places are looked up when asked for
 
 Step = str | int
 Place = tuple[Step, ...]
 
+_SPACE = re.compile(r"[ \t\n\r]*")
+_past = json.JSONDecoder().raw_decode  # (text, where a value begins) → the value, and where it ends
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One value of a document: its place, where its key stands (or itself, in a list), where it stands."""
-
-    place: Place
-    key_offset: int
-    offset: int
-    duplicate: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,14 +39,26 @@ class Source:
     marks: Mapping[Place, tuple[int, int]] = field(
         default_factory=dict
     )  # (key offset, offset), where known from reading
+    _inside: dict[Place, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
 
     def locate(self, place: Place, *, key: bool = False) -> Location:
         """Where the value at `place` begins, or its key; the nearest enclosing place if there is no such."""
-        found = self._shallow if len(place) <= INDEX_DEPTH or self.has_marks else self._deep
-        while place not in found and place:
-            place = place[:-1]
-        offsets = found.get(place)
-        return self.at(0 if offsets is None else offsets[0 if key else 1])
+        return self.at(self._offsets(place)[0 if key else 1])
+
+    def _offsets(self, place: Place) -> tuple[int, int]:
+        if self.has_marks:
+            while place not in self.marks and place:
+                place = place[:-1]
+            return self.marks.get(place, (0, 0))
+        found = (_after_space(self.text, 0),) * 2
+        for depth, step in enumerate(place):
+            outer = place[:depth]
+            if outer not in self._inside:  # each is looked through once, and only those that are asked for
+                self._inside[outer] = _offsets_inside(self.text, found[1])
+            if step not in self._inside[outer]:
+                break
+            found = self._inside[outer][step]
+        return found
 
     def at(self, offset: int) -> Location:
         """Line and column of a character."""
@@ -71,18 +74,6 @@ class Source:
     @cached_property
     def _line_starts(self) -> list[int]:
         return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
-
-    @cached_property
-    def _shallow(self) -> Mapping[Place, tuple[int, int]]:
-        return self.marks if self.has_marks else self._index(INDEX_DEPTH)
-
-    @cached_property
-    def _deep(self) -> Mapping[Place, tuple[int, int]]:
-        return self._index(1_000)
-
-    def _index(self, depth: int) -> Mapping[Place, tuple[int, int]]:
-        entries = scan_json(self.text, depth)
-        return {entry.place: (entry.key_offset, entry.offset) for entry in entries if not entry.duplicate}
 
 
 def pointer(place: Place) -> str:
@@ -121,8 +112,16 @@ def read_json(text: str, shown: str) -> Source:
     """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
     if not text.strip():
         raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    twice = False
+
+    def fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal twice
+        found = dict(pairs)
+        twice = twice or len(found) < len(pairs)
+        return found
+
     try:
-        source = Source(shown, text, json.loads(text, parse_constant=_no_constant))
+        value = json.loads(text, object_pairs_hook=fields, parse_constant=_no_constant)
     except JSONDecodeError as error:
         location = Location(file=shown, line=error.lineno, column=error.colno)
         raise _stop(location, f"is not JSON: {error.msg}") from None
@@ -130,17 +129,17 @@ def read_json(text: str, shown: str) -> Source:
         raise _stop(Location(file=shown), "is nested too deeply") from None
     except ValueError as error:
         raise _stop(Location(file=shown), f"is not JSON: {error}") from None
-    duplicates = [entry for entry in scan_json(text, 0) if entry.duplicate]
-    if duplicates:
+    source = Source(shown, text, value)
+    if twice:
         raise InvalidSuite(
             [
                 SuiteProblem(
-                    location=source.at(entry.key_offset),
-                    pointer=pointer(entry.place),
-                    message=f"the key '{entry.place[-1]}' stands here twice; remove one of them",
+                    location=source.at(offset),
+                    pointer=pointer(place),
+                    message=f"the key '{place[-1]}' stands here twice; remove one of them",
                     rule="unreadable",
                 )
-                for entry in duplicates
+                for place, offset in _duplicates(text)
             ]
         )
     return source
@@ -161,16 +160,37 @@ def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-def scan_json(text: str, depth: int) -> Iterator[Entry]:
-    """Where every value at most `depth` steps deep stands in valid JSON text; duplicate keys at any depth."""
+def _after_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return offset if found is None else found.end()
+
+
+def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
+    """Of what stands in the object or list that begins there: where its key begins (itself, in a list), and it."""
+    found: dict[Step, tuple[int, int]] = {}
+    opening = text[offset : offset + 1]
+    if opening not in ("{", "["):
+        return found
+    at = _after_space(text, offset + 1)
+    while text[at] not in "}]":
+        key, step = at, len(found)
+        if opening == "{":
+            step, end = _past(text, at)
+            at = _after_space(text, _after_space(text, end) + 1)
+        found[step] = (key, at)
+        at = _after_space(text, _past(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return found
+
+
+def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
+    """Every key of valid JSON text that its object has already: its place, and where it stands."""
     place: list[Step] = []
     keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
-    key_offset: int | None = None
     expects_key = False
     for match in _TOKEN.finditer(text):
-        token, start = match[0], match.start()
-        if token in ":":
-            continue
+        token = match[0]
         if token == ",":
             expects_key = bool(keys) and keys[-1] is not None
             if not expects_key:
@@ -181,21 +201,17 @@ def scan_json(text: str, depth: int) -> Iterator[Entry]:
             expects_key = False
         elif expects_key and (open_keys := keys[-1]) is not None:
             name = json.loads(token)
-            place[-1], key_offset, expects_key = name, start, False
+            place[-1], expects_key = name, False
             if name in open_keys:
-                yield Entry(tuple(place), start, start, duplicate=True)
+                yield tuple(place), match.start()
             open_keys.add(name)
-        else:
-            if len(place) <= depth:
-                yield Entry(tuple(place), start if key_offset is None else key_offset, start)
-            key_offset = None
-            if token == "{":
-                keys.append(set())
-                place.append("")
-                expects_key = True
-            elif token == "[":
-                keys.append(None)
-                place.append(0)
+        elif token == "{":
+            keys.append(set())
+            place.append("")
+            expects_key = True
+        elif token == "[":
+            keys.append(None)
+            place.append(0)
 
 
 def read_yaml(text: str, shown: str) -> Source:
