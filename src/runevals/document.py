@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from itertools import islice
-from json.encoder import encode_basestring
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runevals.dialects.reading import read_lines, read_text
+from runevals.document_text import fields_of, json_text
 from runevals.errors import InvalidDocument, InvalidSuite
 from runevals.laid_out import PLACE, cases_of
 from runevals.records import (
-    AttemptReport,
     CaseReport,
     Change,
-    CheckReport,
     Comparison,
     Conclusion,
     Coverage,
     FinalVerdict,
     GateResult,
-    Outcome,
     RunInfo,
     RunReport,
     Totals,
@@ -54,37 +50,17 @@ def write(conclusion: Conclusion) -> str:
 
 def written(conclusion: Conclusion) -> Iterator[str]:
     """The same text piece by piece: of the cases, only one is held in memory twice."""
-    plain = _converter().unstructure
     comparison = conclusion.comparison
     rest = {
         "comparison": None if comparison is None else _comparison(comparison),
-        "gates": plain(conclusion.gates),
-        "verdict": plain(conclusion.verdict),
+        "gates": conclusion.gates,
+        "verdict": conclusion.verdict,
     }
-    yield _json(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
+    yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
-        yield (",\n  " if number else "\n  ") + _json(plain(case), "\n  ")
+        yield (",\n  " if number else "\n  ") + json_text(case, "\n  ")
     yield "\n ]," if conclusion.report.cases else "],"
-    yield _json(rest).removeprefix("{") + "\n"
-
-
-def _json(value: object, newline: str = "\n") -> str:
-    """As `json.dumps(value, ensure_ascii=False, indent=1)`, which is slow: its quick form does not indent."""
-    if isinstance(value, str):
-        return encode_basestring(value)
-    if value is None:
-        return "null"
-    if value is True or value is False:
-        return "true" if value else "false"
-    if type(value) is int or (type(value) is float and isfinite(value)):
-        return repr(value)
-    inner = newline + " "
-    if isinstance(value, dict) and value:
-        items = [f"{encode_basestring(key)}: {_json(item, inner)}" for key, item in value.items()]
-        return f"{{{inner}{(',' + inner).join(items)}{newline}}}"
-    if isinstance(value, list | tuple) and value:
-        return f"[{inner}{(',' + inner).join([_json(item, inner) for item in value])}{newline}]"
-    return json.dumps(value)
+    yield json_text(rest).removeprefix("{") + "\n"
 
 
 def read(path: Path) -> RunReport:
@@ -151,19 +127,18 @@ def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
 
 def _head(report: RunReport) -> Json:
     """What a document says of a run beside its cases."""
-    plain = _converter().unstructure
     return {
         "format_version": FORMAT_VERSION,
         "tool": {"name": "runevals", "version": report.tool_version},
         "complete": report.complete,
-        "run": plain(report.run),
+        "run": report.run,
         "totals": {
-            **plain(report.totals),
-            "by_category": {name: plain(group) for name, group in report.by_category.items()},
-            "by_evaluator": {name: plain(group) for name, group in report.by_evaluator.items()},
+            **fields_of(report.totals),
+            "by_category": report.by_category,
+            "by_evaluator": report.by_evaluator,
         },
-        **({"agreement": plain(report.agreement)} if report.agreement else {}),
-        "coverage": plain(report.coverage),
+        **({"agreement": report.agreement} if report.agreement else {}),
+        "coverage": report.coverage,
     }
 
 
@@ -197,18 +172,16 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
 
 def _comparison(comparison: Comparison) -> Json:
     """The base's unchanged cases stand in the base's own document, the head's in this one."""
-    plain = _converter().unstructure
-    fields: Json = plain(comparison)
     changes = [
         {
-            **{name: value for name, value in plain(change).items() if name not in ("base", "head")},
-            "before": plain(change.base),
-            "after": None if change.head is None else change.head.status.value,
-            **({"after_case": plain(change.head)} if comparison.on_base_suite else {}),
+            **{name: value for name, value in fields_of(change).items() if name not in ("base", "head")},
+            "before": change.base,
+            "after": None if change.head is None else change.head.status,
+            **({"after_case": change.head} if comparison.on_base_suite else {}),
         }
         for change in comparison.changes
     ]
-    return {**fields, "base": _head(comparison.base), "changes": changes}
+    return {**fields_of(comparison), "base": _head(comparison.base), "changes": changes}
 
 
 def _read_comparison(fields: Json, report: RunReport) -> Comparison:
@@ -242,29 +215,13 @@ def _head_case(change: Json, heads: Mapping[tuple[str, str], CaseReport]) -> Cas
 
 @cache
 def _converter() -> cattrs.Converter:
-    import cattrs  # only reading and writing documents needs it
-    from cattrs.gen import make_dict_unstructure_fn
+    import cattrs  # only reading documents needs it
 
     converter = cattrs.Converter(detailed_validation=False)
-    converter.register_unstructure_hook(datetime, _iso)
     converter.register_structure_hook(datetime, _moment)
     converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
-    # The base of a comparison is written and read apart: only part of it stands in the document.
-    converter.register_unstructure_hook(RunReport, lambda _: None)
+    # The base of a comparison is read apart: only part of it stands in the document.
     converter.register_structure_hook(RunReport, lambda value, _: value)
-
-    def with_derived(record: type, **derived: Callable[[Any], object]) -> None:
-        plain: Callable[[Any], Json] = make_dict_unstructure_fn(record, converter)
-        converter.register_unstructure_hook(
-            record, lambda item: {**plain(item), **{name: read(item) for name, read in derived.items()}}
-        )
-
-    with_derived(CheckReport, passed=lambda result: result.outcome is Outcome.PASSED)
-    with_derived(AttemptReport, share=lambda attempt: attempt.share)
-    with_derived(
-        CaseReport, share=lambda case: case.share, flaky=lambda case: case.flaky, tripped=lambda case: case.tripped
-    )
-    with_derived(Totals, share=lambda totals: totals.share)
     return converter
 
 
@@ -277,7 +234,3 @@ def _moment(text: str, _kind: object) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
     return moment
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

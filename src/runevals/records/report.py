@@ -37,6 +37,11 @@ class CheckReport:
     cost_usd: float | None = None
     cached: bool = False  # what judges said of it was kept from an earlier run
 
+    @property
+    def passed(self) -> bool:
+        """Whether it was measured and passed."""
+        return self.outcome is _PASSED
+
 
 @large("output", "tool_calls", "citations", "value", "raised")
 @dataclass(frozen=True, slots=True, kw_only=True)
