@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import islice
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -27,6 +29,9 @@ from runevals.wording import percent, plural, runs_passed, score
 NAME = "junit"
 FILENAME = "junit.xml"
 MAX_OUTPUT = 10_000
+IN_MEMORY = 4 * 1024**2  # bytes
+PIECE = 64 * 1024  # characters
+AT_ONCE = 100  # tests
 GATES = "runevals.gates"
 
 
@@ -36,23 +41,25 @@ def render(conclusion: Conclusion) -> str:
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """The same text test by test. It counts before it shows, so that every test is made twice but none is kept."""
+    """The same text piece by piece. Numbers stand before what they count: until all is counted, a file has it."""
     suites = [*_suites(conclusion), _Suite(name=GATES, tests=partial(_gates, conclusion), properties=dict)]
-    counts = [_count(suite.tests()) for suite in suites]
-    yield '<?xml version="1.0" encoding="utf-8"?>\n'
-    yield _opening("testsuites", sum(counts, Counter()))
-    for suite, count in zip(suites, counts, strict=True):
-        properties = suite.properties()
-        opening = _opening("testsuite", count, suite.name)
-        if not properties and not count["tests"]:
-            yield opening.removesuffix(">") + " />"
-            continue
-        yield opening
-        if properties:
-            yield f"<properties>{''.join(map(_property, properties.items()))}</properties>"
-        yield from map(_test_text, suite.tests())
-        yield "</testsuite>"
-    yield "</testsuites>\n"
+    with SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="") as kept:
+        counts = [_written(suite.tests(), kept) for suite in suites]
+        kept.seek(0)
+        yield '<?xml version="1.0" encoding="utf-8"?>\n'
+        yield _opening("testsuites", sum(counts, Counter()))
+        for suite, count in zip(suites, counts, strict=True):
+            properties = suite.properties()
+            opening = _opening("testsuite", count, suite.name)
+            if not properties and not count["tests"]:
+                yield opening.removesuffix(">") + " />"
+                continue
+            yield opening
+            if properties:
+                yield f"<properties>{''.join(_properties_text(properties))}</properties>"
+            yield from _read(kept, int(count["characters"]))
+            yield "</testsuite>"
+        yield "</testsuites>\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +89,24 @@ def _tests_of(cases: Sequence[CaseReport], name: str, also_on_base: set[tuple[st
     return (test for case in cases for test in _tests(case, name, also_on_base))
 
 
-def _count(tests: Iterable[Any]) -> Counter[str]:
-    """How many tests there are of which kind, and how many seconds they took."""
+def _written(tests: Iterator[Any], file: IO[str]) -> Counter[str]:
+    """Writes tests → how many there are of which kind, seconds they took, characters of their text."""
     counts: Counter[str] = Counter()
-    for test in tests:
-        counts["tests"] += 1
-        counts["errors"] += test.is_error()
-        counts["failures"] += test.is_failure()
-        counts["skipped"] += test.is_skipped()
-        counts["time"] += test.elapsed_sec
+    while some := list(islice(tests, AT_ONCE)):
+        for test in some:
+            counts["errors"] += test.is_error()
+            counts["failures"] += test.is_failure()
+            counts["skipped"] += test.is_skipped()
+            counts["time"] += test.elapsed_sec
+        counts["tests"] += len(some)
+        counts["characters"] += file.write(_tests_text(some))
     return counts
+
+
+def _read(file: IO[str], characters: int) -> Iterator[str]:
+    while characters > 0 and (piece := file.read(min(characters, PIECE))):
+        characters -= len(piece)
+        yield piece
 
 
 def _opening(tag: str, counts: Counter[str], name: str | None = None) -> str:
@@ -102,18 +117,29 @@ def _opening(tag: str, counts: Counter[str], name: str | None = None) -> str:
     return _text(Element(tag, attributes)).removesuffix(" />") + ">"
 
 
-def _property(named: tuple[str, str]) -> str:
-    return _text(Element("property", {"name": named[0], "value": named[1]}))
+def _properties_text(properties: Mapping[str, str]) -> Iterator[str]:
+    elements = (Element("property", {"name": name, "value": value}) for name, value in properties.items())
+    while some := list(islice(elements, AT_ONCE)):
+        around = Element("properties")
+        around.extend(some)
+        yield _inside(around)
 
 
-def _test_text(test: Any) -> str:
-    """As the library writes it, with the time in three decimals, as the readers of the format expect."""
+def _tests_text(tests: Sequence[Any]) -> str:
+    """As the library writes them, with the time in three decimals, as the readers of the format expect."""
     from junit_xml import TestSuite  # only a run that writes it loads it
 
-    element = TestSuite("", [test]).build_xml_doc()[0]
-    if "time" in element.attrib:
-        element.set("time", f"{float(element.attrib['time']):.3f}")
-    return _text(element)
+    suite = TestSuite("", tests).build_xml_doc()
+    for element in suite:
+        if "time" in element.attrib:
+            element.set("time", f"{float(element.attrib['time']):.3f}")
+    return _inside(suite)
+
+
+def _inside(element: Element) -> str:
+    """The text of what an element holds."""
+    text = _text(element)
+    return text[text.index(">") + 1 : text.rindex("<")]
 
 
 def _text(element: Element) -> str:
