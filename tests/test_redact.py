@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -52,6 +54,24 @@ def test_what_has_the_shape_of_a_key_goes_too(key):
 def test_records_without_secrets_are_left_as_they_are():
     made = report({"a": "p"})
     assert redacted(made, redactor({"A_KEY": CANARY})) is made
+
+
+def test_texts_of_a_record_are_found_whatever_is_known_of_its_types():
+    @dataclass(frozen=True)
+    class Told:
+        text: "NowhereToBeFound"  # noqa: F821, UP037
+        count: int = 3
+
+    @dataclass(frozen=True)
+    class Outer:
+        told: Told
+        several: tuple[str | None, ...] = (None, CANARY)
+        shares: Mapping[str, float] = field(default_factory=lambda: {CANARY: 0.5})
+
+    redact = redactor({"A_KEY": CANARY})
+    assert redacted(Outer(Told(CANARY)), redact) == Outer(
+        Told("[redacted A_KEY]"), (None, "[redacted A_KEY]"), {"[redacted A_KEY]": 0.5}
+    )
 
 
 @pytest.mark.parametrize("where", ["answer", "error", "suite"])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
-from typing import Any, TypeVar
+from enum import Enum
+from functools import cache, lru_cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 T = TypeVar("T")
 
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+NAME = 64  # characters, at most
 SHORTEST = 8  # shorter values would eat ordinary words
 KEY_SHAPES = (
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
@@ -44,7 +48,12 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
     }
     longest_first = sorted(values, key=len, reverse=True)
     pattern = re.compile("|".join([*map(re.escape, longest_first), KEY_SHAPES]))
-    return lambda text: pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+
+    def replaced(text: str) -> str:
+        return pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+
+    often = lru_cache(1024)(replaced)  # names and reasons, most of them
+    return lambda text: often(text) if len(text) <= NAME else replaced(text)
 
 
 def _quoted(value: str, safe: str) -> str:
@@ -59,10 +68,12 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
     """
 
     def of(value: Any) -> Any:
+        if value is None:
+            return value
         if isinstance(value, str):
             text = redact(value)
             return text if text != value else value
-        if value is None or isinstance(value, (int, float, already)):
+        if isinstance(value, (int, float, already)):
             return value
         if isinstance(value, tuple | list):
             items = [of(item) for item in value]
@@ -83,4 +94,26 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
 
 @cache
 def _names(record: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record))
+    """The fields of a record that may hold texts."""
+    types = _types(record)
+    return tuple(field.name for field in fields(record) if _may_be_text(types.get(field.name)))
+
+
+def _types(record: Any) -> Mapping[str, Any]:
+    """The types of a record's fields, as far as they can be known: a plugin's may name what is not there."""
+    with suppress(NameError, TypeError, AttributeError):
+        return get_type_hints(record)
+    return {}
+
+
+def _may_be_text(kind: Any, *, within: bool = True) -> bool:
+    """Whether a text could be in a value of this type; of records within records, it is not asked twice."""
+    if kind in (int, float, bool, NoneType, ...):
+        return False
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return False
+    if is_dataclass(kind) and within:
+        return any(_may_be_text(_types(kind).get(field.name), within=False) for field in fields(kind))
+    if get_origin(kind) in (tuple, Union, UnionType):
+        return any(_may_be_text(inner, within=within) for inner in get_args(kind))
+    return True

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import fsum
+from typing import TypedDict
 
 from runevals import __version__
 from runevals.amounts import mean
@@ -50,8 +51,7 @@ def score(plan: RunPlan, measured: Mapping[int, AttemptReport], run: RunInfo) ->
             for position in range(index * plan.repeat, (index + 1) * plan.repeat)
             if position in measured
         ]
-        scored = case_report(case, attempts)
-        cases.append(replace(scored, quarantined=(case.suite, case.key) in plan.quarantined))
+        cases.append(case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined))
     return run_report(run, cases, complete=run.stopped is None)
 
 
@@ -178,35 +178,42 @@ def status_of(results: Sequence[CheckReport]) -> Outcome:
     return Outcome.SKIPPED
 
 
-def case_report(case: Case, attempts: Sequence[AttemptReport]) -> CaseReport:
+def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: bool = False) -> CaseReport:
     """Attempts → case."""
-    return over_attempts(
-        CaseReport(
-            suite=case.suite,
-            key=case.key,
-            name=case.name,
-            file=case.location.file,
-            line=case.location.line,
-            fingerprint=case.fingerprint,
-            category=case.category,
-            tags=case.tags,
-            critical=case.critical,
-            group=case.group,
-            fetched=case.fetched,
-            labels=labels_of(case),
-            tripwire=case.metadata.get("tripwire") is True,
-            status=Outcome.SKIPPED,
-            attempts=(),
-            layers=Layers(),
-            composite=None,
-            pass_rate=None,
-        ),
-        attempts,
+    return CaseReport(
+        suite=case.suite,
+        key=case.key,
+        name=case.name,
+        file=case.location.file,
+        line=case.location.line,
+        fingerprint=case.fingerprint,
+        category=case.category,
+        tags=case.tags,
+        critical=case.critical,
+        group=case.group,
+        fetched=case.fetched,
+        quarantined=quarantined,
+        labels=labels_of(case),
+        tripwire=case.metadata.get("tripwire") is True,
+        **_over_attempts(attempts),
     )
 
 
 def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseReport:
-    """`case` with these attempts: means over the measured ones; the status of the greater half, a tie passes."""
+    """`case` with these attempts instead of its own."""
+    return replace(case, **_over_attempts(attempts))
+
+
+class _OverAttempts(TypedDict):
+    status: Outcome
+    attempts: tuple[AttemptReport, ...]
+    layers: Layers
+    composite: float | None
+    pass_rate: float | None
+
+
+def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
+    """Means over the measured ones; the status of the greater half, a tie passes."""
     measured = [a for a in attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
     pass_rate = sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
     if pass_rate is not None:
@@ -214,8 +221,7 @@ def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseRe
     else:
         errored = any(a.status is Outcome.ERRORED for a in attempts)
         status = Outcome.ERRORED if errored else Outcome.SKIPPED
-    return replace(
-        case,
+    return _OverAttempts(
         status=status,
         attempts=tuple(attempts),
         layers=_mean_layers(measured),
