@@ -35,6 +35,7 @@ class ChatServer:
     base_url: str
     requests: list[dict] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
 
 @contextmanager
@@ -52,6 +53,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 number = len(served.requests)
                 served.requests.append(body)
                 served.keys.append(self.headers.get("Authorization"))
+                served.headers.append(dict(self.headers))
             reply = answer(body, number)
             payload = reply.raw if reply.raw is not None else json.dumps(self._body(body, reply))
             payload = payload if isinstance(payload, bytes) else payload.encode()

@@ -104,7 +104,7 @@ ALLOWED: dict[str, set[str]] = {
     "reporters": BOTTOM | TOOLS | {"wording", "document", "reporters"},
     "publish": BOTTOM | {"reporters"},
     "chat": BOTTOM | TOOLS | {"chat_client"},
-    "chat_client": set(),
+    "chat_client": {"throttle"},
     "targets": EDGES | {"targets"},
     "judge": EDGES,
     "making": EDGES | {"endpoints", "targets"},

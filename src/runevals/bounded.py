@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from dataclasses import replace
 
 from runevals.errors import JudgeRefused, TargetRefused
@@ -16,19 +17,26 @@ from runevals.targets import Target
 class BoundedTarget:
     """A target within a budget."""
 
-    def __init__(self, target: Target, budget: Budget, *, reported: bool = False) -> None:
-        """With `reported`, a refusal after something was paid for ends the run as a spent budget does."""
+    def __init__(
+        self, target: Target, budget: Budget, *, at_once: int | None = None, reported: bool = False
+    ) -> None:
+        """At most `at_once` calls are under way; None: the target sees to that itself.
+
+        With `reported`, a refusal after something was paid for ends the run as a spent budget does.
+        """
         self._target = target
         self._budget = budget
         self._reported = reported
+        self._places = nullcontext() if at_once is None else threading.BoundedSemaphore(at_once)
         self._is_free = target.identity().type == "recorded"
 
     def answer(self, conversation: Conversation) -> Response:
         """The target's answer; after a stop, the problem that made it. Raises TargetRefused."""
-        if self._budget.stop.problem is not None:
-            return Response(problem=self._budget.stop.problem)
         try:
-            response = self._target.answer(conversation)
+            with self._places:
+                if self._budget.stop.problem is not None:
+                    return Response(problem=self._budget.stop.problem)
+                response = self._target.answer(conversation)
         except TargetRefused as refusal:
             if not self._reported or not self._budget.was_spent:
                 raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 
 from runevals.amounts import total, whole_total
 from runevals.prices import Prices
-from runevals.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
+from runevals.throttle import CallFailed, Throttle, TryAgain, Turn, failure_of_status, gave_up
 
 if TYPE_CHECKING:
     import openai
@@ -90,9 +89,11 @@ class Endpoint:
 class Chat:
     """One endpoint, shared by all threads. The SDK is imported and the client made at the first call."""
 
-    def __init__(self, endpoint: Endpoint, throttle: Throttle) -> None:
+    def __init__(self, endpoint: Endpoint, throttle: Throttle, *, at_once: int | None = None) -> None:
+        """At most `at_once` calls are under way; None: as many as are asked for."""
         self.endpoint = endpoint
         self._throttle = throttle
+        self._places = None if at_once is None else threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
         self._made: ChatClient | None = None
 
@@ -102,7 +103,7 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
-        return self._throttle.call(lambda: self._once(messages, parameters), gave_up)
+        return self._throttle.in_turn(lambda turn: self._once(messages, parameters, turn), gave_up, self._places)
 
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
         """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
@@ -115,16 +116,17 @@ class Chat:
             output_tokens=whole_total(reply.output_tokens for reply in replies),
         )
 
-    def _once(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
+    def _once(
+        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], turn: Turn
+    ) -> ChatReply:
         client = self._client()
         import openai  # half a second that runs without a model need not pay
 
         from runevals.chat_client import TooLarge
 
         body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
-        started = time.monotonic()
         try:
-            content = client.completion(body)
+            content, latency_s = client.completion(body, turn)
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
@@ -141,7 +143,7 @@ class Chat:
         if content.lstrip()[:1] == b"<":
             told = f"{self.endpoint.shown} answers with a web page: that is no OpenAI-compatible API"
             raise ChatFailed("unparseable", f"{told} (does the address lack a /v1 at its end?)")
-        return _reply(content, time.monotonic() - started)
+        return _reply(content, latency_s)
 
     def _client(self) -> ChatClient:
         with self._lock:

@@ -15,6 +15,8 @@ from weakref import finalize
 
 import openai
 
+from runevals.throttle import NothingMore, Turn
+
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
 
@@ -23,6 +25,14 @@ LOOK_EVERY_S = 0.5  # for calls that are late
 
 # The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
 httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
+
+
+# What the SDK would tell of itself and the machine that it runs on: nobody's business, and an eighth of its time.
+_ABOUT_US = (
+    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
+    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
+)
+_OPTIONS: Any = {"headers": dict.fromkeys(("x-stainless-retry-count", "x-stainless-read-timeout"), openai.Omit())}
 
 
 class TooLarge(Exception):
@@ -38,6 +48,7 @@ class ChatClient:
         """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
         self._timeout_s = timeout_s
         told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
+        told["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
         if azure_api_version is None:
             # Left to itself, the SDK takes the address that this machine's environment names.
             self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI, **told)
@@ -51,26 +62,38 @@ class ChatClient:
         finalize(self, ended.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
 
-    def completion(self, body: Mapping[str, object]) -> bytes:
-        """The answer's body. Raises what the SDK raises, and TooLarge."""
+    def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float]:
+        """The answer's body, and the seconds from the call's turn to its end.
+
+        The turn begins when all is prepared, and the next call's with the answer's first line: what is done before
+        and after keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
+        """
         line = self._borrowed()
-        line.ends_at = deadline = time.monotonic() + self._timeout_s
+        line.turn = turn
         try:
             reply = line.sdk.post(
-                "/chat/completions", body=body, cast_to=httpx.Response, stream=True, stream_cls=openai.Stream[Any]
+                "/chat/completions",
+                body=body,
+                options=_OPTIONS,
+                cast_to=httpx.Response,
+                stream=True,
+                stream_cls=openai.Stream[Any],
             )
             with closing(reply):
-                return _whole(reply, deadline)
+                content = _whole(reply, line.deadline)
+            return content, time.monotonic() - line.began_at
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
         except (httpx.RequestError, openai.APIConnectionError) as error:
-            if time.monotonic() > deadline:
+            if isinstance(error.__cause__, NothingMore):
+                raise error.__cause__ from None
+            if time.monotonic() > line.deadline:
                 raise openai.APITimeoutError(request=error.request) from error
             if isinstance(error, openai.APIConnectionError):
                 raise
             raise openai.APIConnectionError(request=error.request) from error
         finally:
-            line.ends_at = math.inf
+            line.rest()
             self._idle.append(line)
 
     def _borrowed(self) -> _Line:
@@ -81,14 +104,11 @@ class ChatClient:
             return self._another()
 
     def _another(self) -> _Line:
-        line = _Line()
+        line = _Line(self._timeout_s)
         line.http = openai.DefaultHttpxClient(
             timeout=self._timeout_s,
             verify=self._certificates,
-            event_hooks={
-                "request": [line.trace],
-                "response": [partial(_shorten, timeout_s=self._timeout_s)],
-            },
+            event_hooks={"request": [line.goes_out], "response": [line.comes_back]},
         )
         line.sdk = self._sdk(http_client=line.http)
         self._lines.append(line)
@@ -98,14 +118,34 @@ class ChatClient:
 class _Line:
     """A client for one call at a time, and the connection that it has."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout_s: float) -> None:
         self.http: Any = None
         self.sdk: Any = None
-        self.ends_at = math.inf
+        self.turn: Turn | None = None  # of the call under way
+        self.began_at = 0.0
+        self.deadline = math.inf
+        self.cut_at = math.inf
+        self._timeout_s = timeout_s
         self._socket: socket.socket | None = None
 
-    def trace(self, request: Any) -> None:
+    def goes_out(self, request: Any) -> None:
         request.extensions["trace"] = self._seen
+        if self.turn is not None and self.turn.entered_at is None:  # a redirect is no call of its own
+            self.turn.begin()
+            self.began_at = time.monotonic()
+            self.deadline = self.began_at + self._timeout_s
+            self.cut_at = self.deadline + LOOK_EVERY_S
+
+    def comes_back(self, reply: Any) -> None:
+        if self.turn is not None:
+            self.turn.answered()
+        if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
+            reply.stream = _Beginning(reply.stream, time.monotonic() + self._timeout_s)
+
+    def rest(self) -> None:
+        """The call is over."""
+        self.turn = None
+        self.deadline = self.cut_at = math.inf
 
     def _seen(self, event: str, info: Mapping[str, Any]) -> None:
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
@@ -122,8 +162,8 @@ def _watch(lines: list[_Line], ended: threading.Event) -> None:
     """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
     while not ended.wait(LOOK_EVERY_S):
         for line in [*lines]:
-            if time.monotonic() > line.ends_at + LOOK_EVERY_S:
-                line.ends_at = math.inf
+            if time.monotonic() > line.cut_at:
+                line.cut_at = math.inf
                 line.cut()
     for line in lines:
         line.http.close()
@@ -139,12 +179,6 @@ def _whole(reply: Any, deadline: float) -> bytes:
         if time.monotonic() > deadline:
             raise openai.APITimeoutError(request=reply.request)
     return bytes(content)
-
-
-def _shorten(reply: Any, *, timeout_s: float) -> None:
-    """What comes with an error, the SDK reads to its end: there is one now."""
-    if reply.status_code >= 300:
-        reply.stream = _Beginning(reply.stream, time.monotonic() + timeout_s)
 
 
 class _Beginning(httpx.SyncByteStream):  # type: ignore[misc]

@@ -11,13 +11,18 @@ from runevals.records import Conversation, Message, Problem, Response, Trace, Tu
 from runevals.stopping import Pending, Stop
 from runevals.targets import Target
 
+SPARE = 4  # for so many calls under way, one more trial
+
 
 def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop) -> Generator[Trace]:
-    """Yields each trial's trace as it is finished; at most `workers` calls are under way.
+    """Yields each trial's trace as it is finished; some more than `workers` are under way.
+
+    How many calls are, the target sees to: those beyond prepare theirs, or write down what they were answered.
 
     After a stop nothing more is asked, and trials without an answer have the stop's problem in its place. Raises
     what the target raises when it refuses altogether; calls not yet begun are dropped then.
     """
+    workers += workers // SPARE
     left = iter(trials)
     pending: Pending[Future[Trace], Trial] = Pending(stop)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="target")

@@ -36,7 +36,19 @@ class Recipe:
     not_from: Path | None = None  # the checkout whose code must not run as this one's
 
 
-def made(recipe: Recipe, environment: Mapping[str, str], throttles: Throttles, threads: Threads) -> Target:
+def bounds_itself(told: TargetSettings) -> bool:
+    """Whether a target keeps to `at_once` itself: what it does before and after a call then needs no place."""
+    return told.type in ("openai", "github-models")
+
+
+def made(
+    recipe: Recipe,
+    environment: Mapping[str, str],
+    throttles: Throttles,
+    threads: Threads,
+    *,
+    at_once: int | None = None,
+) -> Target:
     """The target; conversation ids that endpoints give are kept in `threads`.
 
     Raises InvalidSettings for what the environment lacks, and for targets that only answer from files.
@@ -44,7 +56,7 @@ def made(recipe: Recipe, environment: Mapping[str, str], throttles: Throttles, t
     told = recipe.told
     match told.type:
         case "openai" | "github-models":
-            chat = chat_of(told, environment, throttles, what="target")
+            chat = chat_of(told, environment, throttles, what="target", at_once=at_once)
             threading.Thread(target=chat.warm_up, daemon=True).start()
             return OpenAITarget(
                 chat,
@@ -105,6 +117,7 @@ def chat_of(
     throttles: Throttles,
     *,
     what: str,
+    at_once: int | None = None,
 ) -> Chat:
     """A chat model. Raises InvalidSettings where it needs a key and there is none."""
     endpoint = Endpoint(
@@ -116,7 +129,7 @@ def chat_of(
         access=ACCESS if told.type == GITHUB_MODELS else "",
         set_by=f"`{what}:` in runevals.yaml, or {'--judge-model' if what == 'judge' else '--target or --model'}",
     )
-    return Chat(endpoint, throttles[_host(told.base_url)])
+    return Chat(endpoint, throttles[_host(told.base_url)], at_once=at_once)
 
 
 def _host(url: str | None) -> str:

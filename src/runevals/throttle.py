@@ -45,6 +45,38 @@ class CallFailed(Exception):
         super().__init__(message)
 
 
+class NothingMore(Exception):
+    """The run was stopped before a call began."""
+
+    def __init__(self) -> None:
+        super().__init__("nothing more is sent: the run was stopped")
+
+
+class Turn:
+    """When one call may go out, and until when the next must wait for it."""
+
+    def __init__(self, enter: Callable[[], float], places: threading.Semaphore | None) -> None:
+        self._enter = enter
+        self._places = places
+        self._has_place = False
+        self.entered_at: float | None = None  # on the monotonic clock
+
+    def begin(self) -> None:
+        """Waits until it may go out; a second time, it may at once. Raises NothingMore."""
+        if self.entered_at is not None:
+            return
+        if self._places is not None:
+            self._places.acquire()
+            self._has_place = True
+        self.entered_at = self._enter()
+
+    def answered(self) -> None:
+        """The answer has begun to come: another call may go out."""
+        if self._has_place and self._places is not None:
+            self._has_place = False
+            self._places.release()
+
+
 class Throttle:
     """The patience with one host, shared by all calls to it.
 
@@ -81,28 +113,46 @@ class Throttle:
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
         """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
+
+        def sent(turn: Turn) -> T:
+            turn.begin()
+            return send()
+
+        return self.in_turn(sent, give_up)
+
+    def in_turn(
+        self,
+        send: Callable[[Turn], T],
+        give_up: Callable[[TryAgain], Exception],
+        places: threading.Semaphore | None = None,
+    ) -> T:
+        """The same where a request takes time to prepare: `send` begins its turn when the request goes out.
+
+        `places` are how many calls of one kind may be under way.
+        """
         patience = self.max_retry_s
         for attempt in range(1, self.max_attempts + 1):
-            entered_at = self._enter()
-            if entered_at is None:
-                raise give_up(TryAgain("failed", "nothing more is sent: the run was stopped"))
+            turn = Turn(self._enter, places)
             try:
-                answer = send()
+                answer = send(turn)
+            except NothingMore as stopped:
+                self._leave(turn)
+                raise give_up(TryAgain("failed", str(stopped))) from None
             except TryAgain as failure:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
                 patience -= delay
                 # A pause that this call will not wait for is not imposed on the others either.
-                self._leave(entered_at, failure if patience >= 0 else None, delay)
+                self._leave(turn, failure if patience >= 0 else None, delay)
                 if attempt == self.max_attempts or patience < 0:
                     raise give_up(failure) from failure
                 if not failure.pauses_host:
                     self._rest(delay)
             except BaseException:
-                self._leave(entered_at)
+                self._leave(turn)
                 raise
             else:
-                self._leave(entered_at, answered=True)
+                self._leave(turn, answered=True)
                 return answer
         raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -124,12 +174,12 @@ class Throttle:
         while not self._stopped() and (left := ends_at - time.monotonic()) > 0:
             time.sleep(min(left, LOOK_EVERY_S))
 
-    def _enter(self) -> float | None:
-        """Waits for a turn → when it came; None where there will be none."""
+    def _enter(self) -> float:
+        """Waits for a turn → when it came. Raises NothingMore where there will be none."""
         with self._turn:
             while True:
                 if self._stopped():
-                    return None
+                    raise NothingMore
                 now = time.monotonic()
                 self._window.begin_anew(now)
                 ready_at = self._ready_at()
@@ -143,8 +193,12 @@ class Throttle:
             return now
 
     def _leave(
-        self, entered_at: float, failure: TryAgain | None = None, delay: float = 0.0, *, answered: bool = False
+        self, turn: Turn, failure: TryAgain | None = None, delay: float = 0.0, *, answered: bool = False
     ) -> None:
+        turn.answered()
+        entered_at = turn.entered_at
+        if entered_at is None:
+            return
         with self._turn:
             if failure is not None and failure.pauses_host:
                 self._hold_back(entered_at, failure, delay)

@@ -46,6 +46,12 @@ def test_the_answer_comes_with_what_the_api_reports():
     assert tested.identity().prompt_hash
 
 
+def test_calls_tell_nothing_of_the_machine_that_makes_them():
+    with chat_server(lambda body, n: Reply("Hi")) as server:
+        target(server).answer(asking())
+    assert not [name for name in server.headers[0] if name.lower().startswith("x-stainless")]
+
+
 def test_a_thread_keeps_its_history():
     history = (Message(role="user", content="One?"), Message(role="assistant", content="1"))
     with chat_server(lambda body, n: Reply("2")) as server:
@@ -249,6 +255,7 @@ def test_without_an_address_it_is_openai_whatever_this_machine_is_told(monkeypat
     with chat_server(lambda body, number: Reply("mine")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         client = ChatClient(base_url=None, api_key="key-1", azure_api_version=None, timeout_s=5)
+        body = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
         with pytest.raises(openai.APIConnectionError):
-            client.completion({"model": "tiny", "messages": [{"role": "user", "content": "hello"}]})
+            Throttle().in_turn(lambda turn: client.completion(body, turn), ValueError)
     assert server.requests == []

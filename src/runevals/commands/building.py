@@ -16,7 +16,7 @@ from runevals.errors import InvalidSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
-from runevals.making import chat_of, made
+from runevals.making import bounds_itself, chat_of, made
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
@@ -70,7 +70,9 @@ def real_world(
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
                 judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency, reported=reported)
-            bounded: Target = BoundedTarget(target, budget, reported=reported)
+            itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
+            at_once = None if itself else settings.concurrency
+            bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
             yield World(
                 target=bounded if journal is None else JournalledTarget(bounded, journal),
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
@@ -150,7 +152,8 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
                 told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
             )
         case _:
-            return made(recipe_of(told, settings), settings.environment, throttles, Threads())
+            recipe = recipe_of(told, settings)
+            return made(recipe, settings.environment, throttles, Threads(), at_once=settings.concurrency)
 
 
 def _judge(
