@@ -16,7 +16,8 @@ from runevals.sandbox import Sandbox
 
 
 def regex(pattern: str, text: str = "", **more) -> Call:
-    return Call(kind="regex", code=pattern, arguments={"flags": "", "text": text}, **more)
+    """A pattern that needs a worker, as it looks ahead."""
+    return Call(kind="regex", code=f"(?=){pattern}", arguments={"flags": "", "text": text}, **more)
 
 
 def children() -> set[int]:
