@@ -94,7 +94,8 @@ ALLOWED: dict[str, set[str]] = {
     "world": {"evaluators", "judge", "stopping", "targets", "throttle"},
     "health": BOTTOM | TOOLS | {"evaluators", "health", "plan", "score", "wording"},
     "loading": STAGES | {"dialects"},
-    "pipeline": STAGES | {"converse", "evaluate", "conclude", "loading", "pattern_redaction", "world"},
+    "pipeline": STAGES
+    | {"converse", "evaluate", "conclude", "document_text", "loading", "pattern_redaction", "world"},
     "decision": BOTTOM | {"pipeline", "settings"},
     "baseline": STAGES | {"document", "git", "pipeline"},
     "dependencies": STAGES | {"git", "loading", "mcp_config"},

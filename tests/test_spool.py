@@ -12,13 +12,27 @@ from pathlib import Path
 
 import pytest
 
+from runevals import document
+from runevals.document_text import ATTEMPT, json_text
 from runevals.pipeline import Measurement
-from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Kept,
+    Layers,
+    Outcome,
+    Provenance,
+    Response,
+    ToolCall,
+    TurnReport,
+    moved,
+)
 from runevals.reporters import REPORTERS, console
 from runevals.sandbox import Sandbox
 from runevals.settings import Told, resolve
 from runevals.spool import IN_MEMORY, Spool
 from runevals.world import World
+from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
 from tests.reporters.conclusions import ALL
 from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
@@ -95,6 +109,48 @@ def test_a_disk_without_room_leaves_it_in_memory():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def attempt_of(text: str) -> AttemptReport:
+    turn = TurnReport(prompt="?", expected=None, output=text, results=())
+    return AttemptReport(attempt=1, status=Outcome.PASSED, composite=5.0, layers=Layers(), turns=(turn,))
+
+
+def test_a_text_that_was_made_before_is_what_the_document_has_and_a_changed_record_has_none():
+    spool, record = Spool(), attempt_of("\ud83d ü\u2028")
+    before = json_text(record, ATTEMPT)
+    spool.keep_text(record, ATTEMPT, before)
+    assert json_text(record, ATTEMPT) == before
+    assert json_text(record) == json_text(attempt_of("\ud83d ü\u2028"))  # elsewhere in a document
+    assert '"attempt": 2,' in json_text(replace(record, attempt=2), ATTEMPT)
+    spool.keep_text(record, ATTEMPT, "kept")
+    assert json_text(record, ATTEMPT) == "kept"
+    assert record == attempt_of("\ud83d ü\u2028")
+
+
+def test_a_disk_without_room_for_texts_has_them_made_again():
+    program = (
+        "import resource, tests.test_spool as t; from runevals.spool import Spool\n"
+        "spool = Spool()\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+        "made = [t.attempt_of('long ' * 300) for _ in range(5)]\n"
+        "for record in made: spool.keep_text(record, t.ATTEMPT, t.json_text(record, t.ATTEMPT))\n"
+        "assert len({t.json_text(record, t.ATTEMPT) for record in made}) == 1\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_made_while_answers_were_awaited_is_what_is_made_of_the_results(project, runevals, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", CANARY)
+    items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(5)]
+    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    with chat_server(lambda body, n: Reply(f"“yes” {n} {CANARY}")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert runevals("--model", "tiny", "--repeat", "2", "-o", "out.json")[0] in (0, 1)
+    text = Path("out.json").read_text(encoding="utf-8")
+    assert text.count("[redacted MY_API_KEY]") >= 10
+    assert document.write(document.parse(text, "out.json")) == text
 
 
 def test_a_value_that_is_too_deep_stays_in_memory():

@@ -13,9 +13,11 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any
 
-from runevals.records import AttemptReport, CaseReport, CheckReport, Totals
+from runevals.records import AttemptReport, CaseReport, CheckReport, Texted, Totals, kept_text
 
 Write = Callable[[Any, str], str]
+
+ATTEMPT = "\n    "  # what the lines of an attempt begin with
 
 # What a document says of a record beside its fields.
 _DERIVED: Mapping[type, tuple[str, ...]] = {
@@ -79,7 +81,11 @@ def _record_writer(kind: Any) -> Write:
         ]
         return layout(newline) % tuple(texts)
 
-    return write
+    def write_or_read(record: Texted, newline: str) -> str:
+        known = kept_text(record, newline)
+        return write(record, newline) if known is None else known
+
+    return write_or_read if issubclass(kind, Texted) else write
 
 
 def _mapping(value: Mapping[str, object], newline: str) -> str:

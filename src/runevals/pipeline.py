@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from runevals.compare import compare
 from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
+from runevals.document_text import ATTEMPT, json_text
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.pattern_redaction import PatternRedactor
 from runevals.plan import RunPlan, Trial
-from runevals.records import AttemptReport, Comparison, Conclusion, Problem, Provenance, Rule, RunReport
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Comparison,
+    Conclusion,
+    Problem,
+    Provenance,
+    Rule,
+    RunReport,
+)
 from runevals.redact import redacted, redactor
 from runevals.regression import Strictness, settled_early
-from runevals.score import attempt_report, pooled, run_info, score
+from runevals.score import attempt_report, pooled, run_info, run_report, scored_case
 from runevals.settings import Settings
 from runevals.spool import Spool
 from runevals.throttle import Throttles
@@ -55,8 +66,12 @@ class Measurement:
         self._patterns.require_apart([(case.suite, case.key) for case in plan.cases])
         self._started_at, self._started = world.now(), time.monotonic()
         self._done: dict[int, AttemptReport] = {}
+        self._scored: dict[int, CaseReport] = {}
         self._cut_short = False
         self._spool = Spool()
+        # While answers are awaited, what those before are in a document can be made; if it will stay as it is.
+        unchanged = settings.redact == "full" and not settings.redact_patterns
+        self._has_time = unchanged and not world.target.identity().deterministic
         self._rounds = 0
 
     @property
@@ -99,7 +114,9 @@ class Measurement:
         )
         stopped = self._world.stop.problem if self._cut_short else None
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
-        found = redacted(score(self.plan, self._done, info), self._secrets, already=AttemptReport)
+        cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
+        found = run_report(info, cases, complete=stopped is None)
+        found = redacted(found, self._secrets, already=CaseReport)
         found = self._patterns.within_report(found)
         return without_content(found, self.settings.redact)
 
@@ -117,8 +134,21 @@ class Measurement:
         trial = self.plan.trials[evaluation.position]
         attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         turns = tuple(map(self._spool.kept, attempt.turns))
-        self._done[evaluation.position] = replace(attempt, turns=turns)
+        self._done[evaluation.position] = kept = replace(attempt, turns=turns)
+        if self._has_time:
+            with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
+                self._spool.keep_text(kept, ATTEMPT, json_text(kept, ATTEMPT))
+            self._score_whole(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
+
+    def _score_whole(self, index: int) -> None:
+        """Scores a case all of whose attempts are there."""
+        if all(position in self._done for position in self.plan.positions(index)):
+            self._scored[index] = self._case(index)
+
+    def _case(self, index: int) -> CaseReport:
+        """A case by its attempts so far, without secrets."""
+        return redacted(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
 
 
 def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -58,6 +59,10 @@ class RunPlan:
     def round(self, number: int) -> tuple[Trial, ...]:
         """One attempt at every case: those with this number, from 1."""
         return self.trials[number - 1 :: self.repeat]
+
+    def positions(self, index: int) -> range:
+        """Those of the trials of one case."""
+        return range(index * self.repeat, (index + 1) * self.repeat)
 
 
 def make_plan(
@@ -133,7 +138,9 @@ class _Builder:
 
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
-    return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)
+    times = Counter(turn for case in plan.checks for turn in map(id, case))
+    different = {id(turn): turn for case in plan.checks for turn in case}
+    return sum(asks_judge(c.evaluator) * times[one] for one, turn in different.items() for c in turn.checks)
 
 
 def asks_judge(evaluator: Evaluator) -> bool:

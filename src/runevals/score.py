@@ -42,17 +42,11 @@ _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 _NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
 
-def score(plan: RunPlan, measured: Mapping[int, AttemptReport], run: RunInfo) -> RunReport:
-    """Everything measured so far, by its trial's position → report, in plan order."""
-    cases = []
-    for index, case in enumerate(plan.cases):
-        attempts = [
-            measured[position]
-            for position in range(index * plan.repeat, (index + 1) * plan.repeat)
-            if position in measured
-        ]
-        cases.append(case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined))
-    return run_report(run, cases, complete=run.stopped is None)
+def scored_case(plan: RunPlan, measured: Mapping[int, AttemptReport], index: int) -> CaseReport:
+    """One case of the plan, by its attempts so far."""
+    case = plan.cases[index]
+    attempts = [measured[position] for position in plan.positions(index) if position in measured]
+    return case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined)
 
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
-from runevals.records import Kept, moved
+from runevals.records import Kept, Texted, keep_text, moved
 
 T = TypeVar("T")
 
@@ -23,10 +23,19 @@ class Spool:
         self._left = IN_MEMORY
         self._file: _File | None = None
         self._end = 0
+        self._is_full = False
 
     def kept(self, record: T) -> T:
         """`record` with its large values in the file, if there were many before."""
         return moved(record, self._keep)
+
+    def keep_text(self, record: Texted, newline: str, text: str) -> None:
+        """Keeps the text of a record for its document; where there is no room, it will be made again."""
+        if not self._is_full:
+            try:
+                keep_text(record, newline, self._written(text.encode("utf-8", "surrogatepass"), _WrittenText))
+            except OSError:
+                self._is_full = True
 
     def _keep(self, value: Any) -> Any:
         if not value:
@@ -40,23 +49,20 @@ class Spool:
         if self._left > 0:
             self._left -= size
             return value
-        from pickle import PicklingError
-
-        try:
-            return self._written(value)
-        except (OSError, PicklingError, AttributeError, TypeError, RecursionError):
-            return value  # no room, no plain value, or one that is too deep: memory may do
-
-    def _written(self, value: object) -> Kept:
         import pickle  # small runs never need it
 
+        try:
+            return self._written(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), _Written)
+        except (OSError, pickle.PicklingError, AttributeError, TypeError, RecursionError):
+            return value  # no room, no plain value, or one that is too deep: memory may do
+
+    def _written(self, content: bytes, kind: type[_Written]) -> Kept:
         if self._file is None:
             self._file = _File()
-        text = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        if os.pwrite(self._file.number, text, self._end) < len(text):
+        if os.pwrite(self._file.number, content, self._end) < len(content):
             raise OSError("no room left")
-        made = _Written(self._file, self._end, len(text))
-        self._end += len(text)
+        made = kind(self._file, self._end, len(content))
+        self._end += len(content)
         return made
 
 
@@ -87,5 +93,16 @@ class _Written(Kept):
     def read(self) -> Any:
         import pickle
 
-        written = os.pread(self._file.number, self._length, self._offset)
-        return pickle.loads(written)  # noqa: S301 - our own, of this process, where nobody else can write
+        return pickle.loads(self.content())  # noqa: S301 - our own, of this process, where nobody else can write
+
+    def content(self) -> bytes:
+        return os.pread(self._file.number, self._length, self._offset)
+
+
+class _WrittenText(_Written):
+    """A text in such a file."""
+
+    __slots__ = ()
+
+    def read(self) -> str:
+        return self.content().decode("utf-8", "surrogatepass")

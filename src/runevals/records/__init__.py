@@ -15,7 +15,7 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
 from runevals.records.gate import Gate, Rule, Scope
-from runevals.records.kept import Kept, moved
+from runevals.records.kept import Kept, Texted, keep_text, kept_text, moved
 from runevals.records.links import Links
 from runevals.records.problem import (
     CUT_SHORT,
@@ -101,6 +101,7 @@ __all__ = [
     "Suite",
     "SuiteInfo",
     "SuiteProblem",
+    "Texted",
     "ToolCall",
     "Totals",
     "Trace",
@@ -112,6 +113,8 @@ __all__ = [
     "VoteAgreement",
     "Weakening",
     "cut_name",
+    "keep_text",
+    "kept_text",
     "moved",
     "one_line",
 ]

@@ -20,6 +20,23 @@ class Kept:
         raise NotImplementedError
 
 
+class Texted:
+    """A record whose JSON may be made before the document that it stands in. A changed copy of it has none."""
+
+    __slots__ = ("_text",)
+
+
+def keep_text(record: Texted, newline: str, text: Kept) -> None:
+    """`text` is what `record` is in a document, where lines begin with `newline`."""
+    object.__setattr__(record, "_text", (newline, text))
+
+
+def kept_text(record: Texted, newline: str) -> str | None:
+    """That text, None where it was not made or would stand elsewhere."""
+    made_for, text = getattr(record, "_text", ("", None))
+    return None if text is None or made_for != newline else text.read()
+
+
 class _Field:
     """A field of a record: a value that is kept elsewhere is read each time it is asked for."""
 

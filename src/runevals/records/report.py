@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from runevals.records.kept import large
+from runevals.records.kept import Texted, large
 from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
 from runevals.records.verdict import Layer, Outcome
@@ -77,7 +77,7 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptReport:
+class AttemptReport(Texted):
     """One execution of one case."""
 
     attempt: int
