@@ -13,20 +13,9 @@ from pathlib import Path
 import pytest
 
 from runevals import document
-from runevals.document_text import ATTEMPT, json_text
+from runevals.document_text import CASE, json_text
 from runevals.pipeline import Measurement
-from runevals.records import (
-    AttemptReport,
-    CaseReport,
-    Kept,
-    Layers,
-    Outcome,
-    Provenance,
-    Response,
-    ToolCall,
-    TurnReport,
-    moved,
-)
+from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
 from runevals.reporters import REPORTERS, console
 from runevals.sandbox import Sandbox
 from runevals.settings import Told, resolve
@@ -35,6 +24,7 @@ from runevals.world import World
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
 from tests.reporters.conclusions import ALL
+from tests.reports import report
 from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
 
 CANARY = "canary-1234567890"
@@ -111,21 +101,20 @@ def test_a_disk_without_room_leaves_it_in_memory():
     assert done.returncode == 0, done.stderr
 
 
-def attempt_of(text: str) -> AttemptReport:
-    turn = TurnReport(prompt="?", expected=None, output=text, results=())
-    return AttemptReport(attempt=1, status=Outcome.PASSED, composite=5.0, layers=Layers(), turns=(turn,))
+def case_of(name: str) -> CaseReport:
+    return replace(report({"a": "p"}).cases[0], name=name)
 
 
 def test_a_text_that_was_made_before_is_what_the_document_has_and_a_changed_record_has_none():
-    spool, record = Spool(), attempt_of("\ud83d ü\u2028")
-    before = json_text(record, ATTEMPT)
-    spool.keep_text(record, ATTEMPT, before)
-    assert json_text(record, ATTEMPT) == before
-    assert json_text(record) == json_text(attempt_of("\ud83d ü\u2028"))  # elsewhere in a document
-    assert '"attempt": 2,' in json_text(replace(record, attempt=2), ATTEMPT)
-    spool.keep_text(record, ATTEMPT, "kept")
-    assert json_text(record, ATTEMPT) == "kept"
-    assert record == attempt_of("\ud83d ü\u2028")
+    spool, record = Spool(), case_of("\ud83d ü\u2028")
+    before = json_text(record, CASE)
+    spool.keep_text(record, CASE, before)
+    assert json_text(record, CASE) == before
+    assert json_text(record) == json_text(case_of("\ud83d ü\u2028"))  # elsewhere in a document
+    assert '"line": 77,' in json_text(replace(record, line=77), CASE)
+    spool.keep_text(record, CASE, "kept")
+    assert json_text(record, CASE) == "kept"
+    assert record == case_of("\ud83d ü\u2028")
 
 
 def test_a_disk_without_room_for_texts_has_them_made_again():
@@ -133,9 +122,9 @@ def test_a_disk_without_room_for_texts_has_them_made_again():
         "import resource, tests.test_spool as t; from runevals.spool import Spool\n"
         "spool = Spool()\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
-        "made = [t.attempt_of('long ' * 300) for _ in range(5)]\n"
-        "for record in made: spool.keep_text(record, t.ATTEMPT, t.json_text(record, t.ATTEMPT))\n"
-        "assert len({t.json_text(record, t.ATTEMPT) for record in made}) == 1\n"
+        "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
+        "for record in made: spool.keep_text(record, t.CASE, t.json_text(record, t.CASE))\n"
+        "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runevals.dialects.reading import read_lines, read_text
-from runevals.document_text import fields_of, json_text
+from runevals.document_text import CASE, fields_of, json_text
 from runevals.errors import InvalidDocument, InvalidSuite
 from runevals.laid_out import PLACE, cases_of
 from runevals.records import (
@@ -58,7 +58,8 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
-        yield (",\n  " if number else "\n  ") + json_text(case, "\n  ")
+        yield ("," if number else "") + CASE
+        yield json_text(case, CASE)
     yield "\n ]," if conclusion.report.cases else "],"
     yield json_text(rest).removeprefix("{") + "\n"
 

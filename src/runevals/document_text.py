@@ -17,7 +17,7 @@ from runevals.records import AttemptReport, CaseReport, CheckReport, Texted, Tot
 
 Write = Callable[[Any, str], str]
 
-ATTEMPT = "\n    "  # what the lines of an attempt begin with
+CASE = "\n  "  # what the lines of a case begin with
 
 # What a document says of a record beside its fields.
 _DERIVED: Mapping[type, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from runevals.compare import compare
 from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
-from runevals.document_text import ATTEMPT, json_text
+from runevals.document_text import CASE, json_text
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
 from runevals.pattern_redaction import PatternRedactor
@@ -69,7 +69,7 @@ class Measurement:
         self._scored: dict[int, CaseReport] = {}
         self._cut_short = False
         self._spool = Spool()
-        # While answers are awaited, what those before are in a document can be made; if it will stay as it is.
+        # While answers are awaited, what the document will have of those before can be made, if it is to stay.
         unchanged = settings.redact == "full" and not settings.redact_patterns
         self._has_time = unchanged and not world.target.identity().deterministic
         self._rounds = 0
@@ -134,17 +134,17 @@ class Measurement:
         trial = self.plan.trials[evaluation.position]
         attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         turns = tuple(map(self._spool.kept, attempt.turns))
-        self._done[evaluation.position] = kept = replace(attempt, turns=turns)
+        self._done[evaluation.position] = replace(attempt, turns=turns)
         if self._has_time:
-            with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
-                self._spool.keep_text(kept, ATTEMPT, json_text(kept, ATTEMPT))
-            self._score_whole(evaluation.position // self.plan.repeat)
+            self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
 
-    def _score_whole(self, index: int) -> None:
-        """Scores a case all of whose attempts are there."""
+    def _finish(self, index: int) -> None:
+        """Makes what the document will have of a case, if all its attempts are there."""
         if all(position in self._done for position in self.plan.positions(index)):
-            self._scored[index] = self._case(index)
+            self._scored[index] = case = self._case(index)
+            with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
+                self._spool.keep_text(case, CASE, json_text(case, CASE))
 
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""

@@ -77,7 +77,7 @@ class Layers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptReport(Texted):
+class AttemptReport:
     """One execution of one case."""
 
     attempt: int
@@ -119,7 +119,7 @@ class AttemptReport(Texted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseReport:
+class CaseReport(Texted):
     """One case over all its attempts."""
 
     suite: str
