@@ -18,6 +18,7 @@ import openai
 from runevals.throttle import NothingMore, Turn
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
+LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
 MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
 
 OPENAI = "https://api.openai.com/v1"  # where calls go that name no address
@@ -150,12 +151,37 @@ class _Line:
     def _seen(self, event: str, info: Mapping[str, Any]) -> None:
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
+            _send_in_one(info["return_value"])
 
     def cut(self) -> None:
         """Ends the call that is under way, wherever it is."""
         if self._socket is not None:
             with suppress(OSError):
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _send_in_one(stream: Any) -> None:
+    """Head and body of a request go out together, when its answer is awaited: half the packets, half the calls."""
+    write, read, waiting = stream.write, stream.read, bytearray()
+
+    def write_later(content: bytes, timeout: float | None = None) -> None:
+        waiting.extend(content)
+        if len(waiting) > LARGE_BYTES:
+            write_now(timeout)
+
+    def write_now(timeout: float | None) -> None:
+        content = bytes(waiting)
+        waiting.clear()
+        write(content, timeout)
+
+    def read_after(most: int, timeout: float | None = None) -> bytes:
+        if waiting:
+            with suppress(Exception):  # as the library has it: who refuses a request may have said why
+                write_now(timeout)
+        answer: bytes = read(most, timeout)
+        return answer
+
+    stream.write, stream.read = write_later, read_after
 
 
 def _watch(lines: list[_Line], ended: threading.Event) -> None:
