@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from runevals.throttle import Throttle, TryAgain, retry_after_s
+from runevals.throttle import MOST_LOST, CallFailed, Throttle, TryAgain, gave_up, retry_after_s
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,56 @@ def _raise(error):
         raise error
 
     return send
+
+
+DOWN = TryAgain("failed", "refused", of_host=True)
+
+
+def _lost(throttle, error=DOWN, calls=MOST_LOST):
+    """The failures of so many calls that nobody answers."""
+    failures = []
+    for _ in range(calls):
+        with pytest.raises(CallFailed) as raised:
+            throttle.call(_raise(error), gave_up)
+        failures.append(raised.value)
+    return failures
+
+
+def test_a_host_that_is_down_is_asked_no_more():
+    *before, last = _lost(Throttle(max_attempts=1, down_after_s=0))
+    assert last.refused
+    assert str(last) == f"refused (1 attempt), and so it was with {MOST_LOST} calls in a row"
+    assert not any(failure.refused for failure in before)
+
+
+def test_a_host_that_was_silent_for_a_moment_is_not_down():
+    assert not any(failure.refused for failure in _lost(Throttle(max_attempts=1), calls=2 * MOST_LOST))
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        lambda: "answered",
+        _raise(CallFailed("failed", "400")),
+        _raise(TryAgain("failed", "500")),
+    ],
+)
+def test_a_host_that_says_anything_between_is_not_down(word):
+    throttle = Throttle(max_attempts=1, down_after_s=0)
+    for _ in range(3):
+        assert not any(failure.refused for failure in _lost(throttle, calls=MOST_LOST - 1))
+        with suppress(CallFailed):
+            throttle.call(word, gave_up)
+
+
+def test_calls_that_take_too_long_do_not_say_that_the_host_is_down():
+    failures = _lost(Throttle(max_attempts=1, down_after_s=0), TryAgain("timeout", "late"), 2 * MOST_LOST)
+    assert not any(failure.refused for failure in failures)
+
+
+def test_who_asks_to_come_back_after_more_than_the_patience_is_down_at_once():
+    error = TryAgain("rate_limited", "429", 3600, pauses_host=True)
+    assert _lost(Throttle(), error)[-1].refused
 
 
 def test_one_threads_pause_holds_the_others_next_call():

@@ -133,7 +133,7 @@ class Chat:
             told = (
                 f"nothing answers at {self.endpoint.shown} ({error.__cause__ or error}); runevals doctor says more"
             )
-            raise TryAgain("failed", told) from error
+            raise TryAgain("failed", told, of_host=True) from error
         except openai.APIStatusError as error:
             raise _translated(error, parameters, self.endpoint) from error
         except TooLarge as error:

@@ -18,20 +18,29 @@ FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"
 
 FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
+DOWN_AFTER_S = 60.0
+MOST_LOST = 20  # calls in a row
 LOOK_EVERY_S = 0.5  # whether a run was stopped
 MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
 class TryAgain(Exception):
     """A failure that may pass. `after_s` is what the host asked for, None if it did not; with
-    `pauses_host`, no other call is sent meanwhile either."""
+    `pauses_host`, no other call is sent meanwhile either. `of_host`: no call of any kind would do better now."""
 
     def __init__(
-        self, kind: TryAgainKind, message: str, after_s: float | None = None, *, pauses_host: bool = False
+        self,
+        kind: TryAgainKind,
+        message: str,
+        after_s: float | None = None,
+        *,
+        pauses_host: bool = False,
+        of_host: bool = False,
     ) -> None:
         self.kind = kind
         self.after_s = after_s
         self.pauses_host = pauses_host
+        self.of_host = of_host or pauses_host
         self.attempts = 1
         super().__init__(message)
 
@@ -91,9 +100,12 @@ class Throttle:
         max_attempts: int = 5,
         max_retry_s: float = 120.0,
         first_delay_s: float = FIRST_DELAY_S,
+        down_after_s: float = DOWN_AFTER_S,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
+
+        A host that answers nothing for `down_after_s`, and no call of many in a row, is down: CallFailed says so.
 
         `max_retry_s` bounds the pauses of one call together, not its waiting for a turn. Once it has `stopped`,
         nothing is sent, and whoever waits gives up.
@@ -109,6 +121,9 @@ class Throttle:
         self._resume_at = 0.0
         self._limited_at = -math.inf
         self._window = _Window()
+        self._down_after_s = down_after_s
+        self._lost = 0  # calls given up in a row
+        self._heard_at: float | None = None  # when the host answered last, or was first called
         self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
@@ -143,11 +158,15 @@ class Throttle:
                 delay = self._delay(attempt, failure.after_s)
                 patience -= delay
                 # A pause that this call will not wait for is not imposed on the others either.
-                self._leave(turn, failure if patience >= 0 else None, delay)
+                heard = not failure.of_host and failure.kind != "timeout"
+                self._leave(turn, failure if patience >= 0 else None, delay, heard=heard)
                 if attempt == self.max_attempts or patience < 0:
-                    raise give_up(failure) from failure
+                    raise self._lost_call(failure, give_up(failure)) from failure
                 if not failure.pauses_host:
                     self._rest(delay)
+            except CallFailed:
+                self._leave(turn, heard=True)
+                raise
             except BaseException:
                 self._leave(turn)
                 raise
@@ -155,6 +174,16 @@ class Throttle:
                 self._leave(turn, answered=True)
                 return answer
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _lost_call(self, failure: TryAgain, error: Exception) -> Exception:
+        """`error`; where the host is down, one that says that no call need be made any more."""
+        with self._turn:
+            self._lost += failure.of_host
+            lost, silent_s = self._lost, time.monotonic() - (self._heard_at or math.inf)
+        for_long = silent_s >= self._down_after_s or (failure.after_s or 0.0) > self.max_retry_s
+        if failure.of_host and lost >= MOST_LOST and for_long and isinstance(error, CallFailed):
+            return CallFailed(error.kind, f"{error}, and so it was with {lost} calls in a row", refused=True)
+        return error
 
     def holds_s(self) -> float:
         """How long the host keeps calls waiting from now on; 0 where none waits for it."""
@@ -189,12 +218,20 @@ class Throttle:
                 self._turn.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
                 self._waiting -= 1
             self._running += 1
+            self._heard_at = self._heard_at or now
             self._window.take(now)
             return now
 
     def _leave(
-        self, turn: Turn, failure: TryAgain | None = None, delay: float = 0.0, *, answered: bool = False
+        self,
+        turn: Turn,
+        failure: TryAgain | None = None,
+        delay: float = 0.0,
+        *,
+        answered: bool = False,
+        heard: bool = False,
     ) -> None:
+        """A call is over; `heard`: the host had something to say to it, if only that it is wrong."""
         turn.answered()
         entered_at = turn.entered_at
         if entered_at is None:
@@ -203,6 +240,8 @@ class Throttle:
             if failure is not None and failure.pauses_host:
                 self._hold_back(entered_at, failure, delay)
             self._running -= 1
+            if answered or heard:
+                self._lost, self._heard_at = 0, time.monotonic()
             if answered:
                 self._window.count(entered_at)
                 self._most_running += 1 / self._most_running
@@ -307,7 +346,8 @@ def failure_of_status(status: int, message: str, retry_after: str | None) -> Try
 
 def gave_up(last: TryAgain) -> CallFailed:
     """The failure of a call that was tried often enough."""
-    return CallFailed(last.kind, f"{last} ({last.attempts} attempts)")
+    attempts = "1 attempt" if last.attempts == 1 else f"{last.attempts} attempts"
+    return CallFailed(last.kind, f"{last} ({attempts})")
 
 
 def retry_after_s(header: str | None) -> float | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.throttle import MOST_LOST
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import verdict
 
-ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(20)]
+ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(50)]
 RUN = ("--target", "openai:tiny", "--concurrency", "1", "-o", "out.json", "-o", "out.md")
 NO_QUOTA = Reply(status=429, error={"code": "insufficient_quota", "message": "no quota"})
 
@@ -16,8 +17,8 @@ NO_QUOTA = Reply(status=429, error={"code": "insufficient_quota", "message": "no
 def refusing(project, runevals, monkeypatch):
     """Runs the suite against an endpoint that answers `good` calls, and refuses all others."""
 
-    def run(good, refusal, evaluator, *words):
-        suite = {"schemaVersion": "1.2.0", "default_evaluators": {evaluator: {}}, "items": ITEMS}
+    def run(good, refusal, evaluator, *words, cases=20):
+        suite = {"schemaVersion": "1.2.0", "default_evaluators": {evaluator: {}}, "items": ITEMS[:cases]}
         project.write("evals.json", suite)
         served = []
 
@@ -46,6 +47,17 @@ def test_a_target_that_begins_to_refuse_leaves_a_report_of_what_there_is(refusin
     statuses = [case["status"] for case in document["cases"]]
     assert (statuses.count("passed"), statuses.count("skipped")) == (8, 12)
     assert (project.path / "out.md").read_text().startswith("### ⛔ Incomplete")
+
+
+def test_a_target_that_is_down_is_not_asked_for_every_case(refusing, project):
+    """Here, by its own word; one that is silent has a minute."""
+    later = Reply(status=429, headers={"Retry-After": "3600"}, error={"message": "come back later"})
+    code, out, _, served = refusing(8, later, "ExactMatch", cases=50)
+    assert (code, served) == (3, 8 + MOST_LOST)
+    assert f"come back later (1 attempt), and so it was with {MOST_LOST} calls in a row" in " ".join(out.split())
+    assert "runevals run --resume" in out
+    statuses = [case["status"] for case in project.document()["cases"]]
+    assert [statuses.count(one) for one in ("passed", "errored", "skipped")] == [8, MOST_LOST - 1, 23]
 
 
 def test_so_does_a_judge(refusing, project):

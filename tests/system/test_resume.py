@@ -131,6 +131,19 @@ def test_an_interrupted_run_says_how_it_goes_on_and_asks_only_for_what_is_missin
     assert sum(paid.asked.values()) - before <= 2 * CASES - 2 * len(answered) + 12
 
 
+@pytest.mark.needs("linux")
+def test_a_run_that_still_goes_on_is_not_gone_on_with(paid, runevals):
+    run = started(paid, *RUN)
+    while sum(paid.asked.values()) < 10:
+        time.sleep(0.01)
+    code, _, err = runevals("run", "--resume")
+    assert (code, "still goes on in another process" in err) == (2, True), err
+    out, _ = run.communicate(timeout=60)
+    assert paid.document()["complete"], out
+    assert set(paid.asked.values()) == {1}
+    assert not list((paid.path / ".evals" / "runs").glob("*"))
+
+
 def test_what_failed_is_asked_again(project, runevals, monkeypatch):
     down = {"is": True}
 

@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -27,8 +27,14 @@ from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.wording import plural
 
+try:
+    import fcntl
+except ImportError:  # other systems than POSIX
+    fcntl = None  # type: ignore[assignment]
+
 RUNS = Path(".evals", "runs")
 TOLD = "told.json"
+LOCK = "lock"
 PAID = ("openai", "github-models", "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
@@ -57,15 +63,16 @@ class UnfinishedRun:
         elif self._secret is None or answers != 0:
             found = "answers that cannot be read" if answers is None else plural(answers, "answer")
             click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
-        try:
-            with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
-                redact, kept = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
-                yield Journal(kept=kept, side="head", redact=redact, new=new)
-        finally:
-            nothing = cache.info().answers == 0
-            cache.close()
-            if nothing:
-                shutil.rmtree(self.folder, ignore_errors=True)
+        with _alone(self.folder):
+            try:
+                with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
+                    redact, kept = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
+                    yield Journal(kept=kept, side="head", redact=redact, new=new)
+            finally:
+                nothing = cache.info().answers == 0
+                cache.close()
+                if nothing:
+                    shutil.rmtree(self.folder, ignore_errors=True)
 
     def _begin(self, words: str) -> None:
         """Makes its folder, and room for it. Where that cannot be, the run cannot be resumed, and says so."""
@@ -84,6 +91,28 @@ class UnfinishedRun:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif (self.folder / TOLD).exists():
             click.echo(f"       Go on, asking only for what is missing: runevals run --resume {self.folder.name}")
+
+
+def _alone(folder: Path) -> AbstractContextManager[object]:
+    """Keeps other processes from the run, until this one ends, however that may be.
+
+    Raises InvalidSettings where another is at it.
+    """
+    if fcntl is None:
+        return nullcontext()
+    try:
+        file = (folder / LOCK).open("w")
+    except OSError:
+        return nullcontext()  # a folder that could not be made, which was said
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        told = "still goes on in another process; wait for it, or end it first"
+        raise InvalidSettings(f"--resume: the run {folder.name} {told}") from None
+    except OSError:
+        pass  # a file system without locks
+    return file
 
 
 def worth_a_journal(settings: Settings) -> bool:

@@ -131,7 +131,8 @@ class _BoundedClient(httpx.AsyncClient):
         except (TimeoutError, httpx.TimeoutException) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except httpx.TransportError as error:
-            raise TryAgain("failed", f"connection failed: {type(error).__name__}: {error}"[:SHOWN]) from error
+            told = f"connection failed: {type(error).__name__}: {error}"[:SHOWN]
+            raise TryAgain("failed", told, of_host=True) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise CallFailed("failed", f"the request cannot be sent: {error}"[:SHOWN]) from error
         if reply.status_code >= 300:

@@ -63,7 +63,7 @@ class JsonEndpoint:
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
-            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:SHOWN]) from error
+            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:SHOWN], of_host=True) from error
         except (OSError, ValueError) as error:  # what requests refuses to send is an OSError
             raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
         if reply.status_code >= 300:
