@@ -34,6 +34,7 @@ TOOLS = {
     "json_template",
     "json_pick",
     "laid_out",
+    "locked",
     "web_settings",
     "github_models",
 }
@@ -69,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     "mcp_servers": BOTTOM | TOOLS | {"mcp_config"},
     "definitions": DIALECTS,
     "dotenv": BOTTOM,
-    "git": BOTTOM,
+    "git": BOTTOM | {"locked"},
     "discover": BOTTOM | {"nearest"},
     "plan": STAGES,
     "converse": BOTTOM | TOOLS | {"plan", "targets"},

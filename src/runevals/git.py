@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runevals.errors import InvalidSettings, WorldRefused
+from runevals.locked import Held, locked
 
 # A repository's own configuration must not start programs of its choice.
 _QUIET = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 TIMEOUT_S = 120.0
 MOST_LINKS = 10
+_WORKTREE = "runevals-base-"  # what the names of their folders begin with
+_LOCK = "lock"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -147,7 +151,8 @@ def common_ancestor(repository: Path, commit: str) -> str | None:
 @contextmanager
 def worktree(repository: Path, commit: str) -> Iterator[Path]:
     """A checkout of `commit` beside the repository, gone afterwards. Raises WorldRefused."""
-    with tempfile.TemporaryDirectory(prefix="runevals-base-") as folder:
+    _remove_left_behind(repository)
+    with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, locked(Path(folder, _LOCK)):
         path = Path(folder, "base")
         if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
             raise WorldRefused(f"git cannot check out the base commit {commit[:7]} beside {repository}")
@@ -155,3 +160,14 @@ def worktree(repository: Path, commit: str) -> Iterator[Path]:
             yield path
         finally:
             git(repository, "worktree", "remove", "--force", str(path))
+
+
+def _remove_left_behind(repository: Path) -> None:
+    """The worktrees of processes that were killed: nobody has their locks any more."""
+    for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
+        path = Path(line.removeprefix("worktree "))
+        lock = path.parent / _LOCK
+        if path.parent.name.startswith(_WORKTREE) and lock.is_file():
+            with suppress(Held), locked(lock, surely=True):
+                git(repository, "worktree", "remove", "--force", str(path))
+                shutil.rmtree(path.parent, ignore_errors=True)

@@ -6,7 +6,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,16 +21,12 @@ from runevals.commands.same_code import MOST_FILES, Code, addresses, changed, co
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.git import git
 from runevals.journal import Journal
+from runevals.locked import Held, locked
 from runevals.publish import write_whole
 from runevals.records import Conclusion
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.wording import plural
-
-try:
-    import fcntl
-except ImportError:  # other systems than POSIX
-    fcntl = None  # type: ignore[assignment]
 
 RUNS = Path(".evals", "runs")
 TOLD = "told.json"
@@ -94,25 +90,12 @@ class UnfinishedRun:
 
 
 def _alone(folder: Path) -> AbstractContextManager[object]:
-    """Keeps other processes from the run, until this one ends, however that may be.
-
-    Raises InvalidSettings where another is at it.
-    """
-    if fcntl is None:
-        return nullcontext()
+    """Keeps other processes from the run. Raises InvalidSettings where one is at it."""
     try:
-        file = (folder / LOCK).open("w")
-    except OSError:
-        return nullcontext()  # a folder that could not be made, which was said
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
+        return locked(folder / LOCK)
+    except Held:
         told = "still goes on in another process; wait for it, or end it first"
         raise InvalidSettings(f"--resume: the run {folder.name} {told}") from None
-    except OSError:
-        pass  # a file system without locks
-    return file
 
 
 def worth_a_journal(settings: Settings) -> bool:
