@@ -66,8 +66,8 @@ class ChatClient:
     def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float]:
         """The answer's body, and the seconds from the call's turn to its end.
 
-        The turn begins when all is prepared, and the next call's with the answer's first line: what is done before
-        and after keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
+        The turn begins when all is prepared, and ends when the answer is there: what is done before and after keeps
+        no place. Raises what the SDK raises, TooLarge, and NothingMore.
         """
         line = self._borrowed()
         line.turn = turn
@@ -82,6 +82,7 @@ class ChatClient:
             )
             with closing(reply):
                 content = _whole(reply, line.deadline)
+                turn.answered()
             return content, time.monotonic() - line.began_at
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
@@ -138,8 +139,6 @@ class _Line:
             self.cut_at = self.deadline + LOOK_EVERY_S
 
     def comes_back(self, reply: Any) -> None:
-        if self.turn is not None:
-            self.turn.answered()
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
             reply.stream = _Beginning(reply.stream, time.monotonic() + self._timeout_s)
 

@@ -80,7 +80,7 @@ class Turn:
         self.entered_at = self._enter()
 
     def answered(self) -> None:
-        """The answer has begun to come: another call may go out."""
+        """The answer is there: another call may go out."""
         if self._has_place and self._places is not None:
             self._has_place = False
             self._places.release()
