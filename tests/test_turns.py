@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from runevals.throttle import NothingMore, Throttle, TryAgain
+from runevals.throttle import Throttle, TryAgain
+from runevals.turns import NothingMore
 
 
 class Counted:

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from runevals.amounts import total, whole_total
 from runevals.prices import Prices
-from runevals.throttle import CallFailed, Throttle, TryAgain, Turn, failure_of_status, gave_up
+from runevals.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
+from runevals.turns import Turn
 
 if TYPE_CHECKING:
     import openai

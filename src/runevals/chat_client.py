@@ -15,7 +15,7 @@ from weakref import finalize
 
 import openai
 
-from runevals.throttle import NothingMore, Turn
+from runevals.turns import NothingMore, Turn
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
@@ -66,8 +66,8 @@ class ChatClient:
     def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float]:
         """The answer's body, and the seconds from the call's turn to its end.
 
-        The turn begins when all is prepared, and ends when the answer is there: what is done before and after keeps
-        no place. Raises what the SDK raises, TooLarge, and NothingMore.
+        The turn begins when all is prepared and ends when the answer is there: what is done before and after
+        keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
         """
         line = self._borrowed()
         line.turn = turn

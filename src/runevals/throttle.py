@@ -7,10 +7,12 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
+
+from runevals.rate_window import RateWindow
+from runevals.turns import NothingMore, Turn
 
 T = TypeVar("T")
 TryAgainKind = Literal["failed", "timeout", "rate_limited"]
@@ -21,7 +23,6 @@ LONGEST_DELAY_S = 60.0
 DOWN_AFTER_S = 60.0
 MOST_LOST = 20  # calls in a row
 LOOK_EVERY_S = 0.5  # whether a run was stopped
-MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
 class TryAgain(Exception):
@@ -52,38 +53,6 @@ class CallFailed(Exception):
         self.kind: FailureKind = kind
         self.refused = refused
         super().__init__(message)
-
-
-class NothingMore(Exception):
-    """The run was stopped before a call began."""
-
-    def __init__(self) -> None:
-        super().__init__("nothing more is sent: the run was stopped")
-
-
-class Turn:
-    """When one call may go out, and until when the next must wait for it."""
-
-    def __init__(self, enter: Callable[[], float], places: threading.Semaphore | None) -> None:
-        self._enter = enter
-        self._places = places
-        self._has_place = False
-        self.entered_at: float | None = None  # on the monotonic clock
-
-    def begin(self) -> None:
-        """Waits until it may go out; a second time, it may at once. Raises NothingMore."""
-        if self.entered_at is not None:
-            return
-        if self._places is not None:
-            self._places.acquire()
-            self._has_place = True
-        self.entered_at = self._enter()
-
-    def answered(self) -> None:
-        """The answer is there: another call may go out."""
-        if self._has_place and self._places is not None:
-            self._has_place = False
-            self._places.release()
 
 
 class Throttle:
@@ -120,7 +89,7 @@ class Throttle:
         self._most_running = math.inf
         self._resume_at = 0.0
         self._limited_at = -math.inf
-        self._window = _Window()
+        self._window = RateWindow()
         self._down_after_s = down_after_s
         self._lost = 0  # calls given up in a row
         self._heard_at: float | None = None  # when the host answered last, or was first called
@@ -275,60 +244,6 @@ class Throttles(dict[str, Throttle]):
         waits = [(host, throttle.holds_s()) for host, throttle in list(self.items())]
         host, left_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
         return (host, left_s) if left_s > 0 else None
-
-
-@dataclass(slots=True)
-class _Window:
-    """A stretch of time, and how many calls a host takes in it, as far as a refusal has taught it."""
-
-    began_at: float = 0.0
-    lasts_s: float = 0.0
-    most: int = 0  # 0: not known
-    taken: int = 0
-    answered: int = 0
-    full: int = 0  # windows in a row that were used up and not refused
-    widen_after: int = 2  # of those: the more often widening was refused, the rarer it is tried
-
-    def take(self, now: float) -> None:
-        """One more call begins."""
-        if not self.taken and not self.most:
-            self.began_at = now
-        self.taken += 1
-
-    @property
-    def free_at(self) -> float:
-        """When the next call may begin."""
-        return self._ends_at if self.most and self.taken >= self.most else self.began_at
-
-    def begin_anew(self, now: float) -> None:
-        """A window that is over is followed by a new one, wider if it was full often enough."""
-        if not self.most or now < self._ends_at:
-            return
-        self.full = self.full + 1 if self.taken >= self.most else 0
-        if self.full >= self.widen_after:
-            self.most += max(1, self.most // 2)
-            self.full = 0
-        self.began_at, self.taken, self.answered = now, 0, 0
-
-    @property
-    def _ends_at(self) -> float:
-        return self.began_at + self.lasts_s
-
-    def count(self, entered_at: float) -> None:
-        """A call that began then was answered: in this window, or late in the one that taught it its size."""
-        if entered_at >= self.began_at:
-            self.answered += 1
-        elif self.lasts_s and not self.taken:
-            self.most += 1
-
-    def learned(self, now: float, delay: float) -> _Window:
-        """The window that begins when the host takes calls again; where none was answered, it tells nothing."""
-        return _Window(
-            began_at=now + delay,
-            lasts_s=now + delay - self.began_at,
-            most=self.answered,
-            widen_after=2 if not self.most else min(MOST_PATIENT, 2 * self.widen_after),
-        )
 
 
 def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:

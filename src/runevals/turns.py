@@ -1,0 +1,38 @@
+"""One call among those that wait for the same host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class NothingMore(Exception):
+    """The run was stopped before a call began."""
+
+    def __init__(self) -> None:
+        super().__init__("nothing more is sent: the run was stopped")
+
+
+class Turn:
+    """When one call may go out, and until when the next must wait for it."""
+
+    def __init__(self, enter: Callable[[], float], places: threading.Semaphore | None) -> None:
+        self._enter = enter
+        self._places = places
+        self._has_place = False
+        self.entered_at: float | None = None  # on the monotonic clock
+
+    def begin(self) -> None:
+        """Waits until it may go out; a second time, it may at once. Raises NothingMore."""
+        if self.entered_at is not None:
+            return
+        if self._places is not None:
+            self._places.acquire()
+            self._has_place = True
+        self.entered_at = self._enter()
+
+    def answered(self) -> None:
+        """The answer is there: another call may go out."""
+        if self._has_place and self._places is not None:
+            self._has_place = False
+            self._places.release()
