@@ -76,6 +76,16 @@ ITEMS = [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "x
 EXACT = {"default_evaluators": {"ExactMatch": {}}}
 
 
+def test_places_are_found_in_what_is_nearly_too_deep():
+    text = '{"a": 1, "b": ' + "[" * 880 + "]" * 880 + ', "c": 2}'
+    source = read_json(text, "s.json")
+
+    def from_deeper(calls):
+        return from_deeper(calls - 1) if calls else source.locate(("c",))
+
+    assert from_deeper(100).column == text.index("2}") + 1
+
+
 def test_a_thread_sees_what_was_said_and_cases_do_not(tmp_path):
     turns = [{"prompt": "One?", "expected_response": "1"}, {"prompt": "Two?", "expected_response": "2"}]
     target = Answers(lambda c: Response(text=c.prompt.lower()))

@@ -151,6 +151,8 @@ class Echo:
     def answer(self, conversation):
         if conversation.prompt == "crash":
             raise KeyError("gone")
+        if conversation.prompt == "odd":
+            return Response(text="> odd", input_tokens="sk-" + "a1B2" * 6)
         return Response(text=self.prefix + conversation.prompt)
     def identity(self): return ModelIdentity(type="echo", model=None)
     def close(self): ...
@@ -160,14 +162,16 @@ class Echo:
 def test_a_target_answers(project, tmp_path):
     place = package(tmp_path / "site", "runevals.targets", "echo = MODULE:Echo", TARGET)
     rows = {"evaluators": ["preset-exact-match"], "rows": [
-        {"id": "a", "input": "b", "expected": "> b"}, {"id": "c", "input": "crash", "expected": "x"}
+        {"id": "a", "input": "b", "expected": "> b"}, {"id": "c", "input": "crash", "expected": "x"},
+        {"id": "d", "input": "odd", "expected": "> odd"},
     ]}  # fmt: skip
     (project / "rows.json").write_text(json.dumps(rows))
     settings = "target: {type: plugin, plugin: echo, options: {prefix: '> '}}\n"
     (project / "runevals.yaml").write_text(settings)
     runevals("rows.json", "-o", "out.json", cwd=project, path=place)
     document = json.loads((project / "out.json").read_text(encoding="utf-8"))
-    assert [case["status"] for case in document["cases"]] == ["passed", "errored"]
+    assert [case["status"] for case in document["cases"]] == ["passed", "errored", "errored"]
+    assert "sk-" not in json.dumps(document)
     assert document["run"]["target"]["type"] == "echo"
     (project / "runevals.yaml").write_text(settings.replace("prefix", "prefiks"))
     code, _, err = runevals("rows.json", cwd=project, path=place)

@@ -23,8 +23,8 @@ LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".
 Step = str | int
 Place = tuple[Step, ...]
 
+_VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
-_past = json.JSONDecoder().raw_decode  # (text, where a value begins) → the value, and where it ends
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
@@ -165,6 +165,19 @@ def _after_space(text: str, offset: int) -> int:
     return offset if found is None else found.end()
 
 
+def _past(text: str, offset: int) -> int:
+    """Where the value ends that begins there."""
+    try:
+        return _VALUES.raw_decode(text, offset)[1]
+    except RecursionError:  # nearly too deep; it was read with fewer calls around it
+        depth = 0
+        for match in _TOKEN.finditer(text, offset):
+            depth += (match[0] in "{[") - (match[0] in "}]")
+            if depth == 0:
+                return match.end()
+        raise
+
+
 def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
     """Of what stands in the object or list that begins there: where its key begins (itself, in a list), and it."""
     found: dict[Step, tuple[int, int]] = {}
@@ -175,10 +188,10 @@ def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
     while text[at] not in "}]":
         key, step = at, len(found)
         if opening == "{":
-            step, end = _past(text, at)
+            step, end = _VALUES.raw_decode(text, at)
             at = _after_space(text, _after_space(text, end) + 1)
         found[step] = (key, at)
-        at = _after_space(text, _past(text, at)[1])
+        at = _after_space(text, _past(text, at))
         if text[at] == ",":
             at = _after_space(text, at + 1)
     return found

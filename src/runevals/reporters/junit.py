@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import StringIO
 from itertools import islice
-from tempfile import SpooledTemporaryFile
+from tempfile import SpooledTemporaryFile, gettempdir
 from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -43,7 +44,7 @@ def render(conclusion: Conclusion) -> str:
 def stream(conclusion: Conclusion) -> Iterator[str]:
     """The same text piece by piece. Numbers stand before what they count: until all is counted, a file has it."""
     suites = [*_suites(conclusion), _Suite(name=GATES, tests=partial(_gates, conclusion), properties=dict)]
-    with SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="") as kept:
+    with _spool() as kept:
         counts = [_written(suite.tests(), kept) for suite in suites]
         kept.seek(0)
         yield '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -87,6 +88,15 @@ def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
 
 def _tests_of(cases: Sequence[CaseReport], name: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
     return (test for case in cases for test in _tests(case, name, also_on_base))
+
+
+def _spool() -> IO[str]:
+    """A file that is in memory at first, and stays there where there is no folder for it."""
+    try:
+        gettempdir()
+    except OSError:
+        return StringIO(newline="")
+    return SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")
 
 
 def _written(tests: Iterator[Any], file: IO[str]) -> Counter[str]:

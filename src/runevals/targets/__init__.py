@@ -53,6 +53,20 @@ def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeo
     return _Guarded(made)
 
 
+def _sound(response: Response) -> Response:
+    """`response`, if its numbers and truths are such: nobody looks for secrets there. Raises TypeError."""
+    told = {
+        name: getattr(response, name)
+        for name in ("cost_usd", "latency_s", "input_tokens", "output_tokens", "turns")
+    }
+    told |= {"cached": response.cached, "tool_calls.ok": [call.ok for call in response.tool_calls or ()]}
+    for name, value in told.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(one is None or isinstance(one, int | float) for one in values):
+            raise TypeError(f"{name} of its answer is of a type that it cannot be")
+    return response
+
+
 class _Guarded:
     """The target of a plugin: what it raises is a failed answer, not the end of the run."""
 
@@ -62,7 +76,7 @@ class _Guarded:
     def answer(self, conversation: Conversation) -> Response:
         """The plugin's answer."""
         try:
-            return self._target.answer(conversation)
+            return _sound(self._target.answer(conversation))
         except RunevalsError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a package does
