@@ -53,6 +53,7 @@ def chromium() -> str | None:
 _AVAILABLE = {
     "tmux": lambda: shutil.which("tmux") is not None,
     "node": lambda: shutil.which("node") is not None,
+    "openssl": lambda: shutil.which("openssl") is not None,
     "npm": lambda: shutil.which("npm") is not None,
     "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
     "mounts": mounts_work,

@@ -82,8 +82,9 @@ class ChatClient:
             )
             with closing(reply):
                 content = _whole(reply, line.deadline)
+                latency_s = time.monotonic() - line.began_at
                 turn.answered()
-            return content, time.monotonic() - line.began_at
+                return content, latency_s
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
         except (httpx.RequestError, openai.APIConnectionError) as error:
@@ -128,6 +129,7 @@ class _Line:
         self.deadline = math.inf
         self.cut_at = math.inf
         self._timeout_s = timeout_s
+        self._lock = threading.Lock()
         self._socket: socket.socket | None = None
 
     def goes_out(self, request: Any) -> None:
@@ -144,19 +146,22 @@ class _Line:
 
     def rest(self) -> None:
         """The call is over."""
-        self.turn = None
-        self.deadline = self.cut_at = math.inf
+        with self._lock:
+            self.turn = None
+            self.deadline = self.cut_at = math.inf
 
     def _seen(self, event: str, info: Mapping[str, Any]) -> None:
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # straight, or by way of a proxy
             self._socket = info["return_value"].get_extra_info("socket")
             _send_in_one(info["return_value"])
 
-    def cut(self) -> None:
-        """Ends the call that is under way, wherever it is."""
-        if self._socket is not None:
-            with suppress(OSError):
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+    def cut_if_late(self) -> None:
+        """Ends the call that is under way, wherever it is, if it takes too long; never the one after it."""
+        with self._lock:
+            if time.monotonic() > self.cut_at and self._socket is not None:
+                self.cut_at = math.inf
+                with suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 def _send_in_one(stream: Any) -> None:
@@ -187,9 +192,7 @@ def _watch(lines: list[_Line], ended: threading.Event) -> None:
     """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
     while not ended.wait(LOOK_EVERY_S):
         for line in [*lines]:
-            if time.monotonic() > line.cut_at:
-                line.cut_at = math.inf
-                line.cut()
+            line.cut_if_late()
     for line in lines:
         line.http.close()
 

@@ -34,7 +34,7 @@ class Spool:
         if not self._is_full:
             try:
                 keep_text(record, newline, self._written(text.encode("utf-8", "surrogatepass"), _WrittenText))
-            except OSError:
+            except (OSError, AttributeError):  # no room, or a system without `pwrite`
                 self._is_full = True
 
     def _keep(self, value: Any) -> Any:

@@ -1,15 +1,22 @@
-"""How requests to chat models go over the wire."""
+"""How requests to chat models go over the wire, and how many at once."""
 
 from __future__ import annotations
 
 import json
 import socket
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 
 import pytest
 
+from runevals.chat import Chat, Endpoint
+from runevals.targets.openai import OpenAITarget
+from runevals.throttle import Throttle
+from tests.serving import Quiet, serving
 from tests.targets.test_openai import asking, target
 
 ANSWER = json.dumps({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]})
@@ -80,3 +87,31 @@ def test_who_refuses_a_request_before_it_is_whole_is_heard(size):
 
     with listening(serve) as base_url:
         assert "413: " in answered(base_url, "x" * size).problem.message
+
+
+def test_a_call_keeps_its_place_until_its_answer_is_whole():
+    lock, now, most = threading.Lock(), [], []
+
+    class Slow(Quiet, BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            with lock:
+                now.append(1)
+                most.append(len(now))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(ANSWER)))
+            self.end_headers()
+            self.wfile.flush()
+            time.sleep(0.05)
+            with lock:
+                now.pop()
+            self.wfile.write(ANSWER.encode())
+
+    with serving(Slow) as address, ThreadPoolExecutor(6) as pool:
+        endpoint = Endpoint(model="tiny", api_key="key-1", base_url=address, timeout_s=10)
+        tested = OpenAITarget(Chat(endpoint, Throttle(), at_once=2), system_prompt=None, parameters={})
+        answers = list(pool.map(lambda _: tested.answer(asking()).text, range(24)))
+    assert answers == ["Hi"] * 24
+    assert max(most) == 2
