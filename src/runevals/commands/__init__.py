@@ -105,7 +105,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     a tenth of a second.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps: looking at it often finds nothing
+    gc.set_threshold(1_000_000, 20, 20)  # what is loaded stays: there is nothing to be found in it
     code = call(arguments)
     with suppress(OSError, ValueError, AttributeError):  # closed, or never there
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -160,6 +161,7 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = HEA
     reported = side == HEAD  # a base that cannot be measured is no end of the run
     with real_world(settings, loaded.suites, budget=asked.budget, journal=journal, reported=reported) as world:
         loading.rehearse(plan, world.sandbox)
+        gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
         with interruptible(world.stop):
             yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping
+from json.encoder import encode_basestring_ascii
 
 from runevals.records import EvaluatorSpec, Turn
 
@@ -14,7 +15,9 @@ MOST_KNOWN = 1000  # specs
 
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and all text in NFC."""
-    return _text(_normal(value))
+    if isinstance(value, str):
+        return encode_basestring_ascii(unicodedata.normalize("NFC", value))
+    return json.dumps(_normal(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 
 def fingerprint(value: object) -> str:
@@ -24,22 +27,15 @@ def fingerprint(value: object) -> str:
 
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     """The content that must be equal for two runs of a case to be comparable."""
-    return _digest(
-        _text(
-            {
-                "turns": [
-                    {
-                        "prompt": _normal(turn.prompt),
-                        "expected": _normal(turn.expected),
-                        "context": _normal(turn.context),
-                        "checks": [_normal_spec(spec) for spec in turn.checks],
-                    }
-                    for turn in turns
-                ],
-                "extra": _normal(extra),
-            }
-        )
-    )
+    told = ",".join(_turn_text(turn) for turn in turns)
+    return _digest(f'{{"extra":{canonical(extra)},"turns":[{told}]}}')
+
+
+def _turn_text(turn: Turn) -> str:
+    """Its canonical form, put together from those of its parts, which it shares with others."""
+    checks = ",".join([_spec_text(spec) for spec in turn.checks])
+    context, expected, prompt = (canonical(text) for text in (turn.context, turn.expected, turn.prompt))
+    return f'{{"checks":[{checks}],"context":{context},"expected":{expected},"prompt":{prompt}}}'
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:
@@ -48,16 +44,16 @@ def key_of_prompts(prompts: Iterable[str]) -> str:
     return "p-" + fingerprint(normal)[:10]
 
 
-_known_specs: dict[int, tuple[EvaluatorSpec, object]] = {}
+_known_specs: dict[int, tuple[EvaluatorSpec, str]] = {}
 
 
-def _normal_spec(spec: EvaluatorSpec) -> object:
+def _spec_text(spec: EvaluatorSpec) -> str:
     """Most cases of a suite have the very same few."""
     known = _known_specs.get(id(spec))
     if known is None or known[0] is not spec:
         if len(_known_specs) >= MOST_KNOWN:
             _known_specs.clear()
-        known = _known_specs[id(spec)] = (spec, _normal(_spec(spec)))
+        known = _known_specs[id(spec)] = (spec, canonical(_spec(spec)))
     return known[1]
 
 
@@ -70,10 +66,6 @@ def _spec(spec: EvaluatorSpec) -> object:
         **({"negated": True} if spec.negated else {}),
         **({"children": [_spec(child) for child in spec.children]} if spec.children else {}),
     }
-
-
-def _text(normal: object) -> str:
-    return json.dumps(normal, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 
 def _digest(text: str) -> str:
