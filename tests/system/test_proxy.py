@@ -103,7 +103,7 @@ def test_calls_are_answered_or_cut_in_time(project, certificate, by_proxy, drips
         }
         command = [sys.executable, "-m", "runevals", "--no-judge", "-o", "out.json"]
         done = subprocess.run(
-            command, cwd=project.path, env=environment, capture_output=True, text=True, check=False, timeout=60
+            command, cwd=project.path, env=environment, capture_output=True, text=True, check=False, timeout=180
         )
     assert done.returncode == (3 if drips else 0), done.stdout + done.stderr
     assert b'"Well?"' in received[0]  # head and body in one

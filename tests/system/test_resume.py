@@ -132,16 +132,27 @@ def test_an_interrupted_run_says_how_it_goes_on_and_asks_only_for_what_is_missin
 
 
 @pytest.mark.needs("linux")
-def test_a_run_that_still_goes_on_is_not_gone_on_with(paid, runevals):
-    run = started(paid, *RUN)
-    while sum(paid.asked.values()) < 10:
-        time.sleep(0.01)
-    code, _, err = runevals("run", "--resume")
-    assert (code, "still goes on in another process" in err) == (2, True), err
-    out, _ = run.communicate(timeout=60)
-    assert paid.document()["complete"], out
-    assert set(paid.asked.values()) == {1}
-    assert not list((paid.path / ".evals" / "runs").glob("*"))
+def test_a_run_that_still_goes_on_is_not_gone_on_with(project, runevals, monkeypatch):
+    asked, may_go_on = threading.Event(), threading.Event()
+
+    def answer(body, number):
+        asked.set()
+        may_go_on.wait(60)
+        return Reply("yes")
+
+    project.write("evals.json", {**SUITE, "default_evaluators": {"ExactMatch": {}}})
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        project.environment = dict(os.environ)
+        run = started(project, "run", "--model", "tiny", "-q", "-o", "out.json")
+        assert asked.wait(60)
+        code, _, err = runevals("run", "--resume")
+        may_go_on.set()
+        out, _ = run.communicate(timeout=60)
+        assert (code, "still goes on in another process" in err) == (2, True), err
+        assert project.document()["complete"], out
+        assert len(server.requests) == CASES
+    assert not list((project.path / ".evals" / "runs").glob("*"))
 
 
 def test_what_failed_is_asked_again(project, runevals, monkeypatch):
