@@ -88,16 +88,24 @@ def test_what_is_much_is_kept_on_disk_and_reads_the_same(tmp_path, monkeypatch):
     assert open_below(tmp_path) == []
 
 
-def test_a_disk_without_room_leaves_it_in_memory():
-    program = (
+def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]:
+    """Runs a program that has a `spool` whose files may have so many bytes, and this module as `t`."""
+    beginning = (
         "import resource, tests.test_spool as t; from runevals.spool import Spool\n"
         "spool = Spool()\n"
-        "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
-        "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
-        "assert kept == [t.large(number) for number in range(20)]\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    command = [sys.executable, "-c", beginning + program]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+
+
+def test_a_disk_without_room_leaves_it_in_memory():
+    done = with_a_spool(
+        "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
+        "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
+        "assert kept == [t.large(number) for number in range(20)]\n",
+        room=3_000_000,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -118,15 +126,12 @@ def test_a_text_that_was_made_before_is_what_the_document_has_and_a_changed_reco
 
 
 def test_a_disk_without_room_for_texts_has_them_made_again():
-    program = (
-        "import resource, tests.test_spool as t; from runevals.spool import Spool\n"
-        "spool = Spool()\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+    done = with_a_spool(
         "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
         "for record in made: spool.keep_text(record, t.CASE, t.json_text(record, t.CASE))\n"
-        "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n"
+        "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n",
+        room=3000,
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
 
 

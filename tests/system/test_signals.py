@@ -56,14 +56,12 @@ def answer(prompt):
 """
 
 
-def interrupted(project, *more, signals=1):
-    """Stops a run in which one case was answered and the other never will be → (process, stderr, its seconds)."""
-    project.write("evals.json", SUITE)
-    project.write("runevals.yaml", PYTHON)
-    project.write("agent.py", SLOW_FIRST)
+def begun(project, *words, environment=None):
+    """A run that has asked its target for the first time, which the target shows by a file."""
     run = subprocess.Popen(
-        [sys.executable, "-m", "runevals", "-o", "out.json", "-o", "out.xml", "-o", "out.md", *more],
+        [sys.executable, "-m", "runevals", *words],
         cwd=project.path,
+        env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -71,6 +69,15 @@ def interrupted(project, *more, signals=1):
     deadline = time.monotonic() + 20
     while not (project.path / "asked").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
+    return run
+
+
+def interrupted(project, *more, signals=1):
+    """Stops a run in which one case was answered and the other never will be → (process, stderr, its seconds)."""
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", PYTHON)
+    project.write("agent.py", SLOW_FIRST)
+    run = begun(project, "-o", "out.json", "-o", "out.xml", "-o", "out.md", *more)
     time.sleep(0.5)
     started = time.monotonic()
     for _ in range(signals):
@@ -135,17 +142,7 @@ def test_slow_checks_of_a_plugin_do_not_hold_up_an_interrupt(project):
     project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": {"slow": {}}, "items": items})
     project.write("runevals.yaml", PYTHON)
     project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
-    run = subprocess.Popen(
-        [sys.executable, "-m", "runevals", "-o", "out.json"],
-        cwd=project.path,
-        env={**os.environ, "PYTHONPATH": "site"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 20
-    while not (project.path / "asked").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    run = begun(project, "-o", "out.json", environment={**os.environ, "PYTHONPATH": "site"})
     time.sleep(1)
     started = time.monotonic()
     run.send_signal(signal.SIGINT)
