@@ -108,7 +108,7 @@ ALLOWED: dict[str, set[str]] = {
     "reporters": BOTTOM | TOOLS | {"wording", "document", "reporters"},
     "publish": BOTTOM | {"reporters"},
     "chat": BOTTOM | TOOLS | {"chat_client"},
-    "chat_client": {"turns"},
+    "chat_client": {"turns", "web_settings"},
     "targets": EDGES | {"targets"},
     "judge": EDGES,
     "making": EDGES | {"endpoints", "targets"},

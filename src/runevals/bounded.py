@@ -65,12 +65,12 @@ class BoundedJudge:
         self._judge = judge
         self._budget = budget
         self._reported = reported
-        self._turns = threading.BoundedSemaphore(at_once)
+        self._places = threading.BoundedSemaphore(at_once)
         self._is_free = judge.identity().type == "recorded"
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judge's answer; after a stop, the problem that made it. Raises JudgeRefused."""
-        with self._turns:
+        with self._places:
             if self._budget.stop.problem is not None:
                 return Judgement(score=None, problem=self._budget.stop.problem)
             try:

@@ -13,6 +13,7 @@ from runevals.amounts import total, whole_total
 from runevals.prices import Prices
 from runevals.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.turns import Turn
+from runevals.web_settings import OPENAI_URL
 
 if TYPE_CHECKING:
     import openai
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from runevals.chat_client import ChatClient
 
 ChatFailed = CallFailed
-OPENAI_URL = "https://api.openai.com/v1"  # where calls go that name no address
 
 
 class ParameterRefused(Exception):

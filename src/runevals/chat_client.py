@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import socket
 import sys
 import threading
@@ -16,12 +15,12 @@ from weakref import finalize
 import openai
 
 from runevals.turns import NothingMore, Turn
+from runevals.web_settings import OPENAI_URL
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
 MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
 
-OPENAI = "https://api.openai.com/v1"  # where calls go that name no address
 LOOK_EVERY_S = 0.5  # for calls that are late
 
 # The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
@@ -52,7 +51,7 @@ class ChatClient:
         told["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
         if azure_api_version is None:
             # Left to itself, the SDK takes the address that this machine's environment names.
-            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI, **told)
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI_URL, **told)
         else:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
             self._sdk = partial(openai.AzureOpenAI, **azure, **told)
@@ -81,8 +80,8 @@ class ChatClient:
                 stream_cls=openai.Stream[Any],
             )
             with closing(reply):
-                content = _whole(reply, line.deadline)
-                latency_s = time.monotonic() - line.began_at
+                content = _whole(reply, turn, self._timeout_s)
+                latency_s = turn.lasts_s
                 turn.answered()
                 return content, latency_s
         except httpx.TimeoutException as error:
@@ -90,7 +89,7 @@ class ChatClient:
         except (httpx.RequestError, openai.APIConnectionError) as error:
             if isinstance(error.__cause__, NothingMore):
                 raise error.__cause__ from None
-            if time.monotonic() > line.deadline:
+            if turn.lasts_s > self._timeout_s:
                 raise openai.APITimeoutError(request=error.request) from error
             if isinstance(error, openai.APIConnectionError):
                 raise
@@ -125,20 +124,14 @@ class _Line:
         self.http: Any = None
         self.sdk: Any = None
         self.turn: Turn | None = None  # of the call under way
-        self.began_at = 0.0
-        self.deadline = math.inf
-        self.cut_at = math.inf
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
 
     def goes_out(self, request: Any) -> None:
         request.extensions["trace"] = self._seen
-        if self.turn is not None and self.turn.entered_at is None:  # a redirect is no call of its own
-            self.turn.begin()
-            self.began_at = time.monotonic()
-            self.deadline = self.began_at + self._timeout_s
-            self.cut_at = self.deadline + LOOK_EVERY_S
+        if self.turn is not None:
+            self.turn.begin()  # of a redirect, which is no call of its own, it has begun
 
     def comes_back(self, reply: Any) -> None:
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
@@ -148,7 +141,6 @@ class _Line:
         """The call is over."""
         with self._lock:
             self.turn = None
-            self.deadline = self.cut_at = math.inf
 
     def _seen(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # straight, or by way of a proxy
@@ -158,8 +150,8 @@ class _Line:
     def cut_if_late(self) -> None:
         """Ends the call that is under way, wherever it is, if it takes too long; never the one after it."""
         with self._lock:
-            if time.monotonic() > self.cut_at and self._socket is not None:
-                self.cut_at = math.inf
+            is_late = self.turn is not None and self.turn.lasts_s > self._timeout_s + LOOK_EVERY_S
+            if is_late and self._socket is not None:
                 with suppress(OSError):
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
@@ -197,14 +189,14 @@ def _watch(lines: list[_Line], ended: threading.Event) -> None:
         line.http.close()
 
 
-def _whole(reply: Any, deadline: float) -> bytes:
-    """The body: each read has the client's time limit, all of them together the deadline."""
+def _whole(reply: Any, turn: Turn, timeout_s: float) -> bytes:
+    """The body: each read has the client's time limit, and so has the whole call."""
     content = bytearray()
     for chunk in reply.iter_bytes():
         content += chunk
         if len(content) > MAX_ANSWER_BYTES:
             raise TooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
-        if time.monotonic() > deadline:
+        if turn.lasts_s > timeout_s:
             raise openai.APITimeoutError(request=reply.request)
     return bytes(content)
 

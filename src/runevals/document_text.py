@@ -28,21 +28,17 @@ _DERIVED: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def json_text(value: object, newline: str = "\n") -> str:
+def json_text(value: Any, newline: str = "\n") -> str:
     """As `json.dumps(value, ensure_ascii=False, indent=1)`, whose quick form does not indent; of records, too.
 
     `newline` is what a line begins with after its break, the break included.
     """
-    return _text(value, newline)
+    return _writer(type(value))(value, newline)  # type: ignore[arg-type] # every type can be hashed
 
 
 def fields_of(record: Any) -> dict[str, object]:
     """What a document says of `record`, by name."""
     return {name: getattr(record, name) for name in _names(type(record))}  # type: ignore[arg-type]
-
-
-def _text(value: Any, newline: str) -> str:
-    return _writer(type(value))(value, newline)  # type: ignore[arg-type] # every type can be hashed
 
 
 @cache
@@ -76,7 +72,11 @@ def _record_writer(kind: Any) -> Write:
     def write(record: object, newline: str) -> str:
         inner = newline + " "
         texts = [
-            "null" if value is None else encode_basestring(value) if type(value) is str else _text(value, inner)
+            "null"
+            if value is None
+            else encode_basestring(value)
+            if type(value) is str
+            else json_text(value, inner)
             for value in values_of(record)
         ]
         return layout(newline) % tuple(texts)
@@ -92,7 +92,7 @@ def _mapping(value: Mapping[str, object], newline: str) -> str:
     if not value:
         return "{}"
     inner = newline + " "
-    items = [f"{encode_basestring(key)}: {_text(item, inner)}" for key, item in value.items()]
+    items = [f"{encode_basestring(key)}: {json_text(item, inner)}" for key, item in value.items()]
     return f"{{{inner}{(',' + inner).join(items)}{newline}}}"
 
 
@@ -100,7 +100,7 @@ def _sequence(value: list[object] | tuple[object, ...], newline: str) -> str:
     if not value:
         return "[]"
     inner = newline + " "
-    return f"[{inner}{(',' + inner).join([_text(item, inner) for item in value])}{newline}]"
+    return f"[{inner}{(',' + inner).join([json_text(item, inner) for item in value])}{newline}]"
 
 
 def _float(value: float, _: str) -> str:

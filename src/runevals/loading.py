@@ -226,16 +226,11 @@ def _is_folder_inside(root: Path, path: Path) -> bool:
 
 def rehearse(plan: RunPlan, sandbox: Runs) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
-    scripted = {
-        id(turn): [check for check in turn.checks if isinstance(check.evaluator, Scripted)]
-        for turns in plan.checks
-        for turn in turns
-    }
     planned = (
         _Tried(case, turn, check.spec, check.evaluator)
         for case, turns in zip(plan.cases, plan.checks, strict=True)
         for turn, checks in zip(case.turns, turns, strict=True)
-        for check in scripted[id(checks)]
+        for check in checks.checks
     )
     if problems := _unusable(planned, sandbox):
         raise InvalidSuite(problems)

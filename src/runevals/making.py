@@ -22,9 +22,7 @@ from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.threads import Threads
 from runevals.throttle import Throttles
-from runevals.web_settings import origin_of
-
-OPENAI = "api.openai.com"  # where calls go that name no address
+from runevals.web_settings import OPENAI_URL, origin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +132,7 @@ def chat_of(
 
 def _host(url: str | None) -> str:
     """Who is called, in the words of an address: name and port. Raises InvalidSettings for what is none."""
-    if url is None:
-        return OPENAI
+    url = OPENAI_URL if url is None else url
     try:
         return origin_of(url).partition("://")[2] or url
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -138,9 +137,7 @@ class _Builder:
 
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
-    times = Counter(turn for case in plan.checks for turn in map(id, case))
-    different = {id(turn): turn for case in plan.checks for turn in case}
-    return sum(asks_judge(c.evaluator) * times[one] for one, turn in different.items() for c in turn.checks)
+    return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)
 
 
 def asks_judge(evaluator: Evaluator) -> bool:

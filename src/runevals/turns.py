@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 
@@ -30,6 +31,11 @@ class Turn:
             self._places.acquire()
             self._has_place = True
         self.entered_at = self._enter()
+
+    @property
+    def lasts_s(self) -> float:
+        """Seconds since it came; 0 before."""
+        return 0.0 if self.entered_at is None else time.monotonic() - self.entered_at
 
     def answered(self) -> None:
         """The answer is there: another call may go out."""

@@ -15,6 +15,7 @@ from runevals.json_template import placeholders
 from runevals.nearest import did_you_mean
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
+OPENAI_URL = "https://api.openai.com/v1"  # where calls to chat models go that name no address
 Method = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
 _WITHOUT_BODY = ("GET", "DELETE")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.chat import OPENAI_URL
 from runevals.commands.building import real_world
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import RunevalsError, WorldRefused
@@ -12,6 +11,7 @@ from runevals.evaluators.kinds import Question
 from runevals.inert import one_line
 from runevals.records import Conversation
 from runevals.settings import Settings
+from runevals.web_settings import OPENAI_URL
 from runevals.wording import money, seconds
 from runevals.world import World
 
