@@ -57,6 +57,7 @@ _AVAILABLE = {
     "npm": lambda: shutil.which("npm") is not None,
     "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
     "mounts": mounts_work,
+    "root": lambda: hasattr(os, "geteuid") and os.geteuid() == 0,
     "linux": lambda: Path("/proc/self").exists(),
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,

@@ -44,7 +44,8 @@ def test_with_artifact_passes_everything_on_and_stores_the_results():
     assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
     assert upload["if"].startswith("always()")
     assert upload["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
-    assert upload["with"]["path"] == "${{ steps.runevals.outputs.output_dir }}"  # wherever it was told to write
+    files = [name for name in ACTION["outputs"] if name.endswith("_path")]
+    assert upload["with"]["path"].splitlines() == [f"${{{{ steps.runevals.outputs.{name} }}}}" for name in files]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "workflows").glob("*.yml")), ids=lambda path: path.name)

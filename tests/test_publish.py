@@ -3,7 +3,8 @@
 import pytest
 
 from runevals.errors import CannotWrite, InvalidSettings
-from runevals.publish import check_outputs, publish, write_whole
+from runevals.files import write_whole
+from runevals.publish import check_outputs, publish
 from tests.reporters.conclusions import all_passed
 
 

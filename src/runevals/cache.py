@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -14,9 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from runevals.files import created, opened, refuse_links, write_whole
+
 T = TypeVar("T")
 
 FILENAME = "answers-1.sqlite"
+_BESIDE = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
+_ASIDE = "answers-1.broken"
+_IGNORE = ".gitignore"
+FILES = (FILENAME, *_BESIDE, _ASIDE, _IGNORE)
 WAIT_S = 30.0  # for another process that is writing
 _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
@@ -80,8 +87,10 @@ class Cache:
         """Forgets everything → how many answers that were, None where nobody knows."""
         answers = self.info().answers
         self.close()
-        for path in (self.path, *self._beside()):
-            path.unlink(missing_ok=True)
+        with opened(self.path.parent) as folder:
+            for name in (FILENAME, *_BESIDE):
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
         return answers
 
     def close(self) -> None:
@@ -133,10 +142,12 @@ class Cache:
                 self._opened.close()
         self._opened = None
         try:
-            aside = self.path.replace(self.path.with_suffix(".broken"))
-            for path in self._beside():
-                path.unlink(missing_ok=True)
-            self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {aside.name}")
+            with opened(self.path.parent) as folder:
+                os.replace(FILENAME, _ASIDE, src_dir_fd=folder, dst_dir_fd=folder)
+                for name in _BESIDE:
+                    with suppress(FileNotFoundError):
+                        os.unlink(name, dir_fd=folder)
+            self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {_ASIDE}")
             return work(self._connection())
         except (sqlite3.Error, OSError) as second:
             self._give_up(second)
@@ -153,10 +164,10 @@ class Cache:
 
     def _connection(self) -> sqlite3.Connection:
         if self._opened is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            ignore = self.path.parent / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n", encoding="utf-8")
+            folder = self.path.parent
+            if created(folder / _IGNORE):
+                write_whole(folder / _IGNORE, "*\n")
+            refuse_links(folder, FILES)
             made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
             made.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
             try:
@@ -167,15 +178,12 @@ class Cache:
                 # One of another make might bring triggers and views along.
                 if made.execute("SELECT sql FROM sqlite_master").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
                     raise sqlite3.DatabaseError("it has tables of another make")
-            except sqlite3.Error:
+                refuse_links(folder, FILES)  # SQLite opens them by their paths
+            except (sqlite3.Error, OSError):
                 made.close()
                 raise
             self._opened = made
         return self._opened
-
-    def _beside(self) -> tuple[Path, ...]:
-        """SQLite's own files beside the database."""
-        return tuple(self.path.with_name(self.path.name + ending) for ending in ("-wal", "-shm"))
 
 
 class SignedCache:

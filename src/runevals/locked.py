@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO
+
+from runevals.files import open_for_lock
 
 try:
     import fcntl
@@ -24,7 +27,7 @@ def locked(path: Path, *, surely: bool = False) -> AbstractContextManager[object
     file: IO[str] | None = None
     try:
         if fcntl is not None:
-            file = path.open("w")
+            file = os.fdopen(open_for_lock(path), "w")
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
     except OSError as error:  # of a file system without locks, say

@@ -1,14 +1,13 @@
-"""Texts → files, whole or not at all."""
+"""Conclusions → files, whole or not at all."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 from runevals.errors import CannotWrite, InvalidSettings
+from runevals.files import require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.reporters import reporter_for, reporters, suffix_of, text_of
 
@@ -33,6 +32,7 @@ def check_outputs(outputs: Sequence[Path]) -> None:
     for path in outputs:
         if reporter_for(path.name) is None:
             raise InvalidSettings(unknown_suffix(path))
+        require_no_link(path)
         if path.is_dir():
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")
         above = unwritable(path)
@@ -50,25 +50,3 @@ def unknown_suffix(path: Path) -> str:
     """What to say of an output that no reporter writes."""
     suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
     return f"--output {path}: the format is told by the suffix, one of {suffixes}"
-
-
-def write_whole(path: Path, text: str | Iterable[str]) -> None:
-    """Writes a text, or its pieces, by way of a neighbour: no reader meets half a file. Raises CannotWrite.
-
-    What UTF-8 cannot hold (lone surrogates) is written as an escape.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for piece in (text,) if isinstance(text, str) else text:
-                    file.write(piece.encode("utf-8", errors="backslashreplace"))
-            Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,6 +14,9 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.commands import finish
+from runevals.errors import InvalidSettings
+from runevals.files import hand_over, is_plain, require_only
+from runevals.reporters import REPORTERS, comment
 
 if TYPE_CHECKING:
     from runevals.commands.on_github import OnGitHub
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
     from runevals.commands.stored_base import StoredBase
     from runevals.records import Conclusion
     from runevals.settings import Settings, Told
+
+
+_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS)})
+_PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
 
 
 @click.command("action", hidden=True)
@@ -36,7 +44,6 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.on_github import action_input, job_here, on_github
     from runevals.commands.plugged import require_usable_plugins
     from runevals.dotenv import environment as with_dotenv
-    from runevals.errors import InvalidSettings
     from runevals.github.masking import mask_commands
     from runevals.settings import Told, resolve
 
@@ -75,6 +82,7 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
+    from runevals.commands.caching import require_cache
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
@@ -82,9 +90,9 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.withheld import skipped, withheld
     from runevals.errors import MEASURED_GREEN, CannotWrite
     from runevals.publish import publish
-    from runevals.reporters import REPORTERS
 
     folder = _folder(settings)
+    require_cache(settings)
     attempt: UnfinishedRun | None = None
     names = () if here.job.has_secrets else withheld(settings)
     stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
@@ -109,6 +117,8 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
         posted = posting(conclusion, here, when, here.job.pull_request, head)
         body = _keep(posted, folder)
         _hand_over(folder, settings.cwd)
+        if settings.cache is not None:
+            _hand_over(settings.cache, settings.cwd)
         tell(conclusion)
         _mark(conclusion, settings, environment)
         files = {**paths, "comment_body": body}
@@ -156,12 +166,16 @@ def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
 
 
 def _folder(settings: Settings) -> Path:
-    from runevals.errors import InvalidSettings
+    """Where our files go. Raises InvalidSettings for a folder that is not ours alone.
 
+    What lies in it may be uploaded, where the files that links lead to are taken for what they are.
+    """
     workspace = settings.cwd.resolve()
-    folder = (workspace / settings.output_dir).resolve()
-    if not folder.is_relative_to(workspace) or folder == workspace:
+    folder = Path(os.path.abspath(workspace / settings.output_dir))  # noqa: PTH100 - no link is followed
+    inside = folder.relative_to(workspace).parts if folder.is_relative_to(workspace) else ()
+    if not inside or ".git" in inside or _PATTERN.search(settings.output_dir):
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
+    require_only(folder, _NAMES)
     return folder
 
 
@@ -169,8 +183,7 @@ def _keep(posted: Posting, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
     from runevals.commands.telling import warn_runner
     from runevals.errors import CannotWrite
-    from runevals.publish import write_whole
-    from runevals.reporters import comment
+    from runevals.files import write_whole
 
     path = folder / comment.FILENAME
     try:
@@ -205,7 +218,7 @@ def _outputs(
 
     totals, comparison = conclusion.report.totals, conclusion.comparison
     regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
-    workspace = settings.cwd.resolve()
+    workspace, folder = settings.cwd.resolve(), files["results"].parent
     return {
         "verdict": conclusion.verdict.outcome,
         "exit_code": str(conclusion.verdict.exit_code),
@@ -213,8 +226,12 @@ def _outputs(
         "regressions": str(regressions),
         "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        "output_dir": _folder(settings).relative_to(workspace).as_posix(),
-        **{f"{name}_path": path.relative_to(workspace).as_posix() for name, path in files.items()},
+        "output_dir": folder.relative_to(workspace).as_posix(),
+        # A later step may upload what these name, and would take what a link leads to.
+        **{
+            f"{name}_path": path.relative_to(workspace).as_posix() if is_plain(path) else ""
+            for name, path in files.items()
+        },
         "comment_url": posted.url,
         "artifact_name": here.artifact,
         "baseline_run_id": "" if stored.run_id is None else str(stored.run_id),
@@ -235,10 +252,5 @@ def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, out
 
 def _hand_over(folder: Path, workspace: Path) -> None:
     """Gives what a root container wrote to the workspace's owner, so that later steps can change and delete it."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return
-    owner = workspace.stat()
-    top = workspace.resolve() / folder.relative_to(workspace.resolve()).parts[0]
-    for path in [top, *top.rglob("*")]:
-        if path.exists() and not path.is_symlink():
-            os.chown(path, owner.st_uid, owner.st_gid)
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and folder.is_relative_to(workspace.resolve()):
+        hand_over(folder, workspace.resolve())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from runevals import __version__
+from runevals.cache import FILES
 from runevals.commands.on_github import OnGitHub
-from runevals.commands.resuming import RUNS, UnfinishedRun, worth_a_journal
+from runevals.commands.resuming import RUNS, TOLD, UnfinishedRun, worth_a_journal
 from runevals.commands.same_code import addresses
 from runevals.commands.telling import warn_runner
-from runevals.errors import InvalidSettings
+from runevals.files import require_no_link
 from runevals.github.comments import slug
 from runevals.redact import SECRET_NAMES, SHORTEST
 from runevals.settings import Settings
@@ -39,7 +39,7 @@ def attempted(settings: Settings, here: OnGitHub, inputs: Mapping[str, str]) -> 
         warn_runner(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
         return None
     folder = settings.cwd / RUNS / slug(here.artifact)
-    _require_no_links(folder, settings.cwd)
+    require_no_link(folder / TOLD, *(folder / name for name in FILES))
     return UnfinishedRun(folder, secret=secret)
 
 
@@ -57,13 +57,3 @@ def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
     told = {name: value for name, value in inputs.items() if name != "github_token"}
     signed = [__version__, secrets, run, told, addresses(settings)]
     return hashlib.sha256(json.dumps(signed, sort_keys=True).encode()).digest()
-
-
-def _require_no_links(folder: Path, workspace: Path) -> None:
-    inside = folder.relative_to(workspace)
-    above = [workspace / parent for parent in inside.parents]
-    for path in (*above[:-1], folder, *(folder.iterdir() if folder.is_dir() else ())):
-        if path.is_symlink():
-            raise InvalidSettings(
-                f"resume: {path.relative_to(workspace)} is a link; nothing is read or written there"
-            )

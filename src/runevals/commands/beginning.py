@@ -17,9 +17,9 @@ from runevals.commands.surroundings import base_command
 from runevals.commands.telling import at_terminal
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.errors import InvalidSettings, NoSuiteFound
+from runevals.files import behind_links, write_whole
 from runevals.github_models import GITHUB_MODELS, TOKEN
 from runevals.loading import Loaded, load_suites, with_target
-from runevals.publish import write_whole
 from runevals.settings import Settings
 
 DEFAULT_MODEL = "gpt-5-mini"
@@ -156,7 +156,7 @@ def _ignore(path: Path) -> str:
     after = starter.ignoring(before)
     if after == before:
         return _left(path, path.parent)
-    write_whole(path.resolve(), after)
+    write_whole(behind_links(path), after)
     added = ", ".join(after[len(before) :].split())
     return f"✓ .gitignore: {'written' if not before else 'added'} {added}"
 

@@ -7,19 +7,30 @@ from typing import Any
 
 import click
 
-from runevals.cache import Cache
+from runevals.cache import FILES, Cache
 from runevals.commands.options import settings_options, settled
 from runevals.errors import InvalidSettings
+from runevals.files import require_no_link
 from runevals.settings import Settings
 
 cache_option = settings_options("cache", "config")
 
 
 def cache_of(settings: Settings) -> Cache | None:
-    """What keeps answers; None where nothing does. Its troubles are told on stderr."""
+    """What keeps answers; None where nothing does. Its troubles are told on stderr.
+
+    Raises InvalidSettings for one that lies behind a link.
+    """
+    require_cache(settings)
     if settings.cache is None:
         return None
     return Cache(settings.cache, lambda told: click.echo(f"Warning: {told}", err=True))
+
+
+def require_cache(settings: Settings) -> None:
+    """Raises InvalidSettings for a cache that lies behind a link: nothing of it may be read or written."""
+    if settings.cache is not None:
+        require_no_link(*(settings.cache / name for name in FILES))
 
 
 def named_cache(told: Mapping[str, Any]) -> Cache:

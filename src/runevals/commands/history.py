@@ -48,7 +48,7 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
         for line in _lines(runs):
             click.echo(shown(line))
         return
-    from runevals.publish import write_whole
+    from runevals.files import write_whole
 
     write_whole(page, render(runs))
     click.echo(f"Written: {page}")

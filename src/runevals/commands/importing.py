@@ -113,7 +113,7 @@ def _yaml(settings: Mapping[str, Any]) -> str:
 
 def _write(texts: Mapping[Path, str], *, force: bool) -> None:
     from runevals.errors import InvalidSettings
-    from runevals.publish import write_whole
+    from runevals.files import write_whole
 
     there = [str(path) for path in texts if path.exists()]
     if there and not force:

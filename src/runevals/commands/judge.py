@@ -11,6 +11,7 @@ import click
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.files import write_whole
 
 _JUDGE = settings_options("judge", "judge_model", "judge_concurrency", "cache", "config")
 
@@ -49,8 +50,7 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
     for line in described(found):
         click.echo(line)
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(json.dumps(plain(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(output, json.dumps(plain(found), indent=1, ensure_ascii=False) + "\n")
     if any(each.judged == 0 for each in found):
         finish(WORLD_REFUSED)
     low = min_alpha is not None and any(each.alpha.value is None or each.alpha.value < min_alpha for each in found)

@@ -34,7 +34,8 @@ def command(
     """
     from runevals.document import read_conclusion
     from runevals.errors import InvalidSettings
-    from runevals.publish import check_outputs, publish, write_whole
+    from runevals.files import write_whole
+    from runevals.publish import check_outputs, publish
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

@@ -14,6 +14,7 @@ import click
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.telling import fitted, shown, tell
 from runevals.errors import CannotWrite, InvalidSettings
+from runevals.files import created, remove, require_no_link
 from runevals.publish import unwritable
 from runevals.records import Conclusion
 
@@ -50,6 +51,7 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Rep
 
 def require_kept_results() -> None:
     """Raises InvalidSettings before a run whose results could not be kept."""
+    require_no_link(KEPT_RESULTS / "results.json")
     above = unwritable(KEPT_RESULTS / "results.json")
     if above is not None:
         raise InvalidSettings(
@@ -71,15 +73,14 @@ def free_names(named: Sequence[Path]) -> Iterator[list[Path]]:
     """
     first = named[0]
     try:
-        first.parent.mkdir(parents=True, exist_ok=True)
-        taken = next(path for path in _numbered(first) if _made(path))
+        taken = next(path for path in _numbered(first) if created(path))
     except OSError as error:
         raise CannotWrite(f"cannot write {first}: {error.strerror}") from error
     try:
         yield [path.with_name(f"{taken.stem}{path.suffix}") for path in named]
     finally:
-        if taken.exists() and taken.stat().st_size == 0:
-            taken.unlink()
+        if taken.is_file() and taken.stat().st_size == 0:
+            remove(taken.parent, [taken.name])
 
 
 def _numbered(path: Path) -> Iterator[Path]:
@@ -87,12 +88,3 @@ def _numbered(path: Path) -> Iterator[Path]:
     yield path
     for number in count(2):
         yield path.with_name(f"{path.stem}-{number}{path.suffix}")
-
-
-def _made(path: Path) -> bool:
-    """Whether it could be made, and was not there."""
-    try:
-        path.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    return True

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,22 +14,23 @@ from typing import Any
 import click
 
 from runevals import __version__
-from runevals.cache import Cache, SignedCache
+from runevals.cache import FILES, Cache, SignedCache
 from runevals.commands.hiding import text_redactor
 from runevals.commands.same_code import MOST_FILES, Code, addresses, changed, code_of
 from runevals.errors import CannotWrite, InvalidSettings
-from runevals.git import git
+from runevals.files import marked, remove, require_no_link, write_whole
+from runevals.git import tracked_in
 from runevals.journal import Journal
 from runevals.locked import Held, locked
-from runevals.publish import write_whole
 from runevals.records import Conclusion
 from runevals.sandbox import Sandbox
-from runevals.settings import Settings
+from runevals.settings import Settings, repository_root
 from runevals.wording import plural
 
 RUNS = Path(".evals", "runs")
 TOLD = "told.json"
 LOCK = "lock"
+_FILES = (TOLD, LOCK, *FILES)  # all that we ever put into the folder of a run
 PAID = ("openai", "github-models", "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
@@ -68,14 +68,14 @@ class UnfinishedRun:
                 nothing = cache.info().answers == 0
                 cache.close()
                 if nothing:
-                    shutil.rmtree(self.folder, ignore_errors=True)
+                    remove(self.folder, _FILES)
 
     def _begin(self, words: str) -> None:
         """Makes its folder, and room for it. Where that cannot be, the run cannot be resumed, and says so."""
         runs = self.folder.parent
         try:
-            for old in sorted(path for path in runs.glob("*") if path.is_dir())[: 1 - MOST_KEPT]:
-                shutil.rmtree(old, ignore_errors=True)
+            for old in marked(runs, TOLD)[: 1 - MOST_KEPT]:
+                remove(runs / old, _FILES)
             write_whole(self.folder / TOLD, words)
         except (OSError, CannotWrite) as error:
             click.echo(f"Warning: this run cannot be resumed: {error}", err=True)
@@ -84,7 +84,7 @@ class UnfinishedRun:
         """Forgets a run that was measured and written; says of another how it can go on."""
         errors = any(case.unmeasured for case in conclusion.report.cases)
         if written and conclusion.report.run.stopped is None and not errors:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove(self.folder, _FILES)
         elif (self.folder / TOLD).exists():
             click.echo(f"       Go on, asking only for what is missing: runevals run --resume {self.folder.name}")
 
@@ -117,7 +117,9 @@ def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -
         "code": code_of(settings, told.get("output") or ()),
         "addresses": addresses(settings),
     }
-    return UnfinishedRun(settings.cwd / RUNS / name, json.dumps(content, indent=1, default=list))
+    folder = settings.cwd / RUNS / name
+    require_no_link(folder)
+    return UnfinishedRun(folder, json.dumps(content, indent=1, default=list))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +135,19 @@ class Unfinished:
 
 
 def unfinished(named: str, cwd: Path) -> Unfinished:
-    """The run with this name, the newest where it is empty. Raises InvalidSettings."""
+    """The run with this name, the newest where it is empty. Raises InvalidSettings.
+
+    One that git has somebody committed: it is no run that was made here.
+    """
     runs = cwd / RUNS
-    there = sorted(path.name for path in runs.glob("*") if (path / TOLD).is_file() and not _of_checkout(path))
+    committed = tracked_in(repository_root(cwd), cwd / RUNS.parts[0])
+    there = [name for name in marked(runs, TOLD) if not _is_of(runs / name, committed)]
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
     if named and named not in there:
         raise InvalidSettings(f"--resume: there is no unfinished run '{named}'; there are {', '.join(there[-5:])}")
     folder = runs / (named or there[-1])
+    require_no_link(*(folder / name for name in _FILES))
     try:
         content = json.loads((folder / TOLD).read_text(encoding="utf-8"))
         flags = {key: tuple(value) if isinstance(value, list) else value for key, value in content["told"].items()}
@@ -156,9 +163,9 @@ def unfinished(named: str, cwd: Path) -> Unfinished:
         raise InvalidSettings(f"--resume: {folder / TOLD} cannot be read ({error}); run it anew") from None
 
 
-def _of_checkout(folder: Path) -> bool:
-    """Whether git has it: then somebody committed it, and it is no run that was made here."""
-    return bool(git(folder.resolve(), "ls-files", "--", "."))
+def _is_of(folder: Path, committed: Collection[Path]) -> bool:
+    """Whether anything of these is the folder, is in it, or has it (a submodule, say)."""
+    return any(path.is_relative_to(folder) or folder.is_relative_to(path) for path in committed)
 
 
 def require_same(before: Unfinished, settings: Settings) -> None:

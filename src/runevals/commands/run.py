@@ -157,11 +157,14 @@ def _detail(told: Mapping[str, Any]) -> Detail:
 def _run(
     settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
 ) -> int:
+    from runevals.commands.caching import require_cache
     from runevals.commands.judging import judged
     from runevals.commands.reporting import free_names, kept_results, reported
-    from runevals.publish import publish, write_whole
+    from runevals.files import write_whole
+    from runevals.publish import publish
 
     outputs, reports, documents = _outputs(told)
+    require_cache(settings)
     kept = kept_results(datetime.now().astimezone())
     if told["opened"]:
         page_of(outputs or kept)

@@ -9,7 +9,7 @@ from typing import Any
 from runevals.dialects import LoadOptions, eval_document
 from runevals.dialects.reading import read_json, read_source
 from runevals.errors import InvalidSuite
-from runevals.publish import write_whole
+from runevals.files import behind_links, write_whole
 from runevals.records import Location, SuiteProblem
 
 Json = dict[str, Any]
@@ -41,7 +41,7 @@ def save(path: Path, shown: str, item: Json, defaults: Mapping[str, Any] | None,
     suite = eval_document.load(read_json(text, shown), options)
     if suite.errors:
         raise InvalidSuite(suite.errors)
-    write_whole(path.resolve(), text)  # a link stays a link
+    write_whole(behind_links(path), text)
     upgraded = f" ({told})" if "upgraded" in told else ""
     return f"Saved as case {len(document['items'])} of {shown}{upgraded}"
 

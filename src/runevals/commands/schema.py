@@ -57,7 +57,7 @@ def _text(name: str) -> str:
 
 
 def _written(folder: Path, name: str) -> Path:
-    from runevals.publish import write_whole
+    from runevals.files import write_whole
 
     path = folder / f"{name}.schema.json"
     write_whole(path, _text(name) + "\n")

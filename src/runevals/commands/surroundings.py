@@ -12,12 +12,15 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.commands.building import may_be_reduced
+from runevals.commands.caching import require_cache
 from runevals.commands.finding import Finding, good, missing, neither, stopped
 from runevals.commands.options import KEPT_RESULTS
-from runevals.errors import MEASURED_GREEN, WORLD_REFUSED, RunevalsError, SandboxUnavailable
+from runevals.commands.resuming import RUNS, TOLD
+from runevals.errors import MEASURED_GREEN, WORLD_REFUSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
+from runevals.files import require_no_link
 from runevals.git import commit_of, default_branch
 from runevals.github.permissions import read_only, token_name
 from runevals.inert import one_line
@@ -126,6 +129,12 @@ def github_of(settings: Settings) -> Finding:
 
 def folders_of(settings: Settings) -> Iterator[Finding]:
     """Where a run writes."""
+    try:
+        require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / TOLD)
+        require_cache(settings)
+    except InvalidSettings as error:
+        yield stopped("folders", error, "remove the link")
+        return
     stop = unwritable(settings.cwd / KEPT_RESULTS / "results.json")
     if stop is None:
         yield good("results", f"{KEPT_RESULTS.as_posix()} can be written")

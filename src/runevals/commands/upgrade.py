@@ -26,7 +26,7 @@ def upgrade_file(path: Path, shown: str) -> str:
     from runevals.dialects import LoadOptions, eval_document, load
     from runevals.dialects.reading import read_source
     from runevals.errors import InvalidSuite
-    from runevals.publish import write_whole
+    from runevals.files import behind_links, write_whole
 
     suite = load(path, shown, LoadOptions())
     if suite.errors:
@@ -36,7 +36,7 @@ def upgrade_file(path: Path, shown: str) -> str:
     unknown = [problem for problem in suite.problems if problem.message.startswith("unknown key")]
     if unknown:  # the older shape lets them pass; the current one does not
         raise InvalidSuite(unknown)
-    path = path.resolve()  # a link stays a link
+    path = behind_links(path)
     source = read_source(path, shown)
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)

@@ -1,4 +1,7 @@
-"""Uploads a folder as an artifact, by the protocol that the runner's artifact service speaks."""
+"""Uploads files and folders as an artifact, by the protocol that the runner's artifact service speaks.
+
+As the real action does, it takes what a link leads to, and names each file from the folder that all are in.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,20 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 
-def zipped(folder: Path, *, hidden: bool) -> bytes:
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    kept = [path for path in paths if hidden or not any(part.startswith(".") for part in path.parts)]
+def zipped(names: list[str], *, hidden: bool) -> bytes:
+    there = [Path(name) for name in names if name and Path(name).exists()]
+    paths = [path for name in there for path in ([name] if name.is_file() else sorted(name.rglob("*")))]
+    kept = [path for path in paths if path.is_file() and (hidden or not _is_hidden(path))]
+    root = os.path.commonpath([name if name.is_dir() else name.parent for name in there]) if there else ""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in kept:
-            archive.write(path, path.relative_to(folder))
+            archive.write(path, path.relative_to(root))
     return buffer.getvalue() if kept else b""
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def call(method: str, **given: object) -> dict[str, object]:
@@ -36,7 +45,7 @@ def call(method: str, **given: object) -> dict[str, object]:
 
 
 def main() -> None:
-    content = zipped(Path(os.environ["FOLDER"]), hidden=os.environ["HIDDEN"] == "true")
+    content = zipped(os.environ["PATHS"].split("\n"), hidden=os.environ["HIDDEN"] == "true")
     if not content:
         sys.exit(None if os.environ["NO_FILES"] == "ignore" else "no files found")
     name = os.environ["ARTIFACT"]

@@ -1,0 +1,245 @@
+"""Files and folders of ours, made, written and removed without following a link.
+
+What is checked out may be a stranger's, and a link in it may lead anywhere. So below the repository's root each
+component of a path is opened by itself, in the folder that was opened before it, and a link is refused where it
+stands, whether it was there before us or is made while we run. What lies outside the repository no commit can
+change: such a path is the user's own word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from runevals.errors import CannotWrite, InvalidSettings
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
+_UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # what a file is called until it is whole
+
+
+class NotOurs(OSError):
+    """Something stands where our files go, and we did not make it."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        here = Path.cwd()
+        shown = path.relative_to(here) if path.is_relative_to(here) else path
+        super().__init__(0, f"{shown} {what}")
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+def require_no_link(*paths: Path) -> None:
+    """Raises InvalidSettings where one of these files, which need not be there, is a link or lies behind one."""
+    for path in paths:
+        try:
+            refuse_links(path.parent, [path.name])
+        except NotOurs as error:
+            raise InvalidSettings(str(error)) from None
+        except OSError:  # it is not there, or not to be had: who writes there will say so
+            continue
+
+
+def refuse_links(path: Path, names: Iterable[str]) -> None:
+    """Raises NotOurs where one of these files in a folder is a link, OSError where the folder cannot be opened."""
+    with opened(path) as inside:
+        for name in names:
+            _refuse_link(path / name, inside)
+
+
+def require_only(path: Path, names: Collection[str]) -> None:
+    """Raises InvalidSettings where the folder holds anything but plain files of these names; it need not be there.
+
+    A file of such a name that was never finished may lie there too.
+    """
+    try:
+        with opened(path) as inside:
+            for name in _names(inside):
+                unfinished = _UNFINISHED.fullmatch(name)
+                known = name if unfinished is None else unfinished["name"]
+                if known not in names or not _is_file(name, inside):
+                    raise NotOurs(path / name, "is none of our files; remove it, or name another folder")
+    except NotOurs as error:
+        raise InvalidSettings(str(error)) from None
+    except OSError:  # it is not there, or not to be had: who writes there will say so
+        return
+
+
+@contextmanager
+def opened(path: Path, *, make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder at this path. With `make`, what is missing of it is made.
+
+    Raises NotOurs for a link in it, OSError for what else keeps it from being opened.
+    """
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - by its words: `..` must not lead back out of a link
+    root = _unchecked(whole)
+    if make and root == whole:
+        root.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(root, _FOLDER)
+    try:
+        at = root
+        for name in whole.relative_to(root).parts:
+            at /= name
+            inner = _below(descriptor, name, at, make=make)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _below(folder: int, name: str, at: Path, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+    try:
+        return os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
+    except OSError as error:
+        _refuse_link(at, folder)
+        raise type(error)(error.errno, error.strerror, str(at)) from None
+
+
+def _unchecked(path: Path) -> Path:
+    """The beginning of a path in which links may be: up to the repository that we are in, else all of it."""
+    here = Path.cwd()
+    repository = next((above for above in (here, *here.parents) if os.path.lexists(above / ".git")), here)
+    if path.is_relative_to(repository):
+        return repository
+    for above in reversed((path, *path.parents)):
+        if Path(os.path.realpath(above)).is_relative_to(repository):
+            return above
+    return path
+
+
+def _refuse_link(path: Path, folder: int) -> None:
+    with suppress(FileNotFoundError):
+        if stat.S_ISLNK(os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise NotOurs(path, "is a link, and nothing is read, written or removed there; name another place")
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a plain file is there, and no link on the way to it."""
+    try:
+        with opened(path.parent) as folder:
+            return _is_file(path.name, folder)
+    except OSError:
+        return False
+
+
+def _names(folder: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries)
+
+
+def _is_file(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def behind_links(path: Path) -> Path:
+    """Where a file is that its author wants changed: a link stays a link, and what it leads to is written.
+
+    Raises InvalidSettings where that lies outside the repository that the link is in.
+    """
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - see `opened`
+    root, target = _unchecked(whole), whole.resolve()
+    if root != whole and not target.is_relative_to(root.resolve()):
+        raise InvalidSettings(f"{path} leads to {target}, outside the repository; name that file itself")
+    return target
+
+
+def write_whole(path: Path, text: str | Iterable[str]) -> None:
+    """Writes a text, or its pieces, by way of a neighbour: no reader meets half a file. Raises CannotWrite.
+
+    What UTF-8 cannot hold (lone surrogates) is written as an escape.
+    """
+    try:
+        with opened(path.parent, make=True) as folder:
+            _refuse_link(path, folder)
+            _write(path.name, text, folder)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
+
+
+def _write(name: str, text: str | Iterable[str], folder: int) -> None:
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode if _is_file(name, folder) else 0o644
+    unfinished = f".{name}.{secrets.token_hex(4)}.new"
+    descriptor = os.open(unfinished, _NEW, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for piece in (text,) if isinstance(text, str) else text:
+                file.write(piece.encode("utf-8", errors="backslashreplace"))
+            os.fchmod(file.fileno(), stat.S_IMODE(before) & 0o777)
+        os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(unfinished, dir_fd=folder)
+        raise
+
+
+def created(path: Path) -> bool:
+    """Whether an empty file could be made here, and nothing was there. Raises OSError."""
+    try:
+        with opened(path.parent, make=True) as folder:
+            os.close(os.open(path.name, _NEW, 0o644, dir_fd=folder))
+    except FileExistsError:
+        return False
+    return True
+
+
+def open_for_lock(path: Path) -> int:
+    """A descriptor of this file, which is made but never emptied. Raises OSError."""
+    with opened(path.parent) as folder:
+        return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK, 0o644, dir_fd=folder)
+
+
+def marked(path: Path, mark: str) -> list[str]:
+    """The names of the folders in this one that hold a plain file called `mark`.
+
+    Raises InvalidSettings where this one is behind a link.
+    """
+    found = []
+    try:
+        with opened(path) as folder:
+            for name in _names(folder):
+                with suppress(OSError), opened(path / name) as inside:
+                    if _is_file(mark, inside):
+                        found.append(name)
+    except NotOurs as error:
+        raise InvalidSettings(str(error)) from None
+    except OSError:
+        return []
+    return found
+
+
+def remove(path: Path, names: Iterable[str]) -> None:
+    """Removes the files of these names from a folder, and the folder if nothing else is in it.
+
+    What cannot be removed stays.
+    """
+    with suppress(OSError), opened(path) as folder:
+        for name in names:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+    with suppress(OSError), opened(path.parent) as above:
+        os.rmdir(path.name, dir_fd=above)
+
+
+def hand_over(path: Path, base: Path) -> None:
+    """Gives the folders from `base` down to this one, and the files in it, to whoever owns `base`."""
+    owner = base.stat()
+    for folder in reversed([path, *path.relative_to(base).parents]):
+        with suppress(OSError), opened(base / folder) as inside:
+            os.fchown(inside, owner.st_uid, owner.st_gid)
+            for name in _names(inside) if base / folder == path else ():
+                if _is_file(name, inside):
+                    os.chown(name, owner.st_uid, owner.st_gid, dir_fd=inside, follow_symlinks=False)
