@@ -74,7 +74,9 @@ ALLOWED: dict[str, set[str]] = {
     "mcp_servers": BOTTOM | TOOLS | {"mcp_config"},
     "definitions": DIALECTS,
     "dotenv": BOTTOM,
-    "git": BOTTOM | {"locked"},
+    "git": BOTTOM,
+    "git_changes": {"git"},
+    "worktree": BOTTOM | {"git", "locked"},
     "discover": BOTTOM | {"nearest"},
     "plan": STAGES,
     "converse": BOTTOM | TOOLS | {"plan", "targets"},
@@ -103,7 +105,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"converse", "evaluate", "conclude", "document_text", "loading", "pattern_redaction", "world"},
     "decision": BOTTOM | {"pipeline", "settings"},
     "baseline": STAGES | {"document", "git", "pipeline"},
-    "dependencies": STAGES | {"git", "loading", "mcp_config"},
+    "dependencies": STAGES | {"git_changes", "loading", "mcp_config"},
     "reuse": STAGES | {"dependencies", "git", "loading", "pipeline"},
     "document": BOTTOM | TOOLS | {"dialects", "document_text"},
     "document_text": BOTTOM,
@@ -196,10 +198,17 @@ def test_the_middle_never_touches_the_world():
         assert not roots & forbidden, name
 
 
+def test_git_is_run_by_one_module():
+    """Anywhere else, it would look for a repository by itself, and find one that a change has laid out."""
+    for path in modules():
+        words = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+        assert "git" not in words or path.name == "git.py", path
+
+
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
     "files.py": "it is what follows none",
-    "git.py": "in a temporary folder of its own",
+    "worktree.py": "in a temporary folder of its own",
     "mcp_servers.py": "in a temporary folder of its own",
     "github/file_commands.py": "the runner's own files",
     "cluster/parcel.py": "in memory",

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from runevals import git
+from runevals import worktree
 from runevals.locked import Held, locked
 
 pytestmark = pytest.mark.needs("linux")
@@ -58,13 +58,15 @@ def test_the_worktree_of_a_process_that_was_killed_goes_with_the_next_and_that_o
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     commit = repository.git("rev-parse", "HEAD").strip()
-    program = HOLD.format("git import worktree; at = worktree(pathlib.Path.cwd(), sys.argv[1]); at.__enter__()")
+    program = HOLD.format(
+        "worktree import worktree; at = worktree(pathlib.Path.cwd(), sys.argv[1]); at.__enter__()"
+    )
     killed, living = (holding(program, commit, cwd=repository.path) for _ in range(2))
     killed.kill()
     killed.wait()
     assert len(list((tmp_path / "tmp").iterdir())) == 2
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    with git.worktree(repository.path, commit) as checkout:
+    with worktree.worktree(repository.path, commit) as checkout:
         assert (checkout / ".git").exists()
         assert len(list((tmp_path / "tmp").iterdir())) == 2  # ours, and that of the living
     assert len(list((tmp_path / "tmp").iterdir())) == 1

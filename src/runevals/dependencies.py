@@ -6,8 +6,9 @@ import glob
 import os
 from pathlib import Path
 
-from runevals import __version__, git
+from runevals import __version__
 from runevals.endpoints import judges_named
+from runevals.git_changes import changed_since
 from runevals.loading import Loaded
 from runevals.mcp_config import FILENAME
 from runevals.records import RunReport
@@ -35,7 +36,7 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
         return why
     if known is not None and not same_cases(loaded, known):
         return "the base's result is of other cases"
-    differing = git.changed_since(settings.repository, commit, _pathspecs(settings, loaded, known))
+    differing = changed_since(settings.repository, commit, _pathspecs(settings, loaded, known))
     if differing is None:
         return f"git cannot tell what changed since {commit[:7]}"
     if differing:

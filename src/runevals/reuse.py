@@ -20,7 +20,7 @@ def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion
     Only a complete result that is green by the gates of today stands for a run.
     """
     known = baseline.report
-    commit = None if known.run.commit is None else git.commit_of(settings.cwd, known.run.commit)
+    commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
     if commit is None or not known.complete:
         return "the base's result does not say of which commit here it is"
     why = changes_since(settings, loaded, commit, known)

@@ -70,9 +70,9 @@ class Moved:
 
 
 def _names(repository: Path) -> Iterator[str]:
-    listed = git.git(repository, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = git.files_of(repository)
     if listed is not None:
-        yield from sorted({name for name in listed.split("\0") if name and not name.startswith(".evals/")})
+        yield from sorted({name for name in listed if not name.startswith(".evals/")})
         return
     for folder, folders, files in os.walk(repository):
         folders[:] = sorted(set(folders) - _LEFT_OUT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.errors import WorldRefused
-from runevals.git import checked_out, commit_of, common_ancestor, fetched, file_at, merge_base
-from runevals.github.events import is_change, job_of, read_event
+from runevals.errors import InvalidSettings, WorldRefused
+from runevals.git import checked_out, commit_of, common_ancestor, fetched, file_at, merge_base, submodule_of
+from runevals.github.events import is_change, job_of, read_event, trusted_commit
 from runevals.settings import Told, config_of, repository_root
 from runevals.settings_file import BaseSide, SettingsFile, base_settings_file
 
@@ -20,19 +20,18 @@ def base_side(told: Told, ref: str | None = None) -> BaseSide | None:
     settings. Raises InvalidSuite for a settings file of the base that is broken.
     """
     cwd, environment, config = told.cwd, told.environment, config_of(told)
+    repository = repository_root(cwd)
     change = is_change(environment)
     if ref is not None:
-        commit = merge_base(cwd, ref)
-    elif change:
-        commit = _of_event(cwd, environment)
-    else:
+        _require_own_branches(repository, environment)
+    commit = merge_base(repository, ref) if ref is not None else _of_event(repository, environment)
+    if commit is None:
         return None
 
     def settings_of(known: str) -> SettingsFile | None:
         return base_settings_file(cwd, repository, config, lambda path: file_at(repository, known, path))
 
-    repository = repository_root(cwd)
-    fork = common_ancestor(cwd, commit)
+    fork = common_ancestor(repository, commit)
     return BaseSide(
         commit=commit,
         file=settings_of(commit),
@@ -41,15 +40,29 @@ def base_side(told: Told, ref: str | None = None) -> BaseSide | None:
     )
 
 
-def _of_event(cwd: Path, environment: Mapping[str, str]) -> str:
-    named = job_of(read_event(environment, *checked_out(cwd))).base
+def _require_own_branches(repository: Path, environment: Mapping[str, str]) -> None:
+    """Raises InvalidSettings for a submodule in CI: a change says which repository that is, with what branches."""
+    outer = submodule_of(repository) if environment.get("CI") else None
+    if outer is not None:
+        raise InvalidSettings(
+            f"{repository} is a submodule of {outer}: what its branches and commits are, the change itself can "
+            "choose, so nothing in it can be the base; check its repository out on its own"
+        )
+
+
+def _of_event(repository: Path, environment: Mapping[str, str]) -> str | None:
+    event = read_event(environment, *checked_out(repository))
+    named = job_of(event).base if is_change(environment) else trusted_commit(event)
+    if named is None and not is_change(environment):
+        return None
     if named is None:
         raise WorldRefused(
-            "this is a pull request, but its event (GITHUB_EVENT_PATH) does not say on which base; "
+            "this is a change, but its event (GITHUB_EVENT_PATH) does not say on which base; "
             "gates and baseline are read from there"
         )
-    commit = commit_of(cwd, named)
-    if commit is None and fetched(repository_root(cwd), named):
+    _require_own_branches(repository, environment)
+    commit = commit_of(repository, named)
+    if commit is None and fetched(repository, named):
         commit = named
     if commit is None:
         raise WorldRefused(

@@ -23,6 +23,7 @@ from runevals.settings import Settings, Told
 from runevals.settings_file import BaseSide
 from runevals.targets.environment import cleaned
 from runevals.urls import NotFetched, addresses, fetcher, inlined
+from runevals.worktree import worktree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,7 @@ def _place(settings: Settings, sources: _Sources) -> Iterator[Place]:
     if sources.side is None:
         yield Place(cwd=sources.folder, env=cleaned(settings.environment))
         return
-    with git.worktree(settings.repository, sources.side.commit) as checkout:
+    with worktree(settings.repository, sources.side.commit) as checkout:
         moved = rerooted(Told(cwd=settings.cwd, environment=settings.environment), checkout)
         yield Place(cwd=checkout / sources.folder, env=cleaned(moved.environment))
 

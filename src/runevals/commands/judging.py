@@ -33,6 +33,7 @@ from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
+from runevals.worktree import worktree
 
 AN_HOUR = timedelta(hours=1)
 HEAD = "head"
@@ -174,11 +175,11 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
         return None, "recorded answers cannot be asked again"
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
-        return git.common_ancestor(settings.cwd, side) or side, ""
+        return git.common_ancestor(settings.repository, side) or side, ""
     stored = baseline.report.run.commit
     if stored is None:
         return None, "the base's result does not say its commit"
-    commit = git.commit_of(settings.cwd, stored)
+    commit = git.commit_of(settings.repository, stored)
     return commit, "" if commit else "the base's commit is not here"
 
 
@@ -280,7 +281,7 @@ def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> 
 @contextmanager
 def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Settings]:
     """The settings that hold in a worktree of `commit`, gone afterwards."""
-    with git.worktree(settings.repository, commit) as checkout:
+    with worktree(settings.repository, commit) as checkout:
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")

@@ -12,7 +12,7 @@ from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
 from runevals.github.events import Job, job_of, read_event
 from runevals.records import Links
-from runevals.settings import Settings, input_of
+from runevals.settings import Settings, input_of, repository_root
 from runevals.settings_table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
@@ -54,7 +54,7 @@ class OnGitHub:
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
     """What the event asks for that started this job. Raises InvalidSettings."""
     mode = action_input("mode", inputs)
-    event = read_event(environment, *checked_out(workspace))
+    event = read_event(environment, *checked_out(repository_root(workspace)))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from runevals.git import git
+from runevals.git import branch_of, commit_of
 from runevals.records import Provenance
 from runevals.settings import Settings
 from runevals.settings_table import SETTINGS
@@ -17,8 +17,8 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
     """Of which commit a run here is, and with what it was told."""
     environment = settings.environment
     return Provenance(
-        commit=environment.get("GITHUB_SHA") or git(settings.cwd, "rev-parse", "HEAD"),
-        ref=environment.get("GITHUB_REF") or git(settings.cwd, "rev-parse", "--abbrev-ref", "HEAD"),
+        commit=environment.get("GITHUB_SHA") or commit_of(settings.repository, "HEAD"),
+        ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=told(settings),
         notices=notices,
     )

@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from runevals.commands.provenance import provenance
-from runevals.git import git
+from runevals.git import files_of
+from runevals.git_changes import changed_here
 from runevals.settings import Settings
 
 MOST_FILES = 10_000
@@ -57,17 +58,17 @@ def _runs_code(settings: Settings) -> bool:
 
 
 def _of_git(settings: Settings) -> Code:
-    differs = git(settings.cwd, "diff", "HEAD") or ""
-    return {"commit": provenance(settings, ()).commit, "differs": sha256(differs.encode()).hexdigest()}
+    changed = {name: _content(settings.repository / name) for name in changed_here(settings.repository)}
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(repr(changed).encode()).hexdigest()}
 
 
 def _loose(settings: Settings) -> Iterator[Path]:
     """The files that no commit has."""
-    listed = git(settings.repository, "ls-files", "-z", "--others", "--exclude-standard")
+    listed = files_of(settings.repository, tracked=False)
     if listed is None:
         yield from _walked(settings.cwd if settings.target is None else settings.target.base)
         return
-    for name in filter(None, listed.split("\0")):
+    for name in listed:
         if not _NO_PROGRAM.intersection(PurePath(name).parts):
             yield settings.repository / name
 

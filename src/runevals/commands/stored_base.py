@@ -52,7 +52,7 @@ def _wanted(settings: Settings, here: OnGitHub, api: Api) -> Wanted:
         workflow=here.workflow,
         artifact=here.artifact,
         commit=commit,
-        before=() if commit is None else git.commits_before(settings.cwd, commit, MOST_COMMITS),
+        before=() if commit is None else git.commits_before(settings.repository, commit, MOST_COMMITS),
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
         not_run=here.run,
     )
@@ -63,7 +63,7 @@ def _commit(settings: Settings, here: OnGitHub, api: Api) -> str | None:
     base, head = here.job.base, here.job.head
     if base is None or head is None or not here.job.forked:
         return base
-    return git.common_ancestor(settings.cwd, base) or merge_base(api, here.repository, base, head) or base
+    return git.common_ancestor(settings.repository, base) or merge_base(api, here.repository, base, head) or base
 
 
 def _nearest(api: Api, wanted: Wanted) -> StoredBase:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
 # They run with secrets and a token that can write, whoever made the change.
 PRIVILEGED = frozenset({"pull_request_target", "workflow_run"})
+# Their workflows and their code are of one commit, unless a step checks out another on purpose.
+OF_ONE_COMMIT = frozenset({"push", "schedule", "workflow_dispatch"})
 DEPENDABOT = "dependabot[bot]"
 
 Task = Literal["run", "comment", "refused"]
@@ -134,6 +136,18 @@ def read_event(environment: Mapping[str, str], head: str | None = None, parents:
         head=head,
         parents=parents,
     )
+
+
+def trusted_commit(event: Event) -> str | None:
+    """The commit whose workflow runs, where another one is checked out: what is there may be anybody's.
+
+    A comment, a review or a dispatch runs what the default branch says, with its secrets; a step can then check
+    out a change.
+    """
+    of_a_change = event.name in PULL_REQUEST_EVENTS or event.name in OF_ONE_COMMIT
+    if not event.name or of_a_change or event.head is None or event.head == event.sha:
+        return None
+    return event.sha or None
 
 
 def is_change(environment: Mapping[str, str]) -> bool:
