@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import Any
 import pytest
 
 from runevals.commands import call
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As under `nohup … &`: programs that the tests start would ignore it too, and could not be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
