@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
+import runevals
 from runevals.errors import TargetRefused
 from runevals.records import Conversation
 from runevals.targets.python import PythonTarget
@@ -93,4 +95,4 @@ def test_what_it_starts_cannot_read_our_requests(function):
 
 def test_its_imports_are_its_own(function):
     code = "def answer(prompt):\n import openai\n return openai.__file__"
-    assert "runevals" not in function(code).answer(ASKED).text
+    assert Path(runevals.__file__).parent not in Path(function(code).answer(ASKED).text).parents
