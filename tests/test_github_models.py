@@ -6,6 +6,7 @@ import pytest
 
 from runevals.errors import InvalidSettings
 from runevals.settings import Told, resolve
+from tests.ending import ended
 
 TARGET = "github-models:openai/gpt-4.1-mini"
 
@@ -64,4 +65,4 @@ def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, mon
     project.write("evals.json", suite)
     project.write("runevals.yaml", "target: {type: github-models}\n")
     code, _, err = runevals()
-    assert (code, "the github-models target has no model" in err) == (2, True), err
+    ended(code, 2, err, "the github-models target has no model")

@@ -7,6 +7,7 @@ import pytest
 from runevals.errors import InvalidSettings, InvalidSuite
 from runevals.settings import Told, resolve
 from runevals.settings_file import BaseSide, SettingsFile
+from tests.ending import ended
 from tests.json_server import Answer, json_server
 
 URL = "https://agent.example/chat"
@@ -139,7 +140,7 @@ def test_a_key_that_cannot_be_sent_is_told_without_it(project, runevals, monkeyp
     project.write("runevals.yaml", f"target: {{type: http, url: '{URL}', api_key_env: K}}\n")
     project.write("evals.json", SUITE)
     code, out, err = runevals()
-    assert (code, told in err) == (2, True), err
+    ended(code, 2, err, told)
     assert KEY not in out + err
 
 
@@ -164,10 +165,10 @@ def test_a_run_stops_where_the_endpoint_refuses(project, runevals):
     project.write("evals.json", SUITE)
     with json_server(lambda asked, n: Answer({"detail": "no"}, 401)) as server:
         code, _, err = runevals("--target", f"http:{server.url}")
-    assert (code, "the target refuses every call: 401" in err) == (3, True)
+    ended(code, 3, err, "the target refuses every call: 401")
 
 
 def test_a_target_that_is_none_lists_those_there_are(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals("--target", "htp:x")
-    assert (code, "http:URL" in err) == (2, True)
+    ended(code, 2, err, "http:URL")

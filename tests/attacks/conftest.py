@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 
 CASES = 12
 SECRETS = {
@@ -32,9 +33,7 @@ class Ran:
 
     def must(self, code: int, *words: str) -> None:
         """Fails with the whole output unless it ended so and said that."""
-        assert self.code == code, self.text
-        for word in words:
-            assert word in self.text, f"{word!r} is not in:\n{self.text}"
+        ended(self.code, code, self.text, *words)
 
 
 @pytest.fixture

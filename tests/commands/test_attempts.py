@@ -15,6 +15,7 @@ from collections import Counter
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.system.test_resume import without_times
 
 CASES = 30
@@ -111,7 +112,7 @@ def test_a_red_whose_reports_could_not_be_written_is_not_paid_for_again(job):
     job.says, blocked = "no", {"INPUT_OUTPUT_DIR": "blocked/results", "INPUT_MIN_PASS_RATE": "0.9"}
     (job.path / "blocked").write_text("a file, no folder")
     code, out = job.attempt(**blocked)
-    assert (code, "cannot write" in out) == (1, True), out
+    ended(code, 1, out, "cannot write")
     (job.path / "blocked").unlink()
     code, out = job.attempt(**blocked)
     assert (code, sum(job.asked.values())) == (1, 0), out
@@ -203,6 +204,6 @@ def test_a_folder_that_leads_elsewhere_is_refused(job, link, told, tmp_path_fact
     (job.path / link).parent.mkdir(exist_ok=True)
     (job.path / link).symlink_to(elsewhere)
     code, out = job.attempt()
-    assert (code, told in out) == (2, True), out
+    ended(code, 2, out, told)
     assert not list(elsewhere.iterdir())
     assert not job.asked

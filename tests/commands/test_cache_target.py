@@ -6,6 +6,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import SUITE
+from tests.ending import ended
 
 FLAGS = ["--target", "openai:tiny", "--cache-target", "-q"]
 PRICES = "prices: {tiny-2026-09: {input: 1, output: 2}}\n"
@@ -62,7 +63,7 @@ def test_where_nothing_is_cached_it_says_so(asked, runevals, monkeypatch, way):
     if way == "CI":
         monkeypatch.setenv("CI", "true")
     code, _, err = runevals(*FLAGS, *(["--cache", "none"] if way == "none" else []))
-    assert (code, "name a folder with --cache" in err) == (2, True)
+    ended(code, 2, err, "name a folder with --cache")
     assert not asked.server.requests
 
 
@@ -71,7 +72,7 @@ def test_answers_that_may_be_out_of_date_are_not_kept(asked, runevals, target):
     asked.write("agent.py", "def answer(prompt): return 'Paris'")
     asked.write("answers.jsonl", '{"case": "a", "output": "Paris"}\n')
     code, _, err = runevals("--target", target, "--cache-target")
-    assert (code, "keeps answers of openai targets only" in err) == (2, True)
+    ended(code, 2, err, "keeps answers of openai targets only")
 
 
 def test_copies_are_not_counted_twice_in_a_pooled_base(asked, runevals):

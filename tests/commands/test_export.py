@@ -9,6 +9,7 @@ import pytest
 from runevals.dialects import LoadOptions, load
 from runevals.schema_check import fits
 from tests.commands.test_run import ANSWERS, SUITE
+from tests.ending import ended
 
 FULL = {
     "schemaVersion": "1.2.0",
@@ -196,7 +197,7 @@ def test_a_suite_that_changed_since_is_not_filled_with_answers_to_other_question
     runevals(*RUN, "-o", "results.json")
     shop.write("evals.json", json.dumps(FULL).replace("How long can", "Why can"))
     code, _, err = runevals("report", "results.json", "-o", "later.json", "--format", "eval-document")
-    assert (code, "evals.json: pass is no longer what the run was of" in err) == (2, True)
+    ended(code, 2, err, "evals.json: pass is no longer what the run was of")
     (shop.path / "evals.json").unlink()
     assert "is not here" in runevals("report", "results.json", "-o", "a.json", "--format", "eval-document")[2]
 
@@ -292,10 +293,10 @@ def test_what_has_no_fields_in_the_format_is_refused_before_anything_is_run(proj
         "skills.json", {"id": "s", "skill": "echo", "input": {}, "expected": {"type": "exact", "value": 1}}
     )
     code, _, err = runevals("skills.json", "-o", "x.json", "--format", "eval-document")
-    assert (code, "holds cases for skills" in err) == (2, True)
+    ended(code, 2, err, "holds cases for skills")
     project.write("evals.json", SUITE)
     code, _, err = runevals("evals.json", "--target", "openai:x", "-o", "x.md", "--format", "eval-document")
-    assert (code, "name it with --output FILE.json" in err) == (2, True)
+    ended(code, 2, err, "name it with --output FILE.json")
     assert "x.json" not in project.files()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from runevals.commands.history import sparkline
 from tests.commands.test_run import AGENT, SUITE
+from tests.ending import ended
 from tests.reporters.test_html import Page
 
 
@@ -100,4 +101,4 @@ def test_a_link_is_a_path_whatever_a_file_is_called(runs, runevals, name):
 
 def test_a_page_is_named_like_one(runs, runevals):
     code, _, err = runevals("history", "--output", "history.txt")
-    assert (code, "name it FILE.html" in err) == (2, True)
+    ended(code, 2, err, "name it FILE.html")

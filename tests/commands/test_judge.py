@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.test_judge import verdict
 
 
@@ -118,7 +119,7 @@ def test_gold_that_cannot_be_used_is_told_with_its_place(project, runevals, play
     play(stars)
     project.write("gold.json", rows)
     code, _, err = runevals("judge", "calibrate", "gold.json")
-    assert (code, told in err) == (2, True), err
+    ended(code, 2, err, told)
 
 
 def test_an_honest_judge_is_raised_by_no_attack(project, runevals, play):
@@ -156,9 +157,9 @@ def test_a_judge_that_lets_the_bad_answer_pass_has_nothing_to_be_attacked(projec
 def test_only_what_asks_a_judge_can_be_attacked(project, runevals, play):
     play(stars)
     code, _, err = runevals("judge", "check", "--evaluator", "ExactMatch")
-    assert (code, "ExactMatch asks no judge" in err) == (2, True)
+    ended(code, 2, err, "ExactMatch asks no judge")
 
 
 def test_without_a_judge_it_says_how_to_name_one(project, runevals):
     code, _, err = runevals("judge", "check")
-    assert (code, "--judge-model" in err) == (2, True)
+    ended(code, 2, err, "--judge-model")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.test_judge import verdict
 
 ITEMS = [{"testId": key, "prompt": f"{key}?", "expected_response": "x"} for key in "abcd"]
@@ -94,7 +95,7 @@ def test_in_ci_and_where_asked_nothing_is_kept_nor_believed(judged, runevals, mo
     runevals("-q", "-o", "out.json", *flags)
     assert len(judged.server.requests) == 8
     code, _, err = runevals("cache-info", *flags)
-    assert (code, "nothing is cached here; name a folder with --cache" in err) == (2, True)
+    ended(code, 2, err, "nothing is cached here; name a folder with --cache")
 
 
 @pytest.mark.parametrize(
@@ -108,13 +109,13 @@ def test_in_ci_and_where_asked_nothing_is_kept_nor_believed(judged, runevals, mo
 def test_judges_that_are_written_wrongly_are_told(judged, runevals, written, told):
     judged.write("runevals.yaml", SETTINGS + written)
     code, _, err = runevals("validate")
-    assert (code, told in err) == (2, True), err
+    ended(code, 2, err, told)
 
 
 def test_one_model_cannot_be_named_for_several_judges(judged, runevals):
     judged.write("runevals.yaml", SETTINGS + "judges: [three, four]\n")
     code, _, err = runevals("--judge-model", "five")
-    assert (code, "judge_model names one model, but there are several judges" in err) == (2, True)
+    ended(code, 2, err, "judge_model names one model, but there are several judges")
 
 
 def test_settings_show_every_judge(judged, runevals):

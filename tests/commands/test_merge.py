@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.commands.conftest import items
+from tests.ending import ended
 from tests.page_server import page_server
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
@@ -82,12 +83,12 @@ def test_a_shard_without_cases_is_written_and_merged(zoo, runevals):
 
 def test_missing_parts_are_named(zoo, runevals, shards):
     code, _, err = runevals("merge", "1.json", "4.json")
-    assert (code, "of 4 shards, these are missing: 2, 3" in err) == (3, True)
+    ended(code, 3, err, "of 4 shards, these are missing: 2, 3")
 
 
 def test_a_part_that_is_there_twice_is_named(zoo, runevals, shards):
     code, _, err = runevals("merge", *shards, "2.json")
-    assert (code, "shard 2 of 4 is there twice" in err) == (2, True)
+    ended(code, 2, err, "shard 2 of 4 is there twice")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_shards_of_another_run_are_refused(zoo, runevals, shards, edit, what):
     edit(document["run"])
     zoo.write("3.json", document)
     code, _, err = runevals("merge", *shards)
-    assert (code, f"1.json and 3.json are not of one run: their {what} differ" in err) == (2, True)
+    ended(code, 2, err, f"1.json and 3.json are not of one run: their {what} differ")
 
 
 def test_a_part_that_asked_a_model_nothing_knows_less_of_it(zoo, runevals, shards):
@@ -129,23 +130,23 @@ def test_a_part_that_asked_a_model_nothing_knows_less_of_it(zoo, runevals, shard
     document["run"]["judge"]["detail"]["parameters"]["seed"] = 2
     zoo.write("4.json", document)
     code, _, err = runevals("merge", *shards)
-    assert (code, "4.json are not of one run: their judges differ" in err) == (2, True)
+    ended(code, 2, err, "4.json are not of one run: their judges differ")
 
 
 def test_a_document_of_another_version_or_of_a_whole_run_is_refused(zoo, runevals, shards):
     code, _, err = runevals("merge", "whole.json")
-    assert (code, "whole.json is no shard" in err) == (2, True)
+    ended(code, 2, err, "whole.json is no shard")
     document = zoo.document("3.json")
     document["tool"]["version"] = "0.0.1"
     zoo.write("3.json", document)
     code, _, err = runevals("merge", *shards)
-    assert (code, "was written by runevals 0.0.1" in err) == (2, True)
+    ended(code, 2, err, "was written by runevals 0.0.1")
 
 
 def test_a_shard_that_was_not_finished_is_refused(zoo, runevals, shards):
     zoo.write("3.json", {**zoo.document("3.json"), "complete": False})
     code, _, err = runevals("merge", *shards)
-    assert (code, "3.json is not complete" in err) == (3, True)
+    ended(code, 3, err, "3.json is not complete")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_shards_that_contradict_themselves_are_refused(zoo, runevals, shards, ed
         document["run"]["shard"] |= edit
         zoo.write(name, document)
     code, _, err = runevals("merge", *shards)
-    assert (code, told in err) == (2, True)
+    ended(code, 2, err, told)
 
 
 @pytest.mark.parametrize("edit", [[0, 0], [0, 99]], ids=["doubled", "outside"])
@@ -173,7 +174,7 @@ def test_cases_that_do_not_fit_their_plan_are_refused(zoo, runevals, shards, edi
     document["run"]["shard"]["positions"][:2] = edit
     zoo.write("1.json", document)
     code, _, err = runevals("merge", *shards)
-    assert (code, "do not have each case of their plan once" in err) == (2, True)
+    ended(code, 2, err, "do not have each case of their plan once")
 
 
 def test_a_part_fetches_only_what_its_own_cases_name(project, runevals):
@@ -206,9 +207,9 @@ def test_a_part_fetches_only_what_its_own_cases_name(project, runevals):
 
 def test_a_shard_is_no_base(zoo, runevals, shards):
     code, _, err = runevals("compare", "1.json", "whole.json")
-    assert (code, "1.json is shard 1 of 4" in err) == (2, True)
+    ended(code, 2, err, "1.json is shard 1 of 4")
     code, _, err = runevals("compare", "whole.json", "1.json")
-    assert (code, "1.json is shard 1 of 4" in err) == (2, True)
+    ended(code, 2, err, "1.json is shard 1 of 4")
 
 
 def test_filters_leave_out_the_same_cases_of_the_base(zoo, runevals, shards):
@@ -224,7 +225,7 @@ def test_filters_leave_out_the_same_cases_of_the_base(zoo, runevals, shards):
 def test_no_shard_is_overwritten(zoo, runevals, shards):
     before = zoo.document("2.json")
     code, _, err = runevals("merge", *shards, "-o", "./2.json")
-    assert (code, "2.json is one of the shards" in err) == (2, True)
+    ended(code, 2, err, "2.json is one of the shards")
     assert zoo.document("2.json") == before
 
 
@@ -236,7 +237,7 @@ def test_a_folder_of_shards_is_read_with_the_folders_in_it(zoo, runevals, shards
     assert text(zoo, "merged.json") == text(zoo, "whole.json")
     (zoo.path / "none").mkdir()
     code, _, err = runevals("merge", "none")
-    assert (code, "there is no results document (.json) in none" in err) == (2, True)
+    ended(code, 2, err, "there is no results document (.json) in none")
 
 
 def test_shards_may_differ_in_how_many_calls_they_make_at_once(zoo, runevals, shards):

@@ -9,6 +9,7 @@ import pytest
 
 from runevals.commands import COMMANDS, rewritten
 from tests.commands.test_run import AGENT, ANSWERS, SUITE
+from tests.ending import ended
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "action"])
@@ -71,7 +72,7 @@ def test_report_writes_a_document_in_other_formats(documents, project, runevals)
 def test_report_refuses_what_is_no_document(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals("report", "evals.json")
-    assert (code, "it has no format_version" in err) == (2, True)
+    ended(code, 2, err, "it has no format_version")
     assert runevals("report", "absent.json")[0] == 2
 
 
@@ -100,7 +101,7 @@ def test_evaluators_lists_and_explains(runevals):
     assert code == 0
     assert "harmonic mean" in out
     code, _, err = runevals("evaluators", "Relevence")
-    assert (code, "did you mean 'Relevance'" in err) == (2, True)
+    ended(code, 2, err, "did you mean 'Relevance'")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_every_schema_is_listed_and_printed_and_is_one(runevals):
         assert code == 0
         jsonschema.Draft202012Validator.check_schema(json.loads(printed))
     code, _, err = runevals("schema", "setings")
-    assert (code, "did you mean 'settings'?" in err) == (2, True)
+    ended(code, 2, err, "did you mean 'settings'?")
 
 
 def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.system.test_resume import without_times
 
 PROMPT = """model: openai/gpt-4o-mini
@@ -93,13 +94,14 @@ def test_a_target_without_a_model_needs_files_that_name_one(project, runevals, s
     project.write("a.prompt.yml", PROMPT.partition("\n")[2])
     project.write("runevals.yaml", "target: {type: openai}\n")
     code, _, err = runevals("a.prompt.yml")
-    assert (code, "the openai target has no model" in err, server.requests) == (2, True, [])
+    ended(code, 2, err, "the openai target has no model")
+    assert not server.requests
 
 
 def test_a_plan_names_the_target_that_the_files_bring(project, runevals):
     project.write("capitals.prompt.yml", PROMPT)
     code, out, _ = runevals("plan", "capitals.prompt.yml")
-    assert (code, "target      openai: 2 calls" in out) == (0, True)
+    ended(code, 0, out, "target      openai: 2 calls")
 
 
 def test_a_program_is_given_all_messages(project, runevals):
@@ -120,7 +122,7 @@ def test_a_folder_passes_over_prompts_without_test_data(project, runevals, serve
     project.write("prompts/capitals.prompt.yml", PROMPT)
     project.write("prompts/plain.prompt.yml", "messages:\n  - {role: user, content: Hi}\n")
     code, out, _ = runevals("validate", "prompts")
-    assert (code, "passed over, as it is no suite: prompts/plain.prompt.yml" in out) == (0, True)
+    ended(code, 0, out, "passed over, as it is no suite: prompts/plain.prompt.yml")
 
 
 def test_a_rewritten_prompt_is_compared_and_not_taken_for_an_edited_case(project, runevals, server):
@@ -184,4 +186,4 @@ def test_shards_of_other_parameters_are_of_another_run(project, runevals, server
         project.write("runevals.yaml", f"target: {{type: openai, parameters: {{seed: {seed}}}}}\n")
         assert runevals("a.prompt.yml", "--shard", f"{part}/2", "-q", "-o", f"{part}.json")[0] == 0
     code, _, err = runevals("merge", "1.json", "2.json")
-    assert (code, "are not of one run: their targets differ" in err) == (2, True)
+    ended(code, 2, err, "are not of one run: their targets differ")

@@ -11,6 +11,7 @@ import yaml
 
 from runevals.pattern_redaction import PatternRedactor
 from runevals.sandbox import Sandbox
+from tests.ending import ended
 
 CARD = "4111 1111 1111 1111"
 PATTERN = r"\b(?:\d{4} ){3}\d{4}\b"
@@ -120,7 +121,7 @@ def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, r
 def test_a_pattern_that_cannot_be_used_stops_the_run_and_nothing_is_written(told, project, runevals, pattern, why):
     outputs = told(pattern)
     code, _, err = runevals(*outputs)
-    assert (code, "redact.patterns: " in err, why in err) == (2, True, True), err
+    ended(code, 2, err, "redact.patterns: ", why)
     assert not set(REPORTS) & set(project.files())
 
 
@@ -168,7 +169,7 @@ def test_cases_stay_apart(told, project, runevals):
     told("^[ab]$")
     project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
     code, _, err = runevals("-o", "out.json")
-    assert (code, "keys of several cases the same" in err) == (2, True)
+    ended(code, 2, err, "keys of several cases the same")
     assert "asked" not in project.files()  # nothing was paid for
 
 

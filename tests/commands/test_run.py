@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 
 SUITE = {
     "schemaVersion": "1.2.0",
@@ -75,7 +76,7 @@ def test_without_a_suite_it_ends_at_once_and_creates_nothing(project, runevals):
 
 def test_a_pattern_that_matches_nothing_is_an_error(project, runevals):
     code, _, err = runevals("--prompts-file", "evals/*.json")
-    assert (code, "evals/*.json: there is no such file" in err) == (2, True)
+    ended(code, 2, err, "evals/*.json: there is no such file")
 
 
 def test_without_a_target_it_shows_the_shortest_ways(project, runevals):
@@ -179,7 +180,7 @@ def test_the_suite_suggested_where_there_is_none_runs(project, runevals):
 
 def test_counts_of_prompts_and_expected_must_agree(project, runevals):
     code, _, err = runevals("--prompts", "a", "b", "--expected", "c")
-    assert (code, "--expected has 1 texts for 2 of --prompts" in err) == (2, True)
+    ended(code, 2, err, "--expected has 1 texts for 2 of --prompts")
 
 
 def test_a_worse_answer_is_red_and_a_better_one_green(project, runevals):
@@ -212,7 +213,7 @@ def test_filters_choose_cases(project, runevals):
         runevals("--target", "recorded:answers.jsonl", "-o", "out.json", *words)
         assert [case["key"] for case in project.document()["cases"]] == keys
     code, _, err = runevals("--target", "recorded:answers.jsonl", "--category", "asia")
-    assert (code, "no case of 2 is left by --category asia (categories: eu)" in err) == (2, True)
+    ended(code, 2, err, "no case of 2 is left by --category asia (categories: eu)")
 
 
 def test_a_thread_is_one_conversation_and_breaks_with_its_first_missing_answer(project, runevals):
@@ -236,7 +237,7 @@ def test_recorded_responses_of_the_suite_are_scored_without_a_target(project, ru
     assert (code, [case["status"] for case in project.document()["cases"]]) == (0, ["passed", "failed"])
     project.write("scored.json", {**SUITE, "items": [items[0], SUITE["items"][1]]})
     code, _, err = runevals("--evaluate-only", "scored.json")
-    assert (code, "has no response to score" in err) == (2, True)
+    ended(code, 2, err, "has no response to score")
 
 
 def test_a_judge_that_is_asked_for_but_not_configured_is_told_before_the_run(project, runevals):
@@ -316,7 +317,7 @@ def test_an_unwritable_output_is_told_before_anything_runs(project, runevals):
     project.write("answers.jsonl", ANSWERS)
     project.write("blocked", "a file, not a folder")
     code, _, err = runevals("--target", "recorded:answers.jsonl", "-o", "blocked/out.json")
-    assert (code, "--output blocked/out.json cannot be written" in err) == (2, True)
+    ended(code, 2, err, "--output blocked/out.json cannot be written")
     assert project.files() == ["answers.jsonl", "blocked", "evals.json"]
 
 
@@ -382,7 +383,7 @@ def test_a_key_alone_keeps_no_command_from_its_work(answered, runevals, monkeypa
     for words in (["validate"], ["plan"], ["settings"]):
         assert runevals(*words)[0] == 0
     code, _, err = runevals()
-    assert (code, "runevals --target openai:" in err) == (2, True)
+    ended(code, 2, err, "runevals --target openai:")
 
 
 def test_a_suite_key_cannot_command_the_runner_from_an_error(project, runevals, monkeypatch):
@@ -504,7 +505,7 @@ def test_a_suite_that_is_a_link_out_of_the_repository_is_refused(project, runeva
     (project.path / "evals.json").symlink_to(outside)
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl")
-    assert (code, "leads out of the repository by a link" in err) == (2, True), err
+    ended(code, 2, err, "leads out of the repository by a link")
     code, _, err = runevals("validate", outside)
     assert code == 0, err
 
@@ -521,7 +522,7 @@ def test_a_single_sample_is_a_sample(project, runevals, name):
     assert (case["key"], case["status"]) == ("s", "failed")
     project.write(name, {**sample, "assertions": [{"type": "contain", "value": "x"}]})
     code, _, err = runevals("validate", name)
-    assert (code, "did you mean 'contains'" in err, f"{name}:" in err) == (2, True, True)
+    ended(code, 2, err, "did you mean 'contains'", f"{name}:")
 
 
 @pytest.mark.parametrize("url", ["http://localhost:abc/v1", "http://[::1/v1"])
@@ -530,7 +531,7 @@ def test_an_address_that_is_none_is_told(project, runevals, monkeypatch, url):
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     code, _, err = runevals("--target", "openai:gpt-5-mini")
-    assert (code, "cannot be read" in err, "OPENAI_BASE_URL" in err) == (2, True, True)
+    ended(code, 2, err, "cannot be read", "OPENAI_BASE_URL")
 
 
 @pytest.mark.parametrize("command", ["run", "doctor"])
@@ -539,7 +540,7 @@ def test_an_address_without_a_scheme_is_told_before_the_run(project, runevals, m
     monkeypatch.setenv("OPENAI_BASE_URL", "127.0.0.1:9200")
     code, out, err = runevals(command, "--target", "openai:tiny")
     told = "OPENAI_BASE_URL: '127.0.0.1:9200' must begin with http:// or https://"
-    assert (code, told in out + err) == (2, True)
+    ended(code, 2, out + err, told)
     assert not (project.path / ".evals").exists()
 
 
@@ -570,7 +571,7 @@ def test_a_target_that_is_not_there_is_told_before_the_run(project, runevals, ta
     project.write("evals.json", SUITE)
     project.write("agent.py", AGENT)
     code, _, err = runevals("--target", target)
-    assert (code, told in err) == (2, True), err
+    ended(code, 2, err, told)
     assert not (project.path / ".evals").exists()
 
 
@@ -593,7 +594,7 @@ def test_a_module_that_cannot_be_loaded_is_told_without_our_internals(project, r
 def test_a_mistyped_command_or_path_gets_the_nearest(project, runevals, words, told):
     project.write("evals/good.json", SUITE)
     code, _, err = runevals(*words)
-    assert (code, told in err) == (2, True), err
+    ended(code, 2, err, told)
 
 
 def test_a_file_may_be_called_nearly_as_a_command(project, runevals):
@@ -608,7 +609,7 @@ def test_flags_that_say_opposite_things_are_refused(project, runevals, flags):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl", *flags)
-    assert (code, "say opposite things" in err) == (2, True)
+    ended(code, 2, err, "say opposite things")
 
 
 def test_the_page_says_how_to_run_a_case_again_with_the_settings_it_had(project, runevals):
@@ -627,7 +628,7 @@ def test_suites_by_other_names_are_named_where_none_is_found(project, runevals):
     project.write("package.json", {"name": "x"})
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl")
-    assert (code, "no suite found" in err) == (2, True)
+    ended(code, 2, err, "no suite found")
     assert "These look like suites: checks/mine.json. Run one: runevals checks/mine.json" in err
 
 
@@ -635,4 +636,4 @@ def test_a_filter_that_leaves_nothing_lists_the_keys(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl", "--filter", "ZZZ")
-    assert (code, "keys: a, b)" in err) == (2, True)
+    ended(code, 2, err, "keys: a, b)")

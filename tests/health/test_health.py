@@ -10,6 +10,7 @@ import pytest
 from runevals.commands import validate
 from runevals.health import duplicates, history, labels, rubrics
 from tests.commands.test_run import SUITE
+from tests.ending import ended
 from tests.health.test_history import WORDS
 
 
@@ -244,7 +245,7 @@ def test_it_changes_nothing_for_a_suite_with_errors(project, runevals):
 def test_results_without_health_are_refused(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals("validate", "--results", ".")
-    assert (code, "--results is for --health" in err) == (2, True)
+    ended(code, 2, err, "--results is for --health")
 
 
 def test_names_that_move_the_cursor_are_shown_as_escapes(project, runevals):

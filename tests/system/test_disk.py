@@ -15,6 +15,7 @@ from collections import Counter
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.system.test_resume import without_times
 
 CASES = 40
@@ -175,7 +176,7 @@ def test_a_journal_that_rots_changes_no_result(paid, runevals, killed, rot):
 def test_what_a_run_was_told_that_rots_is_named(paid, runevals, killed, content):
     (killed / "told.json").write_bytes(content)
     code, _, err = runevals("run", "--resume", "-q")
-    assert (code, "told.json cannot be read" in err) == (2, True), err
+    ended(code, 2, err, "told.json cannot be read")
 
 
 def test_a_journal_of_another_make_is_put_aside(paid, runevals, killed):
@@ -187,5 +188,5 @@ def test_a_journal_of_another_make_is_put_aside(paid, runevals, killed):
         planted.execute("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END")
     planted.close()
     code, _, err = runevals("run", "--resume", "-q")
-    assert (code, "it has tables of another make" in err) == (0, True), err
+    ended(code, 0, err, "it has tables of another make")
     assert without_times(paid.document()) == without_times(paid.document("whole.json"))

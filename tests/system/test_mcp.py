@@ -15,6 +15,7 @@ import pytest
 from runevals.mcp_config import claiming, read_servers
 from runevals.mcp_servers import McpServers, Place
 from runevals.urls import NotFetched
+from tests.ending import ended
 from tests.page_server import page_server
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
@@ -215,10 +216,10 @@ def test_a_configuration_can_be_named_and_its_servers_run_in_its_folder(project,
     assert runevals("-q", "-o", "out.json", "--mcp-config", "tools/mcp.json")[0] == 0
     assert outputs(project) == {"a": "text of https://docs.example.com/a"}
     code, _, err = runevals("-q", "--mcp-config", "mpc.json")
-    assert (code, "--mcp-config: there is no file mpc.json" in err) == (2, True)
+    ended(code, 2, err, "--mcp-config: there is no file mpc.json")
     project.write(".mcp.json", {"mcpServers": {"docs": {"urlPatterns": ["a"], "fetchTool": {"name": "f"}}}})
     code, _, err = runevals("-q")
-    assert (code, ".mcp.json:3" in err, "command" in err) == (2, True, True)
+    ended(code, 2, err, ".mcp.json:3", "command")
 
 
 @pytest.fixture

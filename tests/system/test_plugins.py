@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ending import ended
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 
 
@@ -55,7 +57,7 @@ def test_the_example_adds_an_evaluator_and_a_reporter(installed, project):
 def test_it_is_listed_and_explained(installed, project):
     assert "no_shouting" in runevals("evaluators", cwd=project, path=installed)[1]
     code, out, _ = runevals("evaluators", "no_shouting", cwd=project, path=installed)
-    assert (code, "most: whole number = 1" in out) == (0, True)
+    ended(code, 0, out, "most: whole number = 1")
     assert "no_shouting" not in runevals("evaluators", "--markdown", cwd=project, path=installed)[1]
 
 
@@ -66,12 +68,12 @@ def test_eval_samples_name_it_as_an_assertion(installed, project):
     sample["assertions"][0]["most"] = -1
     (project / "samples.json").write_text(json.dumps([sample]))
     code, _, err = runevals("validate", "samples.json", cwd=project, path=installed)
-    assert (code, "most is -1; it must not be negative" in err) == (2, True)
+    ended(code, 2, err, "most is -1; it must not be negative")
 
 
 def test_without_the_package_its_names_are_unknown(project, tmp_path):
     code, _, err = runevals("validate", cwd=project, path=tmp_path)
-    assert (code, "there is no evaluator 'no_shouting'" in err) == (2, True)
+    ended(code, 2, err, "there is no evaluator 'no_shouting'")
 
 
 SHOUT = """
@@ -120,7 +122,7 @@ def test_two_packages_with_one_name_are_told_apart(project, tmp_path):
     )
     package(place, "runevals.evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "shout"), name="another")
     code, _, err = runevals("validate", cwd=project, path=place)
-    assert (code, "another 1.0" in err and "other 1.0" in err) == (2, True)
+    ended(code, 2, err, "another 1.0", "other 1.0")
 
 
 def test_a_dialect_reads_its_files_after_ours(project, tmp_path):
@@ -138,7 +140,7 @@ def load(source, options):
     place = package(tmp_path / "site", "runevals.dialects", "lines = MODULE", code)
     (project / "lines.yaml").write_text("lines: [One?, Two?]\n")
     code, out, err = runevals("validate", "lines.yaml", cwd=project, path=place)
-    assert (code, "2 cases, 2 checks (lines)" in out) == (0, True), err
+    ended(code, 0, out + err, "2 cases, 2 checks (lines)")
 
 
 TARGET = """
@@ -175,9 +177,9 @@ def test_a_target_answers(project, tmp_path):
     assert document["run"]["target"]["type"] == "echo"
     (project / "runevals.yaml").write_text(settings.replace("prefix", "prefiks"))
     code, _, err = runevals("rows.json", cwd=project, path=place)
-    assert (code, "target.options: echo takes 'prefix'" in err) == (2, True)
+    ended(code, 2, err, "target.options: echo takes 'prefix'")
     code, _, err = runevals("rows.json", "--target", "plugin:ehco", cwd=project, path=place)
-    assert (code, "no target plugin 'ehco'; did you mean 'echo'?" in err) == (2, True)
+    ended(code, 2, err, "no target plugin 'ehco'; did you mean 'echo'?")
 
 
 def test_a_reporter_that_crashes_is_named(project, tmp_path):
