@@ -39,3 +39,15 @@ def test_each_of_the_six_pages_has_a_picture_that_can_be_made_again():
         for picture in pictures:
             assert (ROOT / "docs" / picture).stat().st_size < 120_000
             assert f'"{picture.removesuffix(".png")}": of_' in maker
+
+
+def test_the_first_command_works_in_the_checkout_one_stands_in():
+    first, _, _ = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n```sh\n")
+    assert first.endswith("<!-- ci: setup, exit 0 -->")  # which CI executes
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_fetches_the_repository_from_an_address(page):
+    """It is not published yet, so that there is none."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert not re.search(r"git clone \S*://|git\+\w+://", text)
