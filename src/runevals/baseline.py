@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,14 +74,14 @@ def require_whole(report: RunReport, shown: str) -> None:
 
 def _committed(path: Path, settings: Settings) -> bool:
     """Whether a change could have written this file: then only the base's own counts."""
-    return path.is_file() and path.is_relative_to(settings.repository) and git.tracked(settings.repository, path)
+    return path.is_file() and git.committed(settings.repository, path)
 
 
 def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     """The document as it is committed on the base, whatever the change made of it."""
     content = None
-    if path.is_relative_to(settings.repository):
-        relative = path.relative_to(settings.repository).as_posix()
+    relative = os.path.relpath(path, settings.repository).replace(os.sep, "/")
+    if not relative.startswith("../"):
         content = git.file_at(settings.repository, side.commit, relative)
     if content is None and settings.baseline_named:
         raise InvalidSettings(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from runevals.files import created, opened, refuse_links, write_whole
+from runevals.files import created, opened, refuse_links, remove_files, write_whole
 
 T = TypeVar("T")
 
@@ -23,7 +23,9 @@ FILENAME = "answers-1.sqlite"
 _BESIDE = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
 _ASIDE = "answers-1.broken"
 _IGNORE = ".gitignore"
-FILES = (FILENAME, *_BESIDE, _ASIDE, _IGNORE)
+# We never leave one: SQLite would roll it back, and delete whatever file it names.
+_ROLLBACK = f"{FILENAME}-journal"
+FILES = (FILENAME, *_BESIDE, _ROLLBACK, _ASIDE, _IGNORE)
 WAIT_S = 30.0  # for another process that is writing
 _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
@@ -87,10 +89,7 @@ class Cache:
         """Forgets everything → how many answers that were, None where nobody knows."""
         answers = self.info().answers
         self.close()
-        with opened(self.path.parent) as folder:
-            for name in (FILENAME, *_BESIDE):
-                with suppress(FileNotFoundError):
-                    os.unlink(name, dir_fd=folder)
+        remove_files(self.path.parent, (FILENAME, *_BESIDE, _ROLLBACK))
         return answers
 
     def close(self) -> None:
@@ -144,9 +143,7 @@ class Cache:
         try:
             with opened(self.path.parent) as folder:
                 os.replace(FILENAME, _ASIDE, src_dir_fd=folder, dst_dir_fd=folder)
-                for name in _BESIDE:
-                    with suppress(FileNotFoundError):
-                        os.unlink(name, dir_fd=folder)
+            remove_files(self.path.parent, _BESIDE)
             self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {_ASIDE}")
             return work(self._connection())
         except (sqlite3.Error, OSError) as second:
@@ -168,6 +165,7 @@ class Cache:
             if created(folder / _IGNORE):
                 write_whole(folder / _IGNORE, "*\n")
             refuse_links(folder, FILES)
+            remove_files(folder, [_ROLLBACK])
             made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
             made.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
             try:

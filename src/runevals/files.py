@@ -37,7 +37,10 @@ class NotOurs(OSError):
 
 
 def require_no_link(*paths: Path) -> None:
-    """Raises InvalidSettings where one of these files, which need not be there, is a link or lies behind one."""
+    """Raises InvalidSettings where one of these files, which need not be there, is a link or lies behind one.
+
+    Outside the repository, only the file itself must be none.
+    """
     for path in paths:
         try:
             refuse_links(path.parent, [path.name])
@@ -109,7 +112,10 @@ def _below(folder: int, name: str, at: Path, *, make: bool) -> int:
 def _unchecked(path: Path) -> Path:
     """The beginning of a path in which links may be: up to the repository that we are in, else all of it."""
     here = Path.cwd()
-    repository = next((above for above in (here, *here.parents) if os.path.lexists(above / ".git")), here)
+    # The outermost, if one is in another: a submodule's links are not its own only.
+    repository = next(
+        (above for above in reversed((here, *here.parents)) if os.path.lexists(above / ".git")), here
+    )
     if path.is_relative_to(repository):
         return repository
     for above in reversed((path, *path.parents)):
@@ -198,8 +204,9 @@ def created(path: Path) -> bool:
 
 def open_for_lock(path: Path) -> int:
     """A descriptor of this file, which is made but never emptied. Raises OSError."""
+    never_wait = getattr(os, "O_NONBLOCK", 0)  # for whoever may read a pipe of that name
     with opened(path.parent) as folder:
-        return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK, 0o644, dir_fd=folder)
+        return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK | never_wait, 0o644, dir_fd=folder)
 
 
 def marked(path: Path, mark: str) -> list[str]:
@@ -221,15 +228,22 @@ def marked(path: Path, mark: str) -> list[str]:
     return found
 
 
+def remove_files(path: Path, names: Iterable[str]) -> None:
+    """Removes the files of these names from a folder, as far as they are there. Raises OSError."""
+    with opened(path) as folder:
+        for name in names:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+
+
 def remove(path: Path, names: Iterable[str]) -> None:
     """Removes the files of these names from a folder, and the folder if nothing else is in it.
 
     What cannot be removed stays.
     """
-    with suppress(OSError), opened(path) as folder:
-        for name in names:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=folder)
+    for name in names:
+        with suppress(OSError):
+            remove_files(path, [name])
     with suppress(OSError), opened(path.parent) as above:
         os.rmdir(path.name, dir_fd=above)
 

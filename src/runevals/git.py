@@ -8,16 +8,15 @@ repository's configuration name.
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from runevals.errors import InvalidSettings
+from runevals.errors import InvalidSettings, WorldRefused
 
 # A repository's own configuration must not start programs of its choice.
 _QUIET = (
@@ -30,21 +29,28 @@ _QUIET = (
     *("-c", "submodule.recurse=false"),
 )
 TIMEOUT_S = 120.0
-MOST_LINKS = 10
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,39}")
 _SUFFIX = re.compile(r"[\^~:]|@\{")  # where the name of a ref ends and the way from it begins
 # What git and its helpers for a network need of our environment: no key of a target, no token of a job.
 _VARIABLES = frozenset(
     {"HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DEVELOPER_DIR"}
+    | {"SUDO_UID", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
     | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SYSTEMROOT", "PATHEXT", "USERPROFILE", "APPDATA"}
 )
+# Of these, none that leads into a checkout: its configuration and programs would be the change's.
+_PATHS = frozenset({"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSH", "GIT_ASKPASS"})
+_PATHS |= {"SSH_ASKPASS", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
 _FAMILIES = ("LC_", "XDG_", "SSL_CERT_", "GIT_CONFIG_", "GIT_SSH", "GIT_SSL_", "GIT_ASKPASS", "GIT_PROXY_")
 LINK, FILE, SUBMODULE = "120000", "100", "160000"  # how the modes of git's entries begin
 
 
 class NoRepository(Exception):
     """There is no repository that git would work with, and why."""
+
+
+class Unreadable(NoRepository):
+    """There is one, but git does not work with it, or there is no git."""
 
 
 def git(repository: Path, *arguments: str) -> str | None:
@@ -57,22 +63,34 @@ def git(repository: Path, *arguments: str) -> str | None:
     return None if output is None else output.decode("utf-8", "backslashreplace").strip()
 
 
-def printed(repository: Path, arguments: Iterable[str], settings: Mapping[str, str] | None = None) -> bytes | None:
-    """The same as bytes; `settings` are git's own, for this call."""
+def names(repository: Path, *arguments: str) -> list[str] | None:
+    """The names that `git … -z` lists, whatever bytes they are of; None where it fails or there is none."""
+    output = printed(repository, arguments)
+    return None if output is None else [name for name in os.fsdecode(output).split("\0") if name]
+
+
+def printed(
+    repository: Path,
+    arguments: Iterable[str],
+    *,
+    settings: Mapping[str, str] | None = None,
+    given: bytes = b"",
+) -> bytes | None:
+    """The same as bytes; `settings` are git's own, for this call, and `given` is what it reads."""
     root = repository.resolve()
     try:
         explicit = (f"--git-dir={_git_dir(root)}", f"--work-tree={root}")
     except NoRepository:
         return None
-    done = _started(root, (*explicit, *arguments), settings or {})
+    done = _started(root, (*explicit, *arguments), settings or {}, given)
     return done.stdout if done is not None and done.returncode == 0 else None
 
 
 def _started(
-    root: Path, arguments: Iterable[str], settings: Mapping[str, str]
+    root: Path, arguments: Iterable[str], settings: Mapping[str, str], given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes] | None:
     """git, run in `root` with these settings beside its own; None where there is none, or it takes too long."""
-    folders = os.pathsep.join(_folders_of_programs(root))
+    folders = _apart(os.environ.get("PATH", os.defpath), root)
     program = shutil.which("git", path=folders)
     if program is None:
         return None
@@ -81,7 +99,7 @@ def _started(
             [program, *_QUIET, *arguments],
             cwd=root,
             env=_environment(root, settings) | {"PATH": folders},
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
@@ -94,7 +112,8 @@ def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
     known = {
         name: value
         for name, value in os.environ.items()
-        if name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES)
+        if (name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES))
+        and (name not in _PATHS or _apart(value, root))
     }
     count = int(number) if (number := known.get("GIT_CONFIG_COUNT", "0")).isdecimal() else 0
     for place, (key, value) in enumerate(settings.items(), count):
@@ -104,16 +123,17 @@ def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
         "GIT_CEILING_DIRECTORIES": str(root.parent),
         "GIT_OPTIONAL_LOCKS": "0",  # to ask changes nothing
         "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
         "GIT_GRAFT_FILE": os.devnull,
     }
 
 
-def _folders_of_programs(root: Path) -> list[str]:
-    """Those of PATH that nothing of a checkout is in: neither of this one, nor of the one that we are in."""
+def _apart(paths: str, root: Path) -> str:
+    """What of a list of paths nothing of a checkout is in: neither of this one, nor of the one that we are in."""
     here = Path.cwd()
     ours = here if os.path.lexists(here / ".git") else _around(here) or here
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return [name for name in folders if Path(name).is_absolute() and not _is_in(Path(name), (root, ours))]
+    named = [path for path in paths.split(os.pathsep) if Path(path).is_absolute()]
+    return os.pathsep.join(path for path in named if not _is_in(Path(path), (root, ours)))
 
 
 def _is_in(path: Path, folders: Iterable[Path]) -> bool:
@@ -131,26 +151,23 @@ def _git_dir(root: Path) -> Path:
         raise NoRepository(f"{root} is no git repository")
     done = _started(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
-        raise NoRepository("git cannot be run")
+        raise Unreadable("git cannot be run")
     if done.returncode != 0:
-        raise NoRepository(done.stderr.decode("utf-8", "replace").strip().partition("\n")[0])
+        why = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise (NoRepository if "not a git repository" in why else Unreadable)(why)
     git_dir = Path(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
     _require_apart(root, git_dir)
     return git_dir
 
 
 def _require_apart(root: Path, git_dir: Path) -> None:
-    """Raises InvalidSettings where a repository is made of what a commit of the one around it can bring along.
-
-    git puts nothing that is named `.git` into a work tree, so what lies below such a folder is of no commit.
-    """
+    """Raises InvalidSettings where a repository is made of files of the one around it: a commit brought it."""
     outer = _around(root)
     if outer is None:
         return
-    among = [folder for folder in (root, outer) if _is_among_files(git_dir, folder)]
-    planted = bool(among) and _common_dir(outer) != _common_dir_of(git_dir)  # else: a worktree beside a bare one
     entries = _entries_below(outer, root)
-    if planted or (entries and not entries[0].startswith(SUBMODULE)):
+    submodule = bool(entries) and entries[0].startswith(SUBMODULE)
+    if (entries and not submodule) or (git_dir.is_relative_to(outer) and _entries_below(outer, git_dir)):
         raise InvalidSettings(
             f"{root / '.git'} makes a repository of files that belong to the one around it, {outer}; git is not "
             "run there: remove it"
@@ -161,30 +178,10 @@ def _around(root: Path) -> Path | None:
     return next((folder for folder in root.parents if os.path.lexists(folder / ".git")), None)
 
 
-def _is_among_files(git_dir: Path, folder: Path) -> bool:
-    return git_dir.is_relative_to(folder) and ".git" not in git_dir.relative_to(folder).parts
-
-
-def _common_dir(root: Path) -> Path | None:
-    with suppress(NoRepository):
-        return _common_dir_of(_git_dir(root))
-    return None
-
-
-def _common_dir_of(git_dir: Path) -> Path:
-    """Of a worktree, the repository that it is one of."""
-    try:
-        named = (git_dir / "commondir").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return git_dir
-    return Path(os.path.realpath(git_dir / named))
-
-
 def _entries_below(repository: Path, folder: Path) -> list[str]:
     """What a repository has of this folder in its index, as git lists it."""
-    named = folder.relative_to(repository).as_posix()
-    listed = git(repository, "ls-files", "-z", "--stage", "--", f":(top,literal){named}")
-    return listed.split("\0") if listed else []
+    named = f":(top,literal){folder.relative_to(repository).as_posix()}"
+    return names(repository, "ls-files", "-z", "--stage", "--", named) or []
 
 
 def submodule_of(repository: Path) -> Path | None:
@@ -194,6 +191,16 @@ def submodule_of(repository: Path) -> Path | None:
     if outer is None:
         return None
     return outer if any(entry.startswith(SUBMODULE) for entry in _entries_below(outer, root)) else None
+
+
+def why_unreadable(repository: Path) -> str | None:
+    """Why git does not work with the repository that is here (it may be another user's); None where none is."""
+    with suppress(NoRepository):
+        try:
+            _git_dir(repository.resolve())
+        except Unreadable as why:
+            return str(why)
+    return None
 
 
 def why_none(repository: Path) -> str | None:
@@ -243,18 +250,35 @@ def commits_before(repository: Path, commit: str, most: int) -> tuple[str, ...]:
 def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none.
 
-    Links are followed within the commit, never through the work tree.
+    Links are followed within the commit, never through the work tree. Raises WorldRefused where that cannot be
+    known: the commit is not here whole, or a submodule is on the way.
     """
-    for _ in range(MOST_LINKS):
-        listed = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", path)
-        if not listed:
-            return None
-        content = printed(repository, ("cat-file", "blob", f"{commit}:{path}"))
-        if content is None or not listed.startswith(f"{LINK} "):
-            return content
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), content.decode("utf-8", "replace")))
-        if path.startswith(("/", "../")):
-            return None
+    asked = f"{commit}:{path}"
+    output = None
+    if "\n" not in path:
+        words = ("cat-file", "--batch", "--follow-symlinks")
+        output = printed(repository, words, given=os.fsencode(asked) + b"\n")
+    if output is None:
+        raise WorldRefused(
+            f"git cannot read {path} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
+        )
+    told, _, content = output.partition(b"\n")
+    _, _, kind = told.partition(b" ")
+    if kind.startswith(b"blob "):
+        return content[: int(kind.split()[1])]
+    if told.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
+        raise WorldRefused(
+            f"{path} of {commit[:7]} lies in the submodule {submodule}, whose files are not that commit's"
+        )
+    return None
+
+
+def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
+    """The submodule of a commit that is on the way to a path."""
+    for above in reversed(PurePosixPath(path).parents):
+        listed = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
+        if str(above) != "." and (listed or "").startswith(SUBMODULE):
+            return str(above)
     return None
 
 
@@ -266,15 +290,40 @@ def fetched(repository: Path, commit: str) -> bool:
     return commit_of(repository, commit) is not None
 
 
-def tracked(repository: Path, path: Path) -> bool:
-    """Whether git has this file in its index."""
-    return git(repository, "ls-files", "--error-unmatch", "--", f":(literal){path}") is not None
+def committed(repository: Path, path: Path) -> bool:
+    """Whether a commit could have brought this path: git has it, or a link or a submodule on the way to it.
+
+    Where git cannot tell, it could.
+    """
+    if why_none(repository) is not None and why_unreadable(repository) is None:
+        return False
+    root, indexed = repository.resolve(), names(repository, "ls-files", "-z")
+    if indexed is None:
+        return True
+    ways = [Path(os.path.abspath(path)), path.resolve()]  # noqa: PTH100 - by its words, and links followed
+    inside = [way.relative_to(base) for way in ways for base in (repository, root) if way.is_relative_to(base)]
+    return not {str(part) for way in inside for part in (way, *way.parents)}.isdisjoint(indexed)
 
 
-def tracked_in(repository: Path, folder: Path) -> frozenset[Path]:
-    """What git has in its index of this folder: files and submodules; nothing outside the repository."""
-    listed = git(repository, "ls-files", "-z", "--", f":(literal){folder}")
-    return frozenset(repository / name for name in (listed or "").split("\0") if name)
+def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
+    """What git has in its index of this folder: files and submodules; None where it cannot tell.
+
+    Nothing where there is no repository, or the folder lies outside.
+    """
+    if why_none(repository) is not None and why_unreadable(repository) is None:
+        return frozenset()
+    if not folder.is_relative_to(repository):
+        return frozenset()
+    listed = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
+    return None if listed is None else frozenset(repository / name for name in listed)
+
+
+def links_to(repository: Path, folder: Path) -> list[Path]:
+    """By what other paths of the repository this folder is reached, where git has a link on the way."""
+    entries = names(repository, "ls-files", "-z", "--stage") or []
+    links = [repository / entry.partition("\t")[2] for entry in entries if entry.startswith(LINK)]
+    targets = [(link, link.resolve()) for link in links if link.is_dir()]
+    return [link / folder.relative_to(target) for link, target in targets if folder.is_relative_to(target)]
 
 
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
@@ -282,9 +331,9 @@ def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
 
     None where git cannot tell.
     """
-    indexed = ("--cached",) if tracked else ()
-    listed = git(repository, "ls-files", "-z", *indexed, "--others", "--exclude-standard")
-    return None if listed is None else [name for name in listed.split("\0") if name]
+    return names(
+        repository, "ls-files", "-z", *(("--cached",) if tracked else ()), "--others", "--exclude-standard"
+    )
 
 
 def merge_base(repository: Path, ref: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,14 +99,20 @@ def read_settings_file(cwd: Path, repository: Path, named: str | None) -> Settin
 
 
 def base_settings_file(
-    cwd: Path, repository: Path, named: str | None, read: Callable[[str], bytes | None]
+    here: Sequence[Path], repository: Path, named: str | None, read: Callable[[str], bytes | None]
 ) -> SettingsFile | None:
     """The settings file of another commit, found at the same places; `read` gives a file of its root.
 
+    `here` is the folder that we are in, by all its names.
+
     None where that commit has none. Raises InvalidSuite with every problem of the file.
     """
-    folders = (cwd,) if repository == cwd else (cwd, repository)
-    paths = [cwd / named] if named is not None else [folder / place for folder in folders for place in PLACES]
+    cwd, folders = here[0], tuple(dict.fromkeys((*here, repository)))
+    paths = (
+        [folder / named for folder in here]
+        if named is not None
+        else [folder / place for folder in folders for place in PLACES]
+    )
     for path in paths:
         # Not resolved: a link of the work tree must not say where the base keeps its settings.
         relative = os.path.relpath(path, repository).replace(os.sep, "/")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from runevals import __version__
-from runevals.git import git
 from tests.attacks.conftest import SECRETS, SUITE
 
 SETTINGS = "suites: [evals.json]\ntarget: {{type: openai, model: tiny, system_prompt_file: prompt.md}}\n{more}"
@@ -189,6 +188,35 @@ def test_worktrees_of_a_bare_repository_beside_them_are_worked_in(monorepo, tmp_
     monorepo.run("run", "--base", "main", cwd=project / "work" / "agent").must(1, REGRESSED)
 
 
+def test_so_are_those_in_a_home_that_is_a_repository_itself(monorepo, tmp_path_factory):
+    """The control: many keep their settings files in git, with everything else beside them."""
+    home = tmp_path_factory.mktemp("home")
+    stock(home, "init", "-q")
+    (home / "dotfile").touch()
+    commit(home, "home")
+    stock(home, "clone", "-q", "--bare", str(monorepo.path), "src/project.git")
+    stock(home / "src" / "project.git", "worktree", "add", "-q", "../work", "change")
+    monorepo.run("run", "--base", "main", cwd=home / "src" / "work" / "agent").must(1, REGRESSED)
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"])
+def test_configuration_among_the_files_of_the_change_is_none(monorepo, trap, variable):
+    stock(monorepo.path, "checkout", "-q", "main")
+    monorepo.write(".gitattributes", "prompt.md filter=own\n")
+    commit(monorepo.path, "attributes")
+    stock(monorepo.path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    stock(monorepo.path, "checkout", "-q", "change")
+    stock(monorepo.path, "rebase", "-q", "main")
+    for name in (".gitconfig", "git/config"):
+        monorepo.write(name, f'[filter "own"]\n\tsmudge = {trap.program}\n')
+    value = str(monorepo.path / ".gitconfig" if variable == "GIT_CONFIG_GLOBAL" else monorepo.path)
+    words = ["git", "worktree", "add", "-q", "--detach", "../control-" + monorepo.path.name, "main"]
+    subprocess.run(words, cwd=monorepo.path, env={"PATH": os.environ["PATH"], variable: value}, check=False)
+    assert trap.springs(), "a plain git must run it"
+    monorepo.run("run", "--base", "origin/main", cwd=monorepo.agent, **{variable: value}).must(1, REGRESSED)
+    assert not trap.springs()
+
+
 def test_in_ci_a_submodule_is_no_base(monorepo, tmp_path_factory):
     """Which repository it is, a change says: its `origin/main` may be the change itself."""
     theirs = tmp_path_factory.mktemp("theirs") / "agent"
@@ -297,24 +325,45 @@ def test_a_repository_of_another_user_is_not_trusted(monorepo, tmp_path_factory)
     monorepo.run(*words, cwd=monorepo.agent, HOME=str(home)).must(1, REGRESSED)
 
 
+def committed_run(monorepo, name: bytes) -> Path:
+    """A journal in the repository, as `--resume` would look for it."""
+    folder = monorepo.agent / ".evals" / "runs" / os.fsdecode(name)
+    folder.mkdir(parents=True)
+    told = {"output": ["../PWNED.md"], "fail_on": "none"}
+    content = {"version": __version__, "told": told, "paths": [], "code": {}, "addresses": []}
+    (folder / "told.json").write_text(json.dumps(content), encoding="utf-8")
+    stock(monorepo.path, "add", "-f", "agent/.evals")
+    commit(monorepo.path, "a run")
+    return folder
+
+
 @pytest.mark.parametrize("above", [".evals", ".evals/runs", ".evals/runs/2020-01-01_00-00-00-abcd"])
 def test_a_run_that_somebody_committed_is_not_resumed(monorepo, above):
     """Not even where it hides behind a repository that is laid out beside it."""
-    run = monorepo.agent / ".evals" / "runs" / "2020-01-01_00-00-00-abcd"
-    run.mkdir(parents=True)
-    told = {
-        "version": __version__,
-        "told": {"output": ["../PWNED.md"], "fail_on": "none"},
-        "paths": [],
-        "code": {},
-    }
-    (run / "told.json").write_text(json.dumps({**told, "addresses": []}), encoding="utf-8")
-    stock(monorepo.path, "add", "-f", "agent/.evals")
-    commit(monorepo.path, "a run")
+    committed_run(monorepo, b"2020-01-01_00-00-00-abcd")
     plant(monorepo, monorepo.agent / above)
-    assert stock(run, "ls-files", "--", ".").stdout == "" or above != ".evals/runs/2020-01-01_00-00-00-abcd"
     monorepo.run("run", "--resume", cwd=monorepo.agent).must(2, "there is no unfinished run")
     assert not (monorepo.path / "PWNED.md").exists()
+
+
+@pytest.mark.parametrize("name", [b"\xff", b" 2020", b"2020 ", b"a\nb"])
+def test_its_name_does_not_hide_that_it_was_committed(monorepo, name):
+    committed_run(monorepo, name)
+    monorepo.run("run", "--resume", cwd=monorepo.agent).must(2, "there is no unfinished run")
+
+
+@pytest.mark.parametrize("folder", [b"ag\xe9nt", b" agent"])
+def test_nor_does_that_of_the_folder_we_work_in(monorepo, folder):
+    committed_run(monorepo, b"2020")
+    work = monorepo.path / os.fsdecode(folder)
+    monorepo.agent.rename(work)
+    commit(monorepo.path, "renamed")
+    monorepo.run("run", "--resume", cwd=work).must(2, "there is no unfinished run")
+
+
+def test_without_git_nobody_knows_whether_a_run_was_committed(monorepo):
+    committed_run(monorepo, b"2020")
+    monorepo.run("run", "--resume", cwd=monorepo.agent, PATH="/nowhere").must(2, "git cannot tell")
 
 
 @pytest.mark.parametrize("how", ["somewhere else", "open to others", "of another name"])
@@ -351,19 +400,125 @@ def test_attributes_hide_no_change_from_changed_only(monorepo):
     assert "nothing was run" not in done.text
 
 
-@pytest.mark.parametrize("event", ["issue_comment", "repository_dispatch", "check_suite", "pull_request_review"])
-def test_a_strangers_head_is_not_judged_by_its_own_rules(monorepo, tmp_path_factory, event):
-    """A comment runs the default branch's workflow with its secrets; a step then checks out the change."""
-    main = stock(monorepo.path, "rev-parse", "main").stdout.strip()
-    monorepo.write("agent/runevals.yaml", SETTINGS.format(more="gates: []\nmin_pass_rate: 0\nfail_on: [none]\n"))
-    commit(monorepo.path, "own rules")
-    stock(monorepo.path, "checkout", "-q", "-B", "main-with-a-gate", "main")
+EVENTS = ["issue_comment", "repository_dispatch", "check_suite", "pull_request_review"]
+
+
+@pytest.fixture
+def lenient(monorepo, tmp_path_factory):
+    """main has a gate, the change has none; `monorepo.step(event)` is the action with the change checked out."""
+    stock(monorepo.path, "checkout", "-q", "main")
     monorepo.write("agent/runevals.yaml", SETTINGS.format(more="min_pass_rate: 0.9\n"))
-    trusted = commit(monorepo.path, "a gate")
-    stock(monorepo.path, "checkout", "-q", "change")
+    main = commit(monorepo.path, "a gate")
+    stock(monorepo.path, "checkout", "-q", "-B", "change")
+    monorepo.write("agent/runevals.yaml", SETTINGS.format(more="fail_on: [none]\n"))
+    monorepo.write("agent/prompt.md", "Say no.")
+    head = commit(monorepo.path, "own rules")
     payload = tmp_path_factory.mktemp("event") / "event.json"
-    payload.write_text("{}", encoding="utf-8")
-    job = {"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(payload), "GITHUB_EVENT_NAME": event}
-    done = monorepo.run("action", cwd=monorepo.agent, GITHUB_SHA=trusted, **job)
-    done.must(1, "min_pass_rate")
-    assert git(monorepo.path, "rev-parse", "HEAD") not in (main, trusted)
+    own = {"id": 1}
+    change = {"number": 7, "base": {"sha": main, "ref": "main", "repo": own}, "head": {"sha": head, "repo": own}}
+    payload.write_text(json.dumps({"pull_request": change}), encoding="utf-8")
+
+    def step(event, *, sha=None, cwd=None, **more):
+        trusted = head if event.startswith("pull_request") else main
+        job = {"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(payload), **more}
+        names = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": trusted if sha is None else sha}
+        return monorepo.run("action", cwd=cwd or monorepo.agent, **job, **names)
+
+    monorepo.step, monorepo.main, monorepo.head = step, main, head
+    return monorepo
+
+
+def test_the_change_passes_by_its_own_rules(lenient):
+    """The control of those below: a push is judged by what it brings."""
+    lenient.step("push").must(0)
+
+
+@pytest.mark.parametrize("event", [*EVENTS, "pull_request", "pull_request_review_comment"])
+def test_a_strangers_head_is_not_judged_by_its_own_rules(lenient, event):
+    """A comment runs the default branch's workflow with its secrets; a step then checks out the change."""
+    lenient.step(event).must(1, "min_pass_rate")
+
+
+@pytest.mark.parametrize("event", EVENTS[:3])
+def test_where_no_commit_is_trusted_nothing_is_run(lenient, event):
+    lenient.step(event, sha="").must(3, "does not say on which base")
+
+
+@pytest.mark.needs("root")
+@pytest.mark.parametrize("event", [*EVENTS, "workflow_run", "pull_request_target", "pull_request"])
+def test_a_checkout_that_git_does_not_trust_is_not_run(lenient, event):
+    """Nobody knows what is checked out there: it may be anybody's code, with the job's secrets."""
+    for path in (lenient.path / ".git", lenient.path):
+        os.chown(path, 65534, 65534)
+    lenient.step(event, INPUT_MODE="run").must(2, "dubious ownership")
+
+
+def test_a_commit_that_looks_like_the_merge_chooses_no_base(lenient):
+    """Its first parent would be the base; it is the change's own."""
+    stock(lenient.path, "checkout", "-q", "--detach", lenient.main)
+    lenient.write("agent/runevals.yaml", SETTINGS.format(more="min_pass_rate: 0\n"))
+    commit(lenient.path, "the stranger's base")
+    stock(lenient.path, "merge", "-q", "-X", "ours", "-m", "merge", lenient.head)
+    parents = stock(lenient.path, "rev-list", "--parents", "-1", "HEAD").stdout.split()[1:]
+    assert parents[1:] == [lenient.head]
+    lenient.step("pull_request", sha="1" * 40).must(1, "min_pass_rate")
+
+
+def test_a_link_in_place_of_the_folder_hides_no_rules(lenient):
+    stock(lenient.path, "mv", "agent", "agent2")
+    (lenient.path / "agent").symlink_to("agent2")
+    commit(lenient.path, "moved")
+    lenient.step("pull_request", cwd=lenient.path / "agent").must(1, "min_pass_rate")
+
+
+def test_links_of_the_base_are_followed_in_the_base(lenient):
+    stock(lenient.path, "checkout", "-q", "main")
+    stock(lenient.path, "mv", "agent", "packages")
+    (lenient.path / "agent").symlink_to("packages")
+    commit(lenient.path, "a link")
+    stock(lenient.path, "checkout", "-q", "-B", "change")
+    lenient.write("packages/runevals.yaml", SETTINGS.format(more="fail_on: [none]\n"))
+    lenient.write("packages/prompt.md", "Say no.")
+    commit(lenient.path, "own rules")
+    words = ["run", "--base", "main", "--config", "agent/runevals.yaml", "packages/evals.json"]
+    lenient.run(*words, cwd=lenient.path).must(1, "min_pass_rate")
+
+
+def test_a_base_that_git_cannot_read_is_none_without_rules(lenient, tmp_path_factory):
+    """A clone without contents, whose origin does not answer."""
+    clone = tmp_path_factory.mktemp("clone") / "repository"
+    stock(lenient.path, "config", "uploadpack.allowFilter", "true")
+    stock(clone.parent, "clone", "-q", "--filter=blob:none", f"file://{lenient.path}", str(clone))
+    stock(clone, "remote", "set-url", "origin", "file:///gone")
+    lenient.step("pull_request", cwd=clone / "agent").must(3, "git cannot read")
+
+
+@pytest.mark.parametrize("how", ["behind a link", "in a submodule", "by another name"])
+def test_a_change_brings_no_baseline(lenient, tmp_path_factory, how):
+    results = lenient.agent / "results"
+    lenient.run("run", "-o", "results/base.json", cwd=lenient.agent)
+    named = "results/base.json"
+    if how == "behind a link":
+        results.rename(lenient.agent / "elsewhere")
+        results.symlink_to("elsewhere")
+    elif how == "in a submodule":
+        theirs = tmp_path_factory.mktemp("theirs") / "results"
+        shutil.move(results, theirs)
+        stock(theirs, "init", "-q")
+        commit(theirs, "results")
+        stock(
+            lenient.path,
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "add",
+            "-q",
+            str(theirs),
+            "agent/results",
+        )
+    else:
+        named = f"/proc/self/cwd/{named}"
+    commit(lenient.path, "a base of its own")
+    assert (lenient.agent / "results" / "base.json").is_file()
+    done = lenient.step("pull_request", INPUT_BASELINE=named)
+    assert done.code in (2, 3), done.text

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from contextlib import suppress
+import sqlite3
+import struct
+import subprocess
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -41,6 +45,10 @@ def link(path: Path, target: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     up = Path(*[".."] * (len(path.relative_to(Path.cwd()).parts) - 1))
     path.symlink_to(path.name if target == Path("circle") else target if target.is_absolute() else up / target)
+
+
+def first(words):
+    return words[0]
 
 
 CACHED = [FILENAME, f"{FILENAME}-wal", f"{FILENAME}-shm", ".gitignore", "answers-1.broken"]
@@ -99,7 +107,7 @@ def test_folders_that_are_no_runs_of_ours_are_never_deleted(hostile):
 
 @pytest.mark.parametrize("name", CACHED)
 @pytest.mark.parametrize("there", [True, False])
-@pytest.mark.parametrize("words", [["run"], ["cache-info"], ["cache-clear"]], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [["run"], ["cache-info"], ["cache-clear"]], ids=first)
 def test_a_file_of_the_cache_that_is_a_link_is_refused(hostile, around, name, there, words):
     target = around / ("letter.txt" if there else "new.txt")
     before = photograph(around)
@@ -117,7 +125,7 @@ def test_a_file_of_the_cache_that_is_a_link_is_refused(hostile, around, name, th
         ["compare", "given.json", "given.json", "-o"],
         ["merge", "given.json", "-o"],
     ],
-    ids=lambda words: words[0],
+    ids=first,
 )
 def test_an_output_behind_a_link_is_refused_before_anything_is_asked(hostile, around, place, command):
     hostile.run("run", "-o", "given.json").must(0)
@@ -174,7 +182,7 @@ def test_no_command_writes_behind_a_link(hostile, around, words, place):
     assert photograph(around) == before
 
 
-@pytest.mark.parametrize("command", [["init"], ["upgrade", "old.json"]], ids=lambda words: words[0])
+@pytest.mark.parametrize("command", [["init"], ["upgrade", "old.json"]], ids=first)
 def test_a_file_that_a_command_changes_may_be_a_link_but_not_out_of_the_repository(hostile, around, command):
     (around / "old.json").write_text(json.dumps({"items": SUITE["items"]}), encoding="utf-8")
     for name in (".gitignore", "old.json"):
@@ -223,3 +231,50 @@ def test_a_run_that_goes_on_refuses_a_link_among_its_files(project, hostile, aro
 def test_a_link_is_seen_by_the_doctor(hostile, around):
     link(hostile.path / ".evals", around)
     hostile.run("doctor").must(2, ".evals is a link")
+
+
+def rollback(path: Path, named: Path) -> None:
+    """A rollback journal of SQLite that names a file: whoever opens the database deletes that file."""
+    name, magic = os.fsencode(named), bytes.fromhex("d9d505f920a163d7")
+    header = magic + struct.pack(">IIIII", 0, 0, 2, 512, 4096)
+    record = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    path.write_bytes(header.ljust(512, b"\0") + record)
+
+
+@pytest.mark.parametrize(
+    "words", [["cache-info"], ["cache-clear"], ["run", "--judge", "big"]], ids=lambda it: it[0]
+)
+def test_a_journal_that_lies_beside_the_database_deletes_nothing(hostile, around, words):
+    cache = hostile.path / ".evals" / "cache"
+    cache.mkdir(parents=True)
+    before = photograph(around)
+    for control in (True, False):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(cache / FILENAME)) as file:
+            file.execute("CREATE TABLE t (x)")
+        rollback(cache / f"{FILENAME}-journal", around / "letter.txt")
+        if control:
+            with suppress(sqlite3.Error), closing(sqlite3.connect(cache / FILENAME)) as file:
+                file.execute("SELECT * FROM t").fetchall()
+            assert photograph(around) != before, "a plain SQLite must fall into it"
+            (around / "letter.txt").write_text("not yours either", encoding="utf-8")
+        else:
+            hostile.run(*words)
+    assert photograph(around) == before
+
+
+def test_a_cache_that_is_committed_is_not_believed(hostile):
+    hostile.run("run", "--cache-target").must(0)
+    subprocess.run(["git", "init", "-q"], cwd=hostile.path, check=True)
+    hostile.run("run", "--cache-target").must(0)  # the control: it is ours
+    subprocess.run(["git", "add", "-f", ".evals/cache"], cwd=hostile.path, check=True)
+    hostile.run("run", "--cache-target").must(2, "answers-1.sqlite is committed")
+
+
+def test_a_pipe_in_place_of_a_lock_holds_nobody_up(hostile):
+    hostile.first = None
+    hostile.run("run").must(3)
+    [run] = (hostile.path / ".evals" / "runs").iterdir()
+    (run / "lock").unlink()
+    os.mkfifo(run / "lock")
+    hostile.first = "yes"
+    hostile.run("run", "--resume").must(0)

@@ -63,7 +63,7 @@ def test_a_change_cannot_make_a_known_model_free(repository, runevals):
     told = Told(cwd=repository.path, environment={})
     commit = repository.git("rev-parse", "main")
     side = BaseSide(
-        commit=commit, file=base_settings_file(repository.path, repository.path, None, base_of(commit))
+        commit=commit, file=base_settings_file([repository.path], repository.path, None, base_of(commit))
     )
     prices = resolve(replace(told, base_side=side)).prices
     assert prices.cost_usd("ours", 1_000_000, 0) == 5

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runevals.errors import InvalidSettings, WorldRefused
-from runevals.git import checked_out, commit_of, common_ancestor, fetched, file_at, merge_base, submodule_of
-from runevals.github.events import is_change, job_of, read_event, trusted_commit
+from runevals.git import commit_of, common_ancestor, fetched, file_at, links_to, merge_base, submodule_of
+from runevals.github.events import is_change, is_strange, job_of, read_event
 from runevals.settings import Told, config_of, repository_root
 from runevals.settings_file import BaseSide, SettingsFile, base_settings_file
 
@@ -29,7 +29,8 @@ def base_side(told: Told, ref: str | None = None) -> BaseSide | None:
         return None
 
     def settings_of(known: str) -> SettingsFile | None:
-        return base_settings_file(cwd, repository, config, lambda path: file_at(repository, known, path))
+        folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
+        return base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
 
     fork = common_ancestor(repository, commit)
     return BaseSide(
@@ -51,11 +52,13 @@ def _require_own_branches(repository: Path, environment: Mapping[str, str]) -> N
 
 
 def _of_event(repository: Path, environment: Mapping[str, str]) -> str | None:
-    event = read_event(environment, *checked_out(repository))
-    named = job_of(event).base if is_change(environment) else trusted_commit(event)
-    if named is None and not is_change(environment):
+    event = read_event(environment, repository)
+    if event.name and event.unreadable is not None:
+        raise WorldRefused(f"git does not say which commit is checked out: {event.unreadable}")
+    if not is_change(environment) and not is_strange(event):
         return None
-    if named is None:
+    named = job_of(event).base if is_change(environment) else event.sha
+    if not named:
         raise WorldRefused(
             "this is a change, but its event (GITHUB_EVENT_PATH) does not say on which base; "
             "gates and baseline are read from there"

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from runevals.cache import FILES, Cache
+from runevals.cache import FILENAME, FILES, Cache
 from runevals.commands.options import settings_options, settled
 from runevals.errors import InvalidSettings
 from runevals.files import require_no_link
+from runevals.git import committed
 from runevals.settings import Settings
 
 cache_option = settings_options("cache", "config")
@@ -28,9 +29,15 @@ def cache_of(settings: Settings) -> Cache | None:
 
 
 def require_cache(settings: Settings) -> None:
-    """Raises InvalidSettings for a cache that lies behind a link: nothing of it may be read or written."""
-    if settings.cache is not None:
-        require_no_link(*(settings.cache / name for name in FILES))
+    """Raises InvalidSettings for a cache that lies behind a link, or that a commit brought along."""
+    if settings.cache is None:
+        return
+    require_no_link(*(settings.cache / name for name in FILES))
+    if (settings.cache / FILENAME).exists() and committed(settings.repository, settings.cache / FILENAME):
+        raise InvalidSettings(
+            f"the cache {settings.cache / FILENAME} is committed: it could hold any answer; "
+            "take it out of git, or name another folder with --cache"
+        )
 
 
 def named_cache(told: Mapping[str, Any]) -> Cache:

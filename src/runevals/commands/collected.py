@@ -26,7 +26,12 @@ def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
     files = sorted(folder.rglob("*.json"))
     if not files:
         raise WorldRefused(f"no shard left its results in {named}")
-    committed = git.tracked_in(settings.repository.resolve(), folder)
+    repository = settings.repository.resolve()
+    committed = git.tracked_in(repository, folder)
+    if committed is None:
+        raise WorldRefused(
+            f"git cannot tell what of {named} is in the repository itself: {git.why_none(repository)}"
+        )
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
     _refuse(planted, folder, named, "in the repository itself")
     here = provenance(settings, ()).commit

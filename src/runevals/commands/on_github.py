@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.git import checked_out
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
 from runevals.github.events import Job, job_of, read_event
@@ -54,7 +53,7 @@ class OnGitHub:
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
     """What the event asks for that started this job. Raises InvalidSettings."""
     mode = action_input("mode", inputs)
-    event = read_event(environment, *checked_out(repository_root(workspace)))
+    event = read_event(environment, repository_root(workspace))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
 

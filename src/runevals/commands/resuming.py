@@ -19,7 +19,7 @@ from runevals.commands.hiding import text_redactor
 from runevals.commands.same_code import MOST_FILES, Code, addresses, changed, code_of
 from runevals.errors import CannotWrite, InvalidSettings
 from runevals.files import marked, remove, require_no_link, write_whole
-from runevals.git import tracked_in
+from runevals.git import tracked_in, why_none
 from runevals.journal import Journal
 from runevals.locked import Held, locked
 from runevals.records import Conclusion
@@ -140,7 +140,10 @@ def unfinished(named: str, cwd: Path) -> Unfinished:
     One that git has somebody committed: it is no run that was made here.
     """
     runs = cwd / RUNS
-    committed = tracked_in(repository_root(cwd), cwd / RUNS.parts[0])
+    repository = repository_root(cwd)
+    committed = tracked_in(repository, cwd / RUNS.parts[0])
+    if committed is None:
+        raise InvalidSettings(f"--resume: git cannot tell whether a run was committed: {why_none(repository)}")
     there = [name for name in marked(runs, TOLD) if not _is_of(runs / name, committed)]
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -9,8 +10,8 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from runevals.commands.provenance import provenance
-from runevals.git import files_of
-from runevals.git_changes import changed_here
+from runevals.git import files_of, why_none
+from runevals.git_changes import state_of
 from runevals.settings import Settings
 
 MOST_FILES = 10_000
@@ -29,9 +30,10 @@ def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
         return {}
     written = {(settings.cwd / name).resolve() for name in (*outputs, settings.output_dir)}
     loose = list(islice((path for path in _loose(settings) if not _is_in(written, path)), MOST_FILES + 1))
-    if len(loose) > MOST_FILES:
+    of_git = _of_git(settings)
+    if len(loose) > MOST_FILES or of_git is None:
         return None
-    return {**_of_git(settings), "files": {str(path): _content(path) for path in loose}}
+    return {**of_git, "files": {str(path): _content(path) for path in loose}}
 
 
 def changed(before: Code, settings: Settings) -> bool:
@@ -57,9 +59,15 @@ def _runs_code(settings: Settings) -> bool:
     return settings.target is None or settings.target.files is None
 
 
-def _of_git(settings: Settings) -> Code:
-    changed = {name: _content(settings.repository / name) for name in changed_here(settings.repository)}
-    return {"commit": provenance(settings, ()).commit, "differs": sha256(repr(changed).encode()).hexdigest()}
+def _of_git(settings: Settings) -> Code | None:
+    """The state of what git has, None where there is too much to ask it for; nothing where there is no git."""
+    if why_none(settings.repository) is not None:
+        return {"commit": provenance(settings, ()).commit}
+    state = state_of(settings.repository)
+    if state is None:
+        return None
+    told = json.dumps(state, sort_keys=True)
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(told.encode()).hexdigest()}
 
 
 def _loose(settings: Settings) -> Iterator[Path]:
@@ -88,8 +96,9 @@ def _content(path: Path) -> str | None:
     """What tells a file from another one; None where it cannot be read."""
     try:
         told = path.stat()
+        leads = f"{path.readlink()} " if path.is_symlink() else ""
         if not path.is_file() or told.st_size > _LARGE:
-            return f"{told.st_size} {told.st_mtime_ns}"
-        return sha256(path.read_bytes()).hexdigest()
+            return f"{leads}{told.st_size} {told.st_mtime_ns}"
+        return f"{leads}{told.st_mode:o} {sha256(path.read_bytes()).hexdigest()}"
     except OSError:
         return None

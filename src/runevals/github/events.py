@@ -8,7 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target", "merge_group"})
+from runevals.git import checked_out, why_unreadable
+
+PULL_REQUEST_EVENTS = frozenset(
+    {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
+)
 # They run with secrets and a token that can write, whoever made the change.
 PRIVILEGED = frozenset({"pull_request_target", "workflow_run"})
 # Their workflows and their code are of one commit, unless a step checks out another on purpose.
@@ -28,6 +32,7 @@ class Event:
     sha: str = ""  # GITHUB_SHA
     head: str | None = None  # what is checked out
     parents: tuple[str, ...] = ()  # of that commit
+    unreadable: str | None = None  # why git does not say what is checked out, though something is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,9 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
         job = Job()
     if job.task != "comment" and mode == "comment":
         return Job(task="refused", why="mode: comment shows the results of another run: it is for workflow_run")
+    if job.task == "run" and event.name and event.unreadable is not None:
+        why = f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
+        return replace(job, task="refused", why=why)
     if job.task == "run" and not allow_untrusted and _runs_a_strangers_code(event):
         told = (
             f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
@@ -67,7 +75,7 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
 def _job(event: Event) -> Job:
     payload = event.payload
     match event.name:
-        case "pull_request" | "pull_request_target":
+        case "pull_request" | "pull_request_target" | "pull_request_review" | "pull_request_review_comment":
             return _pull_request(event)
         case "merge_group":
             group = payload["merge_group"]
@@ -89,7 +97,8 @@ def _pull_request(event: Event) -> Job:
     base, head = change["base"], change.get("head") or {}
     proposed = _commit(head.get("sha"))
     # The runner checks out the change merged into the base's tip of that moment: the fair side to compare with.
-    merged = proposed is not None and event.parents[1:] == (proposed,)
+    # Another commit with such parents is the change's own, and so is the first of them.
+    merged = proposed is not None and event.parents[1:] == (proposed,) and event.head == event.sha
     from_fork = (head.get("repo") or {}).get("id") != (base.get("repo") or {}).get("id")
     withheld = event.actor == DEPENDABOT or (from_fork and event.name != "pull_request_target")
     return Job(
@@ -122,8 +131,9 @@ def _commit(sha: object) -> str | None:
     return sha if isinstance(sha, str) and sha else None
 
 
-def read_event(environment: Mapping[str, str], head: str | None = None, parents: tuple[str, ...] = ()) -> Event:
-    """The event of this job; one without a name where there is none."""
+def read_event(environment: Mapping[str, str], repository: Path) -> Event:
+    """The event of this job, and what is checked out; one without a name where there is none."""
+    head, parents = checked_out(repository)
     try:
         payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -135,19 +145,18 @@ def read_event(environment: Mapping[str, str], head: str | None = None, parents:
         sha=environment.get("GITHUB_SHA", ""),
         head=head,
         parents=parents,
+        unreadable=None if head is not None else why_unreadable(repository),
     )
 
 
-def trusted_commit(event: Event) -> str | None:
-    """The commit whose workflow runs, where another one is checked out: what is there may be anybody's.
+def is_strange(event: Event) -> bool:
+    """Whether another commit is checked out than the one whose workflow runs: it may be anybody's.
 
     A comment, a review or a dispatch runs what the default branch says, with its secrets; a step can then check
     out a change.
     """
     of_a_change = event.name in PULL_REQUEST_EVENTS or event.name in OF_ONE_COMMIT
-    if not event.name or of_a_change or event.head is None or event.head == event.sha:
-        return None
-    return event.sha or None
+    return bool(event.name) and not of_a_change and event.head is not None and event.head != event.sha
 
 
 def is_change(environment: Mapping[str, str]) -> bool:
