@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from runevals import document
-from runevals.errors import InvalidDocument
+from runevals.records.errors import InvalidDocument
 from runevals.reporters import REPORTERS, html
 from tests.open_files import open_below
 from tests.reporters.conclusions import all_passed, everything_broken, regressions

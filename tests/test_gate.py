@@ -311,7 +311,7 @@ def test_a_gate_with_a_presets_name_replaces_it(settings):
     ],
 )
 def test_gates_that_cannot_be_meant_are_refused(tmp_path, text, told):
-    from runevals.errors import ToldWrong
+    from runevals.records.errors import ToldWrong
 
     (tmp_path / "runevals.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ToldWrong, match=told):

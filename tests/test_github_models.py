@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 from runevals.settings import Told, resolve
 from tests.ending import ended
 

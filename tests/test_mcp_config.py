@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runevals.errors import InvalidSuite
 from runevals.mcp_config import claiming, extracted, read_servers
+from runevals.records.errors import InvalidSuite
 
 PRINTED = {  # as the documents of the format print it
     "mcpServers": {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from runevals.errors import CannotWrite, InvalidSettings
 from runevals.files import write_whole
 from runevals.publish import check_outputs, publish
+from runevals.records.errors import CannotWrite, InvalidSettings
 from tests.reporters.conclusions import all_passed
 
 

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from runevals.errors import InvalidSuite
 from runevals.quarantine import grown, in_force, read_entries
 from runevals.records import Case, Location
+from runevals.records.errors import InvalidSuite
 
 TODAY = date(2026, 11, 21)
 LIST = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.errors import InvalidSettings, InvalidSuite, ToldWrong
+from runevals.records.errors import InvalidSettings, InvalidSuite, ToldWrong
 from runevals.settings import Told, resolve
 from runevals.settings_table import SETTINGS
 

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from runevals import document, git
-from runevals.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.pipeline import Baseline
 from runevals.plan import wanted
 from runevals.records import RunReport
+from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.score import pooled, run_report
 from runevals.settings import Settings
 from runevals.settings_file import BaseSide

@@ -6,10 +6,10 @@ import threading
 from contextlib import nullcontext
 from dataclasses import replace
 
-from runevals.errors import JudgeRefused, TargetRefused
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.stopping import Budget
 from runevals.targets import Target
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
 from runevals.records import (
     Comparison,
     ComparisonVerdict,
@@ -17,6 +16,7 @@ from runevals.records import (
     RunReport,
     ShardInfo,
 )
+from runevals.records.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
 from runevals.wording import error_kinds, p_value, plural
 
 _NOTABLE_DROP = 0.05  # nobody would call as much "no regression", however few the runs

@@ -9,10 +9,10 @@ from typing import Any
 from runevals.dialects.assertions import TYPES
 from runevals.dialects.reading import code_file
 from runevals.dialects.rows import PRESETS
-from runevals.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec
+from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
 
 Definitions = Mapping[str, EvaluatorSpec]
 

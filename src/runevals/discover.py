@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.errors import NoSuiteFound
 from runevals.nearest import did_you_mean
+from runevals.records.errors import NoSuiteFound
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from runevals.dialects.reading import read_lines, read_text
 from runevals.document_text import CASE, fields_of, json_text
-from runevals.errors import InvalidDocument, InvalidSuite
 from runevals.laid_out import PLACE, cases_of
 from runevals.records import (
     CaseReport,
@@ -29,6 +28,7 @@ from runevals.records import (
     Totals,
     VoteAgreement,
 )
+from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.schema_check import complaints, fits
 from runevals.spool import Spool
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 
 def environment(cwd: Path, named: str | None, process: Mapping[str, str]) -> dict[str, str]:

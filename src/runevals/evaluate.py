@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import assert_never, cast
 
 from runevals.check_reports import Found, errored, measured, outcome_of, share_of
-from runevals.errors import RunevalsError
 from runevals.evaluators.kinds import (
     AnyEvaluator,
     Check,
@@ -35,6 +34,7 @@ from runevals.records import (
     TurnTrace,
     Verdict,
 )
+from runevals.records.errors import RunevalsError
 from runevals.stopping import Pending
 from runevals.world import World
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from runevals.errors import CannotWrite, InvalidSettings
+from runevals.records.errors import CannotWrite, InvalidSettings
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)

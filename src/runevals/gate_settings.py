@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runevals.errors import InvalidSettings
 from runevals.nearest import did_you_mean
 from runevals.records import Gate, Scope
+from runevals.records.errors import InvalidSettings
 
 PRESET_GATES = ("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured")
 GATE_METRICS = (

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from runevals.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import InvalidSettings, WorldRefused
 
 # A repository's own configuration must not start programs of its choice.
 _QUIET = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 GITHUB_MODELS = "github-models"
 URL = "https://models.github.ai/inference"

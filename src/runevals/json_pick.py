@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 if TYPE_CHECKING:
     from jsonpath import JSONPath

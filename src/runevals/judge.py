@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.dialects.canonical import fingerprint
 from runevals.dialects.reading import read_line, read_text, unique_keys
-from runevals.errors import InvalidSuite, JudgeRefused
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
 from runevals.inert import revealed
 from runevals.prices import Prices
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
+from runevals.records.errors import InvalidSuite, JudgeRefused
 
 PROMPT_VERSION = 2
 MOST_ENUMERATED = 20  # scores that a schema lists one by one

@@ -13,7 +13,12 @@ from pathlib import Path
 from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.discover import discover, suite_files
 from runevals.endpoints import model_target, skill_target
-from runevals.errors import (
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Evaluator, Runs, Scripted
+from runevals.inert import one_line
+from runevals.plan import RunPlan
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
+from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
     InvalidSuite,
@@ -21,11 +26,6 @@ from runevals.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
-from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Evaluator, Runs, Scripted
-from runevals.inert import one_line
-from runevals.plan import RunPlan
-from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.settings import Settings, SuiteEntry
 
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name

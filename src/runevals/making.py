@@ -9,9 +9,9 @@ from pathlib import Path
 
 from runevals.chat import Chat, Endpoint
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
-from runevals.errors import InvalidSettings
 from runevals.github_models import ACCESS, GITHUB_MODELS
 from runevals.prices import Prices
+from runevals.records.errors import InvalidSettings
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget

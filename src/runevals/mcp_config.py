@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runevals.dialects.reading import Source, parse_source
-from runevals.errors import InvalidSuite
 from runevals.records import SuiteProblem
+from runevals.records.errors import InvalidSuite
 from runevals.schema_check import complaints
 
 FILENAME = ".mcp.json"

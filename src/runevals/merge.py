@@ -9,8 +9,8 @@ from datetime import timedelta
 from itertools import pairwise
 
 from runevals import __version__
-from runevals.errors import InvalidDocument, WorldRefused
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
+from runevals.records.errors import InvalidDocument, WorldRefused
 from runevals.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from runevals.errors import InvalidSettings
 from runevals.evaluators.kinds import Call, Runs
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
+from runevals.records.errors import InvalidSettings
 from runevals.redact import redacted
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from runevals.errors import ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged
 from runevals.inert import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
+from runevals.records.errors import ToldWrong
 from runevals.settings import Settings
 from runevals.shard import Shard
 

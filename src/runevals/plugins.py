@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from runevals.errors import RunevalsError, UnusablePlugin
+from runevals.records.errors import RunevalsError, UnusablePlugin
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from runevals.dialects.reading import Source, parse_source
-from runevals.errors import InvalidSuite
 from runevals.records import Case, Weakening
+from runevals.records.errors import InvalidSuite
 from runevals.schema_check import complaints
 
 MOST = 0.10  # of a suite's cases

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from runevals.errors import InvalidSettings
 from runevals.nearest import did_you_mean
+from runevals.records.errors import InvalidSettings
 from runevals.settings_table import Kind, Setting
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.reading import Place, Source, parse_source, read_source
-from runevals.errors import InvalidSettings, InvalidSuite
 from runevals.records import SuiteProblem
+from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.redact import KEY_SHAPES
 from runevals.schema_check import complaints
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 MOST_SHARDS = 256  # jobs of a matrix on GitHub
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
-from runevals.errors import InvalidSettings
 from runevals.github_models import sendable
 from runevals.json_pick import Pick
 from runevals.json_template import placeholders
 from runevals.nearest import did_you_mean
+from runevals.records.errors import InvalidSettings
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
 OPENAI_URL = "https://api.openai.com/v1"  # where calls to chat models go that name no address

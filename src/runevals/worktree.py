@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from runevals.errors import WorldRefused
 from runevals.git import git
 from runevals.locked import Held, locked
+from runevals.records.errors import WorldRefused
 
 _WORKTREE = "runevals-base-"  # what the names of their folders begin with
 _LOCK = "lock"

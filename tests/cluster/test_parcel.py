@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runevals.cluster import parcel
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 
 def sent(project, tmp_path_factory):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from runevals.commands.action import execute
-from runevals.errors import CannotWrite, InvalidSettings
+from runevals.records.errors import CannotWrite, InvalidSettings
 from tests.commands.test_run import ANSWERS, SUITE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.commands.action import execute
-from runevals.errors import TargetRefused
+from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import SUITE
 from tests.test_judge import verdict

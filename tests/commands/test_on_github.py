@@ -11,8 +11,8 @@ import pytest
 
 from runevals.commands.action import execute
 from runevals.document import parse, write
-from runevals.errors import InvalidSettings
 from runevals.github.comments import marker
+from runevals.records.errors import InvalidSettings
 from tests.commands.test_run import AGENT, SUITE
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
 from tests.github.test_archive import NAME, packed

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from runevals.dialects import LoadOptions, load
-from runevals.errors import InvalidSuite
 from runevals.records import EvaluatorSpec, Suite
+from runevals.records.errors import InvalidSuite
 
 HERE = Path(__file__).parent
 ROWS = LoadOptions(evaluators=("preset-exact-match",))

@@ -12,8 +12,8 @@ from jsonschema import Draft7Validator
 
 from runevals.dialects import LoadOptions, load
 from runevals.dialects.reading import parse_source
-from runevals.errors import UnrecognisedSuite
 from runevals.records import EvaluatorSpec
+from runevals.records.errors import UnrecognisedSuite
 from runevals.sandbox import Sandbox
 from runevals.schema_check import complaints, schema
 from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, Block, blocks, spans

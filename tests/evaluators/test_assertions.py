@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from runevals.check_reports import outcome_of
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Scripted, Subject
 from runevals.records import EvaluatorSpec, Outcome, Problem, Response, ToolCall, Verdict
+from runevals.records.errors import InvalidOptions
 from tests.evaluators.subjects import answering
 
 CALLS = (

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from runevals.commands.evaluators import explain
-from runevals.errors import InvalidOptions, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.records import EvaluatorSpec
+from runevals.records.errors import InvalidOptions, UnknownEvaluator
 from tests.evaluators.judged.test_assertions_judged import TESTED as JUDGED
 from tests.evaluators.test_assertions import TESTED
 

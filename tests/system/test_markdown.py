@@ -12,8 +12,8 @@ import pytest
 from bs4 import BeautifulSoup, Comment
 
 from runevals.document import parse, write
-from runevals.errors import InvalidDocument
 from runevals.records import GateResult, GateState, Links, ModelIdentity, Outcome, Weakening
+from runevals.records.errors import InvalidDocument
 from runevals.reporters import comment, summary
 from tests.reporters.conclusions import conclusion
 from tests.reporters.hostile import MARKER, TEXTS

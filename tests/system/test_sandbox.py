@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runevals.errors import SandboxUnavailable
 from runevals.evaluators.kinds import Call
+from runevals.records.errors import SandboxUnavailable
 from runevals.sandbox import Sandbox
 
 

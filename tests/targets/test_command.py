@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from runevals.errors import TargetRefused
 from runevals.records import Conversation, Message
+from runevals.records.errors import TargetRefused
 from runevals.targets.command import CommandTarget
 from runevals.targets.environment import cleaned
 

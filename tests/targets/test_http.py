@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.errors import TargetRefused
 from runevals.prices import Price, Prices
 from runevals.records import Citation, Conversation, Message, ToolCall
+from runevals.records.errors import TargetRefused
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.threads import Threads

@@ -12,8 +12,8 @@ import pytest
 
 from runevals.chat import Chat, Endpoint
 from runevals.chat_client import ChatClient
-from runevals.errors import TargetRefused
 from runevals.records import Conversation, Message
+from runevals.records.errors import TargetRefused
 from runevals.targets.openai import OpenAITarget
 from runevals.throttle import Throttle
 from tests.chat_server import Reply, chat_server

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import runevals
-from runevals.errors import TargetRefused
 from runevals.records import Conversation
+from runevals.records.errors import TargetRefused
 from runevals.targets.python import PythonTarget
 
 ASKED = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runevals import document
-from runevals.errors import InvalidSuite
 from runevals.records import Conversation
+from runevals.records.errors import InvalidSuite
 from runevals.targets.recorded import RecordedTarget
 from tests.reporters.conclusions import regressions
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from runevals.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import InvalidSettings, WorldRefused
 
 REACH_S = 5.0
 _HANDLED = (signal.SIGINT, signal.SIGTERM)

@@ -11,8 +11,8 @@ from typing import Any
 
 from runevals import __version__
 from runevals.cluster.node import Answered, Node, Ready, Shipment
-from runevals.errors import TargetRefused
 from runevals.records import Conversation, ModelIdentity
+from runevals.records.errors import TargetRefused
 
 CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
 START_S = 3.0  # after the first, for the others that are free

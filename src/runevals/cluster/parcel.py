@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from runevals import git
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 from runevals.redact import KEY_SHAPES
 
 MOST_BYTES = 256 * 1024 * 1024

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from runevals.cluster.nodes import MOST_TRIES, Lost, Nodes
-from runevals.errors import TargetRefused
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import TargetRefused
 from runevals.targets.reported import failed
 from runevals.targets.threads import Threads
 

@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from runevals import __version__
-from runevals.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
+from runevals.records.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
 
 REPORT_TO = "the issue tracker of runevals"
 

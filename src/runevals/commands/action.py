@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.commands import finish
-from runevals.errors import InvalidSettings
 from runevals.files import hand_over, is_plain, require_only
+from runevals.records.errors import InvalidSettings
 from runevals.reporters import REPORTERS, comment
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
     from runevals.commands.plan import as_json, describe
     from runevals.commands.telling import shown
-    from runevals.errors import MEASURED_GREEN
     from runevals.github.file_commands import write_outputs
     from runevals.loading import load_suites
     from runevals.plan import make_plan
+    from runevals.records.errors import MEASURED_GREEN
 
     plan = make_plan(load_suites(settings).suites, settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
@@ -88,8 +88,8 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.stored_base import StoredBase, stored_base
     from runevals.commands.telling import tell, warn_runner
     from runevals.commands.withheld import skipped, withheld
-    from runevals.errors import MEASURED_GREEN, CannotWrite
     from runevals.publish import publish
+    from runevals.records.errors import MEASURED_GREEN, CannotWrite
 
     folder = _folder(settings)
     require_cache(settings)
@@ -155,8 +155,8 @@ def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     from runevals.commands.merge import merged_conclusion
     from runevals.commands.merging import not_merged
     from runevals.commands.on_github import action_input
-    from runevals.errors import WorldRefused
     from runevals.merge import merged
+    from runevals.records.errors import WorldRefused
 
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
@@ -182,8 +182,8 @@ def _folder(settings: Settings) -> Path:
 def _keep(posted: Posting, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
     from runevals.commands.telling import warn_runner
-    from runevals.errors import CannotWrite
     from runevals.files import write_whole
+    from runevals.records.errors import CannotWrite
 
     path = folder / comment.FILENAME
     try:

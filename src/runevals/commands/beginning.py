@@ -16,10 +16,10 @@ from runevals.commands.options import settled
 from runevals.commands.surroundings import base_command
 from runevals.commands.telling import at_terminal
 from runevals.endpoints import JudgeSettings, TargetSettings
-from runevals.errors import InvalidSettings, NoSuiteFound
 from runevals.files import behind_links, write_whole
 from runevals.github_models import GITHUB_MODELS, TOKEN
 from runevals.loading import Loaded, load_suites, with_target
+from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings
 
 DEFAULT_MODEL = "gpt-5-mini"

@@ -12,7 +12,6 @@ from runevals.commands.caching import cache_of
 from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
 from runevals.commands.hiding import text_redactor
 from runevals.endpoints import JudgeSettings
-from runevals.errors import InvalidSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
@@ -20,6 +19,7 @@ from runevals.making import bounds_itself, chat_of, made
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
+from runevals.records.errors import InvalidSettings
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop

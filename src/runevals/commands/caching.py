@@ -9,9 +9,9 @@ import click
 
 from runevals.cache import FILENAME, FILES, Cache
 from runevals.commands.options import settings_options, settled
-from runevals.errors import InvalidSettings
 from runevals.files import require_no_link
 from runevals.git import committed
+from runevals.records.errors import InvalidSettings
 from runevals.settings import Settings
 
 cache_option = settings_options("cache", "config")

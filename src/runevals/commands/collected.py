@@ -8,8 +8,8 @@ from pathlib import Path
 from runevals import git
 from runevals.commands.provenance import provenance
 from runevals.document import read
-from runevals.errors import WorldRefused
 from runevals.records import RunReport
+from runevals.records.errors import WorldRefused
 from runevals.settings import Settings
 from runevals.wording import plural
 

@@ -38,9 +38,9 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     from runevals.commands.on_github import on_github
     from runevals.commands.posting import posting
     from runevals.document import read_conclusion
-    from runevals.errors import InvalidSettings
     from runevals.github.api import Refused
     from runevals.github.events import Job
+    from runevals.records.errors import InvalidSettings
     from runevals.settings import defaults
 
     conclusion = read_conclusion(document)
@@ -57,8 +57,8 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
 
 def comment_on(settings: Settings, here: OnGitHub) -> int:
     """Shows the results of the run that the event names on its pull request. Raises Refused, InvalidSettings."""
-    from runevals.errors import InvalidSettings
     from runevals.github.api import understood
+    from runevals.records.errors import InvalidSettings
 
     if here.api is None or here.job.run is None:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
@@ -71,8 +71,8 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
 def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
     """What was done, in lines. Only what GitHub itself says decides where a comment goes."""
     from runevals.commands.telling import warn_runner
-    from runevals.errors import InvalidDocument
     from runevals.github.stored import NotStored, results_text
+    from runevals.records.errors import InvalidDocument
 
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")
     pull_request = _pull_request(api, here.repository, run)

@@ -11,7 +11,9 @@ from runevals.commands.present import absent
 from runevals.commands.reaching import address_of, asked, unreachable
 from runevals.commands.surroundings import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.endpoints import JudgeSettings, TargetSettings
-from runevals.errors import (
+from runevals.loading import Loaded, load_suites, with_target
+from runevals.plan import RunPlan, make_plan
+from runevals.records.errors import (
     MEASURED_GREEN,
     TOLD_WRONG,
     WORLD_REFUSED,
@@ -19,8 +21,6 @@ from runevals.errors import (
     NoSuiteFound,
     RunevalsError,
 )
-from runevals.loading import Loaded, load_suites, with_target
-from runevals.plan import RunPlan, make_plan
 from runevals.settings import Settings, Told, resolve
 from runevals.wording import plural
 

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from runevals.dialects import eval_document, skill_cases
-from runevals.errors import InvalidSettings
 from runevals.records import RunReport, Suite, SuiteInfo
+from runevals.records.errors import InvalidSettings
 from runevals.settings import Settings
 
 format_option: Callable[[Any], Any] = click.option(

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from runevals import git
 from runevals.commands.rerooting import rerooted
-from runevals.errors import InvalidSettings
 from runevals.evaluators.kinds import Call, Runs
 from runevals.inert import one_line
 from runevals.loading import shown_path
@@ -18,6 +17,7 @@ from runevals.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.mcp_servers import Groups, McpServers, Place
 from runevals.plan import will_run
 from runevals.records import Suite
+from runevals.records.errors import InvalidSettings
 from runevals.sandbox import Sandbox
 from runevals.settings import Settings, Told
 from runevals.settings_file import BaseSide

@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from runevals.commands.telling import fitted, shown
-from runevals.errors import MEASURED_GREEN, RunevalsError
+from runevals.records.errors import MEASURED_GREEN, RunevalsError
 from runevals.wording import plural
 
 _INDENT = " " * 12

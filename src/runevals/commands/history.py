@@ -13,8 +13,8 @@ from runevals.commands.kept import newest, readable
 from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.telling import shown
-from runevals.errors import InvalidSettings
 from runevals.inert import one_line
+from runevals.records.errors import InvalidSettings
 from runevals.reporters.console import MARKS
 from runevals.reporters.history import PastRun, name_of, of_like, render
 from runevals.wording import money, percent, plural, score

@@ -47,7 +47,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
       runevals import promptfoo promptfooconfig.yaml
     """
     from runevals.commands.telling import shown
-    from runevals.errors import TOLD_WRONG, ToldWrong
+    from runevals.records.errors import TOLD_WRONG, ToldWrong
 
     converted = _converted(file)
     for remark in converted.remarks:
@@ -72,9 +72,9 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
 
 def _converted(file: Path) -> Converted:
     from runevals.dialects.reading import read_source
-    from runevals.errors import ToldWrong
     from runevals.importing.files import Files
     from runevals.importing.promptfoo import convert
+    from runevals.records.errors import ToldWrong
     from runevals.settings import repository_root
 
     if file.suffix not in (".yaml", ".yml", ".json"):
@@ -112,8 +112,8 @@ def _yaml(settings: Mapping[str, Any]) -> str:
 
 
 def _write(texts: Mapping[Path, str], *, force: bool) -> None:
-    from runevals.errors import InvalidSettings
     from runevals.files import write_whole
+    from runevals.records.errors import InvalidSettings
 
     there = [str(path) for path in texts if path.exists()]
     if there and not force:

@@ -16,9 +16,9 @@ from runevals.commands.telling import at_terminal, shown
 from runevals.dialects import LoadOptions, eval_document
 from runevals.dialects.checking import needs_expected
 from runevals.dialects.reading import read_json
-from runevals.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.loading import Loaded
 from runevals.records import Outcome, Suite, TurnReport
+from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.settings import Settings
 from runevals.wording import because, money, seconds
 

@@ -22,12 +22,12 @@ from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
 from runevals.dialects import prompt_yml
-from runevals.errors import InvalidSettings, RunevalsError
 from runevals.journal import Journal
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
+from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.regression import Strictness
 from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop

@@ -28,7 +28,7 @@ def age(file: Path) -> tuple[int, int, str]:
 def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
     """Those that are results documents; the others are named on stderr."""
     from runevals.document import read_conclusion
-    from runevals.errors import InvalidDocument, InvalidSuite
+    from runevals.records.errors import InvalidDocument, InvalidSuite
 
     for file in files:
         try:

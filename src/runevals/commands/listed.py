@@ -8,10 +8,10 @@ from pathlib import Path
 
 from runevals import git, quarantine
 from runevals.commands.hiding import without_either
-from runevals.errors import InvalidSuite
 from runevals.loading import Loaded
 from runevals.quarantine import Entry
 from runevals.records import Weakening
+from runevals.records.errors import InvalidSuite
 from runevals.settings import Settings
 
 

@@ -44,8 +44,8 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 
     from runevals.commands.base_side import base_side
     from runevals.commands.reporting import reported
-    from runevals.errors import InvalidSettings
     from runevals.publish import check_outputs, publish
+    from runevals.records.errors import InvalidSettings
     from runevals.settings import resolve
 
     outputs = [Path(name) for name in output]
@@ -106,7 +106,7 @@ def _texts(value: object) -> Any:
 
 def _files(documents: Sequence[Path]) -> list[Path]:
     """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
-    from runevals.errors import InvalidDocument
+    from runevals.records.errors import InvalidDocument
 
     found: list[Path] = []
     for path in documents:

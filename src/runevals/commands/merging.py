@@ -16,11 +16,11 @@ from runevals.commands.judging import (
 )
 from runevals.commands.listed import with_quarantine
 from runevals.commands.provenance import provenance
-from runevals.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.regression import Strictness
 from runevals.score import nothing_run
 from runevals.settings import Settings, Told, resolve

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from runevals.endpoints import TargetSettings
-from runevals.errors import InvalidSettings
 from runevals.nearest import did_you_mean
+from runevals.records.errors import InvalidSettings
 from runevals.settings import Settings
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from runevals.commands.building import real_world
 from runevals.endpoints import JudgeSettings, TargetSettings
-from runevals.errors import RunevalsError, WorldRefused
 from runevals.evaluators.kinds import Question
 from runevals.inert import one_line
 from runevals.records import Conversation
+from runevals.records.errors import RunevalsError, WorldRefused
 from runevals.settings import Settings
 from runevals.web_settings import OPENAI_URL
 from runevals.wording import money, seconds

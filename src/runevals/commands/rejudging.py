@@ -8,11 +8,11 @@ from runevals import loading
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.errors import InvalidSettings
 from runevals.loading import Loaded
 from runevals.pipeline import Measurement
 from runevals.plan import make_plan
 from runevals.records import Case, CaseReport, RunReport
+from runevals.records.errors import InvalidSettings
 from runevals.settings import Settings
 from runevals.targets.recorded import RecordedTarget
 

@@ -33,9 +33,9 @@ def command(
       runevals report results.json --output scored.json --format eval-document
     """
     from runevals.document import read_conclusion
-    from runevals.errors import InvalidSettings
     from runevals.files import write_whole
     from runevals.publish import check_outputs, publish
+    from runevals.records.errors import InvalidSettings
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

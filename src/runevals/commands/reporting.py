@@ -13,10 +13,10 @@ import click
 
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.telling import fitted, shown, tell
-from runevals.errors import CannotWrite, InvalidSettings
 from runevals.files import created, remove, require_no_link
 from runevals.publish import unwritable
 from runevals.records import Conclusion
+from runevals.records.errors import CannotWrite, InvalidSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

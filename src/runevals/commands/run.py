@@ -19,7 +19,7 @@ from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.telling import at_terminal, shown, warn
 from runevals.commands.warming import load_sdk_beside
-from runevals.errors import InvalidSettings, NoSuiteFound
+from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     from runevals import loading
     from runevals.dialects import LoadOptions, eval_document, load_inline
-    from runevals.errors import InvalidSuite
+    from runevals.records.errors import InvalidSuite
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
@@ -293,7 +293,7 @@ def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     if not at_terminal():
         return
     from runevals.commands.upgrade import upgrade_file
-    from runevals.errors import InvalidSuite
+    from runevals.records.errors import InvalidSuite
 
     for suite in loaded.suites:
         if suite.legacy:

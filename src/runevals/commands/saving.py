@@ -8,9 +8,9 @@ from typing import Any
 
 from runevals.dialects import LoadOptions, eval_document
 from runevals.dialects.reading import read_json, read_source
-from runevals.errors import InvalidSuite
 from runevals.files import behind_links, write_whole
 from runevals.records import Location, SuiteProblem
+from runevals.records.errors import InvalidSuite
 
 Json = dict[str, Any]
 

@@ -33,8 +33,8 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema settings > runevals.schema.json
       runevals schema --write .vscode/schemas
     """
-    from runevals.errors import ToldWrong
     from runevals.nearest import did_you_mean
+    from runevals.records.errors import ToldWrong
     from runevals.schema_check import schema
 
     if name is not None and name not in SCHEMAS:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from runevals import document, git
 from runevals.baseline import narrowed
 from runevals.commands.on_github import OnGitHub
-from runevals.errors import InvalidDocument
 from runevals.github.api import Api, Refused, understood
 from runevals.github.stored import MOST_COMMITS, NotStored, StoredRun, Wanted, merge_base, results_text, runs
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
+from runevals.records.errors import InvalidDocument
 from runevals.settings import Settings
 from runevals.wording import plural
 

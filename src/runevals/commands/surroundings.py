@@ -16,7 +16,6 @@ from runevals.commands.caching import require_cache
 from runevals.commands.finding import Finding, good, missing, neither, stopped
 from runevals.commands.options import KEPT_RESULTS
 from runevals.commands.resuming import RUNS, TOLD
-from runevals.errors import MEASURED_GREEN, WORLD_REFUSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
@@ -26,6 +25,13 @@ from runevals.github.permissions import read_only, token_name
 from runevals.inert import one_line
 from runevals.plan import RunPlan
 from runevals.publish import unwritable
+from runevals.records.errors import (
+    MEASURED_GREEN,
+    WORLD_REFUSED,
+    InvalidSettings,
+    RunevalsError,
+    SandboxUnavailable,
+)
 from runevals.sandbox import Sandbox
 from runevals.sandbox.lock import landlock_version
 from runevals.settings import Settings, Told

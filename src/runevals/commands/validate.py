@@ -65,7 +65,7 @@ def command(
     from runevals.commands.plugged import require_usable_plugins
     from runevals.commands.problems import Validated, as_problem
     from runevals.commands.telling import shown
-    from runevals.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+    from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
 
     require_usable_plugins()
     if results and not health:

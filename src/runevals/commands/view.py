@@ -9,7 +9,7 @@ import click
 from runevals.commands.kept import age
 from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
-from runevals.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings
 
 
 @click.command("view")

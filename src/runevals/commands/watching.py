@@ -15,10 +15,10 @@ from runevals.commands.judging import Asked, judged
 from runevals.commands.progress import Detail
 from runevals.commands.telling import shown, tell, warn
 from runevals.dependencies import files_of
-from runevals.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.plan import wanted
 from runevals.records import Case
+from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.settings import Settings, Told, resolve
 from runevals.wording import plural
 

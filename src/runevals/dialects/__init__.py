@@ -11,10 +11,10 @@ from typing import Protocol, cast
 from runevals.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Source, read_json, read_source, read_text
-from runevals.errors import UnrecognisedSuite
 from runevals.plugins import DIALECTS as PLUGINS
 from runevals.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
+from runevals.records.errors import UnrecognisedSuite
 
 __all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
 

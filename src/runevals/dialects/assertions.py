@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.reading import LANGUAGES, Place, Source, code_file, path_inside, pointer
-from runevals.errors import InvalidOptions, ToldWrong
 from runevals.evaluators import catalogue
 from runevals.evaluators.text.numbers import number_text
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
+from runevals.records.errors import InvalidOptions, ToldWrong
 
 MOST_NESTED = 16
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.dialects.reading import Place, Source
-from runevals.errors import InvalidOptions, UnknownEvaluator
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, SuiteProblem
+from runevals.records.errors import InvalidOptions, UnknownEvaluator
 from runevals.schema_check import complaints
 
 Definitions = Mapping[str, EvaluatorSpec]

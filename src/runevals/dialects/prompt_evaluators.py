@@ -9,10 +9,10 @@ from typing import Any
 from runevals.dialects.assertions import numbered
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.dialects.variables import VARIABLE, as_text, filled
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
+from runevals.records.errors import InvalidOptions
 
 # What a `string` evaluator's key is called here; capitals count.
 STRINGS = {"contains": "contains", "startsWith": "starts_with", "endsWith": "ends_with", "equals": "equals"}

@@ -18,10 +18,10 @@ from runevals.dialects.options import LoadOptions
 from runevals.dialects.prompt_evaluators import Evaluators
 from runevals.dialects.reading import Place, Source, pointer
 from runevals.dialects.variables import as_text, filled
-from runevals.errors import UnrecognisedSuite
 from runevals.inert import one_line
 from runevals.nearest import did_you_mean
 from runevals.records import Case, Message, Suite, SuiteProblem, Turn
+from runevals.records.errors import UnrecognisedSuite
 from runevals.schema_check import schema
 
 NAME = "prompt-yml"

@@ -12,8 +12,8 @@ from itertools import accumulate
 from json.decoder import JSONDecodeError
 from pathlib import Path
 
-from runevals.errors import InvalidSuite, ToldWrong
 from runevals.records import Location, SuiteProblem
+from runevals.records.errors import InvalidSuite, ToldWrong
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000

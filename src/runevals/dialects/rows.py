@@ -11,9 +11,9 @@ from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_pr
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import MAX_BYTES, Place, Source, pointer, read_line
-from runevals.errors import InvalidSuite
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records.errors import InvalidSuite
 
 NAME = "rows"
 # In a dataset these words mean the presets; `contains` of other formats ignores case.

@@ -10,10 +10,10 @@ from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint
 from runevals.dialects.checking import duplicate_keys, in_order, schema_problems, sound
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.reading import Place, Source, pointer
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.nearest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
+from runevals.records.errors import InvalidOptions
 
 NAME = "skill-cases"
 CATEGORIES = ("replay", "regression", "redteam")

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
-from runevals.errors import InvalidOptions, UnknownEvaluator
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.nearest import did_you_mean
 from runevals.plugins import EVALUATORS, package_of, plugins, unusable
 from runevals.records import EvaluatorSpec, Layer
+from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from runevals.errors import WorldRefused
+from runevals.records.errors import WorldRefused
 from runevals.throttle import Throttle, TryAgain, retry_after_s
 
 if TYPE_CHECKING:

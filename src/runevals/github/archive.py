@@ -8,7 +8,7 @@ import stat
 import zipfile
 import zlib
 
-from runevals.errors import WorldRefused
+from runevals.records.errors import WorldRefused
 
 MOST_BYTES = 64 * 1024 * 1024  # of the file wanted, and of the archive
 MOST_ENTRIES = 200

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runevals.dialects.variables import as_text
-from runevals.errors import ToldWrong
 from runevals.importing.files import PREFIX, Files
 from runevals.importing.remarks import Remarks
 from runevals.importing.templates import NotPlain, rendered
+from runevals.records.errors import ToldWrong
 
 CHECKS = "checks"
 WITHOUT_EQUAL = "has no equal here"

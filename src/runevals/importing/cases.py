@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from runevals.errors import ToldWrong
 from runevals.importing.assertions import from_cell
 from runevals.importing.files import PREFIX, Files
 from runevals.importing.remarks import Remarks
+from runevals.records.errors import ToldWrong
 
 MOST_CASES = 100_000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.reading import parse_source, path_inside, read_line
-from runevals.errors import ToldWrong
+from runevals.records.errors import ToldWrong
 
 PREFIX = "file://"
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runevals.errors import ToldWrong
 from runevals.importing.files import PREFIX, Files
 from runevals.importing.remarks import Remarks
 from runevals.importing.templates import NotPlain, rendered
+from runevals.records.errors import ToldWrong
 
 _TEXTS = (".txt", ".md", ".j2")
 _CHATS = (".json", ".yaml", ".yml")

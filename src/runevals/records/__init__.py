@@ -14,9 +14,9 @@ from runevals.records.comparison import (
     Weakening,
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
-from runevals.records.gate import Gate, Rule, Scope
-from runevals.records.kept import Kept, Texted, keep_text, kept_text, moved
+from runevals.records.lazy_fields import Kept, Texted, keep_text, kept_text, moved
 from runevals.records.links import Links
+from runevals.records.outcome import Layer, Outcome, Scale, Verdict
 from runevals.records.problem import (
     CUT_SHORT,
     ERROR_CODES,
@@ -45,9 +45,9 @@ from runevals.records.report import (
     TurnReport,
     VoteAgreement,
 )
+from runevals.records.rules import Gate, Rule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Message, Response, ToolCall, Trace, TurnTrace
-from runevals.records.verdict import Layer, Outcome, Scale, Verdict
 
 __all__ = [
     "AND",

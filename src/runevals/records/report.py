@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from runevals.records.kept import Texted, large
+from runevals.records.lazy_fields import Texted, large
+from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
-from runevals.records.verdict import Layer, Outcome
 
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runevals.records.kept import large
+from runevals.records.lazy_fields import large
 from runevals.records.problem import Problem
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from runevals.errors import SandboxUnavailable
 from runevals.evaluators.kinds import Answer, Call, CallKind, Language
 from runevals.line_process import LineProcess, ProcessDied, TooMuch
+from runevals.records.errors import SandboxUnavailable
 from runevals.sandbox.plain_patterns import PlainPattern, plain_pattern
 from runevals.sandbox.results import answer_of, timed_out
 

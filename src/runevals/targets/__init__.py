@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from runevals.errors import InvalidSettings, RunevalsError
 from runevals.nearest import did_you_mean
 from runevals.plugins import TARGETS, package_of, plugins, unusable
 from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records.errors import InvalidSettings, RunevalsError
 
 
 class Target(Protocol):

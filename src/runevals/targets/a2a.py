@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from runevals.errors import InvalidSettings, TargetRefused
 from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.reported import failed
 from runevals.targets.threads import Threads
 from runevals.throttle import CallFailed, Throttle, gave_up

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from runevals.errors import TargetRefused
 from runevals.line_process import kill_group
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import TargetRefused
 from runevals.targets.reported import failed, is_report, reported
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024

@@ -7,10 +7,10 @@ import json
 import threading
 from collections.abc import Mapping
 
-from runevals.errors import TargetRefused
 from runevals.json_pick import Pick
 from runevals.prices import Prices
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
 from runevals.targets.reported import citations, count, failed, number, shallow, tool_calls

@@ -10,9 +10,9 @@ from math import fsum
 from typing import Any
 
 from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
-from runevals.errors import TargetRefused
 from runevals.prices import Prices
 from runevals.records import AND, Conversation, ModelIdentity, Response, ToolCall
+from runevals.records.errors import TargetRefused
 from runevals.targets.mocks import Mocks
 from runevals.targets.reported import arguments, failed
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.errors import TargetRefused
 from runevals.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
 from runevals.targets.reported import failed, is_report, reported
 

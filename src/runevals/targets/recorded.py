@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.reading import read_line, read_lines, read_text
-from runevals.errors import InvalidSuite
 from runevals.records import (
     ERROR_CODES,
     Conversation,
@@ -19,6 +18,7 @@ from runevals.records import (
     RunReport,
     SuiteProblem,
 )
+from runevals.records.errors import InvalidSuite
 from runevals.spool import Spool
 from runevals.targets.reported import citations, count, failed, number, tool_calls
 

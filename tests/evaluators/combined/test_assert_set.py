@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.evaluators.combined.assert_set import AssertSet
 from runevals.evaluators.kinds import Part
 from runevals.records import EvaluatorSpec, Layer, Outcome, Problem
+from runevals.records.errors import InvalidOptions
 
 OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "s": Outcome.SKIPPED, "e": Outcome.ERRORED}
 

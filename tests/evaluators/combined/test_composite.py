@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.evaluators.combined.composite import CompositeEvaluator
 from runevals.evaluators.kinds import Member, Part
 from runevals.evaluators.text.contains import Contains
 from runevals.records import EvaluatorSpec, Outcome, Problem, Verdict
+from runevals.records.errors import InvalidOptions
 
 P, F, S, E = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERRORED
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.errors import InvalidOptions
 from runevals.evaluators import catalogue
 from runevals.evaluators.judged.llm_choice import LlmChoice
 from runevals.evaluators.kinds import Judgement
 from runevals.records import EvaluatorSpec
+from runevals.records.errors import InvalidOptions
 from tests.evaluators.subjects import answering
 
 POLITE = LlmChoice(prompt="Polite? {{output}}", choices={"polite": 1, "curt": 0.5, "rude": 0})

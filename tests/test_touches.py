@@ -1,0 +1,83 @@
+"""Which modules may run programs and write to the disk. Read from the sources."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+SRC = Path(__file__).parents[1] / "src" / "runevals"
+
+
+def modules() -> list[Path]:
+    return sorted(SRC.rglob("*.py"))
+
+
+def test_git_is_run_by_one_module():
+    """Anywhere else, it would look for a repository by itself, and find one that a change has laid out."""
+    for path in modules():
+        words = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+        assert "git" not in words or path.name == "git.py", path
+
+
+# Who writes to the disk by paths, and why no link of a change can be on them.
+WRITERS = {
+    "files.py": "it is what follows none",
+    "worktree.py": "in a temporary folder of its own",
+    "mcp_servers.py": "in a temporary folder of its own",
+    "github/file_commands.py": "the runner's own files",
+    "cluster/parcel.py": "in memory",
+}
+
+
+OF_PATHS = {"write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "chmod"}
+
+
+OF_OS = {
+    "makedirs",
+    "mkdir",
+    "remove",
+    "unlink",
+    "rename",
+    "replace",
+    "rmdir",
+    "chmod",
+    "chown",
+    "symlink",
+    "link",
+}
+
+
+OF_SHUTIL = {"rmtree", "move", "copy", "copy2", "copyfile", "copytree"}
+
+
+def writes(node: ast.AST) -> bool:
+    """Whether a call changes the disk by a path; one that is relative to an open folder does not."""
+    if not isinstance(node, ast.Call) or any(str(given.arg).endswith("dir_fd") for given in node.keywords):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "open" and opens_to_write(node)
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    of = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+    name = node.func.attr
+    by_path = OF_PATHS | ({"extractall"} if of == "tar" else set())
+    by_module = {"os": OF_OS, "shutil": OF_SHUTIL}.get(of, by_path)
+    return name in by_module or (name == "open" and of != "os" and opens_to_write(node))
+
+
+def opens_to_write(node: ast.Call) -> bool:
+    given = (*node.args, *(word.value for word in node.keywords))
+    modes = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return any(len(mode) < 4 and set(mode) & set("wax+") for mode in modes)
+
+
+def test_the_disk_is_written_by_one_module():
+    """By a path it would be written behind a link that a change has committed."""
+    writers = {str(path.relative_to(SRC)) for path in modules() if any(map(writes, ast.walk(parsed(path))))}
+    assert writers == set(WRITERS)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
