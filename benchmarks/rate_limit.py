@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from runevals.chat import Chat, ChatFailed, Endpoint
-from runevals.throttle import Throttle
+from runevals.lib.chat.chat import Chat, ChatFailed, Endpoint
+from runevals.lib.http.throttle import Throttle
 
 BODY = (
     b'{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "message": '

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from runevals.significance import case_blocked_test
+from runevals.lib.statistics.permutation_test import case_blocked_test
 
 CASES, REPEATS, RUNS, LIMIT_MS = 10_000, 3, 9, 100
 

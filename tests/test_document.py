@@ -20,7 +20,7 @@ OLD = Path(__file__).parent / "documents"
 
 @pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
 def test_a_document_is_valid_by_its_published_schema(make):
-    from runevals.schema_check import schema
+    from runevals.lib.parsing.schema import schema
 
     jsonschema.validate(json.loads(document.write(make())), schema("runevals", "results-1"))
 
@@ -36,7 +36,7 @@ def test_every_report_can_be_made_from_the_document(make, reporter):
 
 @pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
 def test_the_quick_check_says_what_the_thorough_one_says(make):
-    from runevals.schema_check import fits, schema
+    from runevals.lib.parsing.schema import fits, schema
 
     good = json.loads(document.write(make()))
     assert fits("runevals", "results-1", good)

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.cache import Cache
-from runevals.chat import Chat, Endpoint
 from runevals.judge import ModelJudge
 from runevals.judge_cache import CachedJudge
-from runevals.throttle import Throttle
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.http.throttle import Throttle
+from runevals.lib.storage.cache import Cache
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import QUESTION, verdict
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from runevals.chat import Chat, Endpoint
 from runevals.judge import ModelJudge
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.chat.prices import Price, Prices
+from runevals.lib.http.throttle import Throttle
 from runevals.panel import Panel
-from runevals.prices import Price, Prices
-from runevals.throttle import Throttle
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import QUESTION, verdict
 

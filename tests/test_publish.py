@@ -2,7 +2,7 @@
 
 import pytest
 
-from runevals.files import write_whole
+from runevals.lib.storage.files import write_whole
 from runevals.publish import check_outputs, publish
 from runevals.records.errors import CannotWrite, InvalidSettings
 from tests.reporters.conclusions import all_passed

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.cache import Cache
-from runevals.chat import Chat, Endpoint
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.http.throttle import Throttle
+from runevals.lib.storage.cache import Cache
 from runevals.records import Conversation, Message
 from runevals.target_cache import CachedTarget
 from runevals.targets.openai import OpenAITarget
-from runevals.throttle import Throttle
 from tests.chat_server import Reply, chat_server
 
 MOCKS = {"mocks": [{"tool": "Read", "response": "the file"}]}

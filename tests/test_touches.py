@@ -22,8 +22,8 @@ def test_git_is_run_by_one_module():
 
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
-    "files.py": "it is what follows none",
-    "worktree.py": "in a temporary folder of its own",
+    "lib/storage/files.py": "it is what follows none",
+    "lib/worktree.py": "in a temporary folder of its own",
     "mcp_servers.py": "in a temporary folder of its own",
     "github/file_commands.py": "the runner's own files",
     "cluster/parcel.py": "in memory",

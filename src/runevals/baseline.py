@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from runevals import document, git
+from runevals import document
+from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.plan import wanted
 from runevals.records import RunReport

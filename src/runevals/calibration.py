@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from runevals.agreement import (
+from runevals.lib.statistics.agreement import (
     Estimate,
     Pairs,
     estimate,

@@ -8,8 +8,8 @@ from functools import cache
 from math import comb, fsum
 
 from runevals.changes import Pair
+from runevals.lib.statistics.permutation_test import case_p_value
 from runevals.records import FlakyCase, Flips
-from runevals.significance import case_p_value
 
 FALSE_DISCOVERIES = 0.10
 FLAKY_FROM = 0.3

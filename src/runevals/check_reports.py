@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runevals.amounts import total
 from runevals.evaluators.kinds import Evaluator, Judged, Judgement
+from runevals.lib.nullable import total
 from runevals.plan import BuiltCheck
 from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
 

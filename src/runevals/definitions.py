@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects.assertions import TYPES
-from runevals.dialects.reading import code_file
 from runevals.dialects.rows import PRESETS
 from runevals.evaluators import catalogue
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.source import code_file
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
 

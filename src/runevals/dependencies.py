@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.endpoints import judges_named
-from runevals.git_changes import changed_since
+from runevals.lib.git_changes import changed_since
 from runevals.loading import Loaded
 from runevals.mcp_config import FILENAME
 from runevals.records import RunReport

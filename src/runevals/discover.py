@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.nearest import did_you_mean
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import NoSuiteFound
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")

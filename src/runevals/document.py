@@ -12,9 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runevals.dialects.reading import read_lines, read_text
 from runevals.document_text import CASE, fields_of, json_text
 from runevals.laid_out import PLACE, cases_of
+from runevals.lib.parsing.schema import complaints, fits
+from runevals.lib.parsing.source import read_lines, read_text
+from runevals.lib.storage.spool import Spool
 from runevals.records import (
     CaseReport,
     Change,
@@ -29,8 +31,6 @@ from runevals.records import (
     VoteAgreement,
 )
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.schema_check import complaints, fits
-from runevals.spool import Spool
 
 if TYPE_CHECKING:
     import cattrs

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from runevals.dialects.reading import path_inside
 from runevals.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
+from runevals.lib.parsing.source import path_inside
 from runevals.records.errors import InvalidSettings
 from runevals.settings_file import SettingsFile
 from runevals.web_settings import WebSettings, web_settings, web_words

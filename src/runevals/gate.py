@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from runevals.lib.statistics.permutation_test import wilson_upper
 from runevals.metrics import COMPARED, Measured, in_scope, measure
 from runevals.records import (
     CaseReport,
@@ -19,7 +20,6 @@ from runevals.records import (
     Scope,
 )
 from runevals.settings import Settings
-from runevals.significance import wilson_upper
 from runevals.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runevals.nearest import did_you_mean
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, Scope
 from runevals.records.errors import InvalidSettings
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from runevals.dialects import TABLES
 from runevals.dialects.checking import Definitions, evaluator_problems, in_order, listed, spec_at
-from runevals.dialects.reading import Place, Source, read_source, read_text
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
+from runevals.lib.parsing.source import Place, Source, read_source, read_text
 from runevals.records import Case, Response, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidSuite
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runevals.prices import Price, Prices, is_known
+from runevals.lib.chat.prices import Price, Prices, is_known
 from runevals.records import Weakening
 from runevals.settings_file import GUARDED, BaseSide, SettingsFile
 

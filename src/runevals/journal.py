@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeVar
 
-from runevals.cache import SignedCache
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import Judge
 from runevals.kept_answers import judgement_text, read_judgement, read_response, response_text
+from runevals.lib.storage.cache import SignedCache
+from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.redact import redacted
 from runevals.targets import Target
 
 T = TypeVar("T")

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.dialects.canonical import fingerprint
-from runevals.dialects.reading import read_line, read_text, unique_keys
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
-from runevals.inert import revealed
-from runevals.prices import Prices
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
+from runevals.lib.chat.prices import Prices
+from runevals.lib.parsing.source import read_line, read_text, unique_keys
+from runevals.lib.text.escape import revealed
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from runevals.cache import Cache, SignedCache
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge import ModelJudge
+from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.records import ModelIdentity
 
 

@@ -15,7 +15,7 @@ from runevals.discover import discover, suite_files
 from runevals.endpoints import model_target, skill_target
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Runs, Scripted
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.plan import RunPlan
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.records.errors import (

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.chat import Chat, Endpoint
 from runevals.endpoints import JudgeSettings, TargetSettings, api_key
 from runevals.github_models import ACCESS, GITHUB_MODELS
-from runevals.prices import Prices
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.chat.prices import Prices
+from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
@@ -21,7 +22,6 @@ from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.threads import Threads
-from runevals.throttle import Throttles
 from runevals.web_settings import OPENAI_URL, origin_of
 
 

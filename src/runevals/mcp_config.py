@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runevals.dialects.reading import Source, parse_source
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSuite
-from runevals.schema_check import complaints
 
 FILENAME = ".mcp.json"
 _KEYS = ("mcpServers", "servers")

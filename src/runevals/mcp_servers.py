@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.secrets import redactor
 from runevals.mcp_config import McpServer, extracted
-from runevals.redact import redactor
 from runevals.urls import MOST_BYTES, TIMEOUT_S, NotFetched
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from runevals.amounts import total, whole_total
 from runevals.evaluators.kinds import Judgement, Question, Vote
 from runevals.judge import Judge
+from runevals.lib.nullable import total, whole_total
 from runevals.records import ModelIdentity
 
 

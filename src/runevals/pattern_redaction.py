@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from runevals.evaluators.kinds import Call, Runs
+from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.records.errors import InvalidSettings
-from runevals.redact import redacted
 
 T = TypeVar("T")
 

@@ -13,6 +13,9 @@ from runevals.converse import converse
 from runevals.document_text import CASE, json_text
 from runevals.evaluate import Evaluation, evaluate
 from runevals.gate import apply_gates
+from runevals.lib.http.throttle import Throttles
+from runevals.lib.storage.spool import Spool
+from runevals.lib.text.secrets import redacted, redactor
 from runevals.pattern_redaction import PatternRedactor
 from runevals.plan import RunPlan, Trial
 from runevals.records import (
@@ -25,12 +28,9 @@ from runevals.records import (
     Rule,
     RunReport,
 )
-from runevals.redact import redacted, redactor
 from runevals.regression import Strictness, settled_early
 from runevals.score import attempt_report, pooled, run_info, run_report, scored_case
 from runevals.settings import Settings
-from runevals.spool import Spool
-from runevals.throttle import Throttles
 from runevals.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.records.errors import ToldWrong
 from runevals.settings import Settings

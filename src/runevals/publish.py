@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from runevals.files import require_no_link, write_whole
+from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reporters import reporter_for, reporters, suffix_of, text_of

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from runevals.dialects.reading import Source, parse_source
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import Case, Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.schema_check import complaints
 
 MOST = 0.10  # of a suite's cases
 

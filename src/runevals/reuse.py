@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals import git, pipeline
+from runevals import pipeline
 from runevals.dependencies import changes_since
 from runevals.gate import CATEGORY_GATES
+from runevals.lib import git
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance

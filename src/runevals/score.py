@@ -12,8 +12,8 @@ from math import fsum
 from typing import TypedDict
 
 from runevals import __version__
-from runevals.amounts import mean
 from runevals.evaluate import Evaluation
+from runevals.lib.nullable import mean
 from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,

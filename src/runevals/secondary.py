@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import fsum
 
 from runevals.changes import Pair
+from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.records import CaseReport, MetricChange, Outcome
-from runevals.significance import case_blocked_test
 
 Values = dict[int, tuple[float, ...]]
 

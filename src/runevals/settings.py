@@ -13,7 +13,7 @@ from runevals.definitions import Definitions, read_definitions
 from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.gate_settings import check_names, gates_of
 from runevals.guarding import guarding_values, held_back, prices_told, who_tells
-from runevals.prices import Prices
+from runevals.lib.chat.prices import Prices
 from runevals.records import Gate, Rule, Weakening
 from runevals.setting_values import checked, parsed, texts
 from runevals.settings_file import BaseSide, SettingsFile, read_settings_file

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import Place, Source, parse_source, read_source
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Place, Source, parse_source, read_source
+from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
-from runevals.redact import KEY_SHAPES
-from runevals.schema_check import complaints
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)

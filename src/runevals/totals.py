@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 
-from runevals.amounts import mean, total, whole_total
+from runevals.lib.nullable import mean, total, whole_total
 from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals
 
 

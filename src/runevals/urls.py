@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from runevals.inert import in_fence
+from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
 
 DIALECT = "eval-samples"  # the one format whose addresses mean what they lead to

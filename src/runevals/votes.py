@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from runevals.agreement import krippendorff_alpha
+from runevals.lib.statistics.agreement import krippendorff_alpha
 from runevals.records import CaseReport, CheckReport, VoteAgreement
 
 CONTESTED = 0.5  # of the scale, between the lowest and the highest vote: two steps of 1–5

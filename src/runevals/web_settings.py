@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from runevals.github_models import sendable
-from runevals.json_pick import Pick
-from runevals.json_template import placeholders
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.json_path import Pick
+from runevals.lib.parsing.json_template import placeholders
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from runevals.evaluators.kinds import Runs
 from runevals.judge import Judge
+from runevals.lib.http.throttle import Throttles
 from runevals.stopping import Stop
 from runevals.targets import Target
-from runevals.throttle import Throttles
 
 
 def utc_now() -> datetime:

@@ -10,8 +10,8 @@ from runevals import __version__
 from runevals.cluster.node import Node, Shipment
 from runevals.cluster.parcel import packed
 from runevals.endpoints import TargetSettings
+from runevals.lib.chat.prices import Prices
 from runevals.making import Recipe
-from runevals.prices import Prices
 from runevals.records import Conversation
 from runevals.settings import Told, resolve
 from tests.json_server import Answer, json_server

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from runevals.dialects import LoadOptions, load
-from runevals.schema_check import fits
+from runevals.lib.parsing.schema import fits
 from tests.commands.test_run import ANSWERS, SUITE
 from tests.ending import ended
 

@@ -9,8 +9,8 @@ import pytest
 
 from runevals.commands.progress import Tally, lines
 from runevals.evaluate import Evaluation
+from runevals.lib.http.throttle import Throttles
 from runevals.records import CheckReport, Outcome, Problem, Response, Trace, TurnTrace
-from runevals.throttle import Throttles
 from tests.commands.test_run import AGENT, SUITE
 
 

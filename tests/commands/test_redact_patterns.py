@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runevals.lib.sandbox import Sandbox
 from runevals.pattern_redaction import PatternRedactor
-from runevals.sandbox import Sandbox
 from tests.ending import ended
 
 CARD = "4111 1111 1111 1111"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.throttle import MOST_LOST
+from runevals.lib.http.throttle import MOST_LOST
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import verdict
 

@@ -11,11 +11,11 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema import Draft7Validator
 
 from runevals.dialects import LoadOptions, load
-from runevals.dialects.reading import parse_source
+from runevals.lib.parsing.schema import complaints, schema
+from runevals.lib.parsing.source import parse_source
+from runevals.lib.sandbox import Sandbox
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import UnrecognisedSuite
-from runevals.sandbox import Sandbox
-from runevals.schema_check import complaints, schema
 from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, Block, blocks, spans
 
 OWN = EvaluatorSpec(name="json_valid")  # stands for an evaluator that the settings declare

@@ -14,7 +14,7 @@ import yaml
 
 from runevals.commands.schema import SCHEMAS
 from runevals.evaluators import catalogue
-from runevals.schema_check import schema
+from runevals.lib.parsing.schema import schema
 from runevals.settings_table import SETTINGS
 from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, blocks, spans
 

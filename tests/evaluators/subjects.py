@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from runevals.evaluators.kinds import Answer, Evaluator, Scripted, Subject
+from runevals.lib.sandbox import Sandbox
 from runevals.records import Citation, Message, Response, ToolCall, Verdict
-from runevals.sandbox import Sandbox
 
 
 def answering(

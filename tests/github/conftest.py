@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.github.api import Api
-from runevals.throttle import Throttle
+from runevals.lib.http.throttle import Throttle
 from tests.github.emulator import TOKEN
 
 

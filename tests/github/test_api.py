@@ -7,7 +7,7 @@ import time
 import pytest
 
 from runevals.github.api import Api, Refused
-from runevals.throttle import Throttle
+from runevals.lib.http.throttle import Throttle
 from tests.github.emulator import TOKEN, Fault, github
 
 COMMENTS = "/repos/o/r/issues/7/comments"

@@ -110,7 +110,7 @@ def test_a_comment_needs_a_run_to_show():
 
 
 def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
-    from runevals.git import checked_out, git
+    from runevals.lib.git import checked_out, git
 
     repository.git("commit", "-q", "--allow-empty", "-m", "parent of nothing\n\nparent 123")
     repository.git("checkout", "-q", "main")
@@ -125,6 +125,6 @@ def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
 
 
 def test_no_checkout_has_no_commit(tmp_path):
-    from runevals.git import checked_out
+    from runevals.lib.git import checked_out
 
     assert checked_out(tmp_path) == (None, ())

@@ -20,6 +20,6 @@ def test_unknown_values_are_empty_and_formulas_are_text():
     found = rows(everything_broken())
     errored = next(row for row in found if row["error"])
     assert (errored["error"], errored["value"], errored["output"]) == ("target_failed", "", "")
-    from runevals.inert import spreadsheet_cell
+    from runevals.lib.text.escape import spreadsheet_cell
 
     assert spreadsheet_cell("=1+1") == "'=1+1"

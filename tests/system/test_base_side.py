@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runevals import git
-from runevals.schema_check import schema
+from runevals.lib import git
+from runevals.lib.parsing.schema import schema
 from runevals.settings import Told, resolve
 from runevals.settings_file import GUARDED, BaseSide, base_settings_file
 from tests.commands.test_run import AGENT

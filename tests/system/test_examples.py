@@ -16,7 +16,7 @@ import pytest
 from a2a.helpers.proto_helpers import new_text_message
 
 from runevals.dialects import DIALECTS
-from runevals.schema_check import schema
+from runevals.lib.parsing.schema import schema
 from tests.a2a_server import a2a_server
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import verdict

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from runevals.evaluators.kinds import Call
+from runevals.lib.sandbox import Sandbox
 from runevals.records.errors import SandboxUnavailable
-from runevals.sandbox import Sandbox
 
 
 def regex(pattern: str, text: str = "", **more) -> Call:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from runevals.commands.telling import broken
+from runevals.lib.terminal import broken
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import SUITE
 from tests.terminal import Terminal

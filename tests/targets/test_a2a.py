@@ -12,11 +12,11 @@ import pytest
 from a2a.helpers.proto_helpers import new_data_message, new_message, new_text_message, new_text_part, new_url_part
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
+from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.threads import Threads
-from runevals.throttle import Throttle
 from runevals.web_settings import web_settings
 from tests.a2a_server import a2a_server
 from tests.json_server import Answer, json_server

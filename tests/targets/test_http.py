@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.prices import Price, Prices
+from runevals.lib.chat.prices import Price, Prices
+from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.threads import Threads
-from runevals.throttle import Throttle
 from runevals.web_settings import web_settings
 from tests.json_server import Answer, json_server
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 import openai
 import pytest
 
-from runevals.chat import Chat, Endpoint
-from runevals.chat_client import ChatClient
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.chat.transport import ChatClient
+from runevals.lib.http.throttle import Throttle
 from runevals.records import Conversation, Message
 from runevals.records.errors import TargetRefused
 from runevals.targets.openai import OpenAITarget
-from runevals.throttle import Throttle
 from tests.chat_server import Reply, chat_server
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.cluster.parcel import Moved, unpack
+from runevals.lib.http.throttle import Throttles
 from runevals.making import Recipe, made
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.targets import Target
 from runevals.targets.threads import Threads
-from runevals.throttle import Throttles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from runevals import git
+from runevals.lib import git
+from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records.errors import InvalidSettings
-from runevals.redact import KEY_SHAPES
 
 MOST_BYTES = 256 * 1024 * 1024
 _LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # where git does not say

@@ -123,7 +123,7 @@ def call(arguments: Sequence[str]) -> int:
         error.show()
         return TOLD_WRONG
     except RunevalsError as error:
-        from runevals.commands.telling import shown
+        from runevals.lib.terminal import shown
 
         click.echo(shown(f"Error: {error}"), err=True)
         return error.exit_code
@@ -156,7 +156,7 @@ def _require_meaning(word: str) -> None:
         return
     if word in COMMANDS or os.path.lexists(word):
         return
-    from runevals.nearest import did_you_mean
+    from runevals.lib.text.suggest import did_you_mean
 
     hint = did_you_mean(word, [name for name in COMMANDS if name != "action"])
     if hint:

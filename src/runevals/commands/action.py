@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.commands import finish
-from runevals.files import hand_over, is_plain, require_only
+from runevals.lib.storage.files import hand_over, is_plain, require_only
 from runevals.records.errors import InvalidSettings
 from runevals.reporters import REPORTERS, comment
 
@@ -66,8 +66,8 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
 def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: int) -> int:
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
     from runevals.commands.plan import as_json, describe
-    from runevals.commands.telling import shown
     from runevals.github.file_commands import write_outputs
+    from runevals.lib.terminal import shown
     from runevals.loading import load_suites
     from runevals.plan import make_plan
     from runevals.records.errors import MEASURED_GREEN
@@ -86,8 +86,8 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
-    from runevals.commands.telling import tell, warn_runner
     from runevals.commands.withheld import skipped, withheld
+    from runevals.lib.terminal import tell, warn_runner
     from runevals.publish import publish
     from runevals.records.errors import MEASURED_GREEN, CannotWrite
 
@@ -136,8 +136,8 @@ def _measured(
     from runevals.commands.attempts import attempted
     from runevals.commands.judging import Asked, judged
     from runevals.commands.on_github import action_input
-    from runevals.commands.telling import warn
     from runevals.commands.warming import load_sdk_beside
+    from runevals.lib.terminal import warn
     from runevals.loading import load_suites
 
     load_sdk_beside(settings)
@@ -181,8 +181,8 @@ def _folder(settings: Settings) -> Path:
 
 def _keep(posted: Posting, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
-    from runevals.commands.telling import warn_runner
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
+    from runevals.lib.terminal import warn_runner
     from runevals.records.errors import CannotWrite
 
     path = folder / comment.FILENAME
@@ -198,7 +198,7 @@ def _keep(posted: Posting, folder: Path) -> Path:
 def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
     from runevals.commands.marks import marks
     from runevals.github.annotations import annotation_commands
-    from runevals.redact import redactor
+    from runevals.lib.text.secrets import redactor
 
     if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
         redact = redactor(environment, settings.key_names)
@@ -239,8 +239,8 @@ def _outputs(
 
 
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
-    from runevals.commands.telling import warn_runner
     from runevals.github.file_commands import write_outputs, write_summary
+    from runevals.lib.terminal import warn_runner
     from runevals.reporters import summary
 
     if path := environment.get("GITHUB_OUTPUT"):

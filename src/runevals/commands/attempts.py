@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping
 
 from runevals import __version__
-from runevals.cache import FILES
 from runevals.commands.on_github import OnGitHub
 from runevals.commands.resuming import RUNS, TOLD, UnfinishedRun, worth_a_journal
 from runevals.commands.same_code import addresses
-from runevals.commands.telling import warn_runner
-from runevals.files import require_no_link
 from runevals.github.comments import slug
-from runevals.redact import SECRET_NAMES, SHORTEST
+from runevals.lib.storage.cache import FILES
+from runevals.lib.storage.files import require_no_link
+from runevals.lib.terminal import warn_runner
+from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
 from runevals.settings import Settings
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else

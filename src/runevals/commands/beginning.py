@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from runevals import git
 from runevals.commands import starter
 from runevals.commands.options import settled
 from runevals.commands.surroundings import base_command
-from runevals.commands.telling import at_terminal
 from runevals.endpoints import JudgeSettings, TargetSettings
-from runevals.files import behind_links, write_whole
 from runevals.github_models import GITHUB_MODELS, TOKEN
+from runevals.lib import git
+from runevals.lib.storage.files import behind_links, write_whole
+from runevals.lib.terminal import at_terminal
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from runevals.bounded import BoundedJudge, BoundedTarget
-from runevals.cache import Cache
 from runevals.commands.caching import cache_of
 from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
 from runevals.commands.hiding import text_redactor
@@ -15,12 +14,14 @@ from runevals.endpoints import JudgeSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
+from runevals.lib.http.throttle import Throttles
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.storage.cache import Cache
 from runevals.making import bounds_itself, chat_of, made
 from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
-from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.target_cache import CachedTarget
@@ -29,7 +30,6 @@ from runevals.targets.openai import OpenAITarget
 from runevals.targets.recorded import Key, RecordedTarget
 from runevals.targets.skill import SkillTarget
 from runevals.targets.threads import Threads
-from runevals.throttle import Throttles
 from runevals.world import World
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:

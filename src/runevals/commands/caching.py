@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from runevals.cache import FILENAME, FILES, Cache
 from runevals.commands.options import settings_options, settled
-from runevals.files import require_no_link
-from runevals.git import committed
+from runevals.lib.git import committed
+from runevals.lib.storage.cache import FILENAME, FILES, Cache
+from runevals.lib.storage.files import require_no_link
 from runevals.records.errors import InvalidSettings
 from runevals.settings import Settings
 

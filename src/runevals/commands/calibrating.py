@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from runevals.agreement import Estimate
 from runevals.calibration import FEWEST, Calibration, calibrations
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.commands.telling import shown
 from runevals.gold import read_gold
+from runevals.lib.statistics.agreement import Estimate
+from runevals.lib.terminal import shown
 from runevals.pipeline import Measurement
 from runevals.plan import make_plan
 from runevals.records import RunReport, Suite

@@ -9,9 +9,9 @@ import click
 
 from runevals.cluster.connecting import connected
 from runevals.endpoints import TargetSettings
+from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.making import Recipe
 from runevals.records.errors import InvalidSettings
-from runevals.redact import redacted, redactor, secret_values
 from runevals.settings import Settings
 from runevals.stopping import Stop
 from runevals.targets import Target

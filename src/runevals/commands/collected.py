@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runevals import git
 from runevals.commands.provenance import provenance
 from runevals.document import read
+from runevals.lib import git
 from runevals.records import RunReport
 from runevals.records.errors import WorldRefused
 from runevals.settings import Settings

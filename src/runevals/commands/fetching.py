@@ -8,22 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runevals import git
 from runevals.commands.rerooting import rerooted
 from runevals.evaluators.kinds import Call, Runs
-from runevals.inert import one_line
+from runevals.lib import git
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.text.escape import one_line
+from runevals.lib.worktree import worktree
 from runevals.loading import shown_path
 from runevals.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.mcp_servers import Groups, McpServers, Place
 from runevals.plan import will_run
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
-from runevals.sandbox import Sandbox
 from runevals.settings import Settings, Told
 from runevals.settings_file import BaseSide
 from runevals.targets.environment import cleaned
 from runevals.urls import NotFetched, addresses, fetcher, inlined
-from runevals.worktree import worktree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

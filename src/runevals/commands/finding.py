@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from runevals.commands.telling import fitted, shown
+from runevals.lib.terminal import fitted, shown
 from runevals.records.errors import MEASURED_GREEN, RunevalsError
 from runevals.wording import plural
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from runevals.evaluators.kinds import Runs
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.text.secrets import redacted, redactor
 from runevals.pattern_redaction import PatternRedactor
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
-from runevals.redact import redacted, redactor
-from runevals.sandbox import Sandbox
 from runevals.settings import Settings
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ import click
 from runevals.commands.kept import newest, readable
 from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
-from runevals.commands.telling import shown
-from runevals.inert import one_line
+from runevals.lib.terminal import shown
+from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reporters.console import MARKS
 from runevals.reporters.history import PastRun, name_of, of_like, render
@@ -48,7 +48,7 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
         for line in _lines(runs):
             click.echo(shown(line))
         return
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
 
     write_whole(page, render(runs))
     click.echo(f"Written: {page}")

@@ -46,7 +46,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     Example:
       runevals import promptfoo promptfooconfig.yaml
     """
-    from runevals.commands.telling import shown
+    from runevals.lib.terminal import shown
     from runevals.records.errors import TOLD_WRONG, ToldWrong
 
     converted = _converted(file)
@@ -71,9 +71,9 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
 
 
 def _converted(file: Path) -> Converted:
-    from runevals.dialects.reading import read_source
     from runevals.importing.files import Files
     from runevals.importing.promptfoo import convert
+    from runevals.lib.parsing.source import read_source
     from runevals.records.errors import ToldWrong
     from runevals.settings import repository_root
 
@@ -103,7 +103,7 @@ def _yaml(settings: Mapping[str, Any]) -> str:
     """Settings as YAML; as JSON, which is YAML too, where YAML 1.2 would read them otherwise."""
     import yaml
 
-    from runevals.dialects.reading import read_yaml
+    from runevals.lib.parsing.source import read_yaml
 
     text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)
     if read_yaml(text, "settings").value == settings:
@@ -112,7 +112,7 @@ def _yaml(settings: Mapping[str, Any]) -> str:
 
 
 def _write(texts: Mapping[Path, str], *, force: bool) -> None:
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
     from runevals.records.errors import InvalidSettings
 
     there = [str(path) for path in texts if path.exists()]

@@ -12,10 +12,10 @@ from runevals.commands import starter
 from runevals.commands.building import NO_TARGET
 from runevals.commands.judging import Asked, judged
 from runevals.commands.saving import save, stored
-from runevals.commands.telling import at_terminal, shown
 from runevals.dialects import LoadOptions, eval_document
 from runevals.dialects.checking import needs_expected
-from runevals.dialects.reading import read_json
+from runevals.lib.parsing.source import read_json
+from runevals.lib.terminal import at_terminal, shown
 from runevals.loading import Loaded
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite

@@ -10,7 +10,7 @@ import click
 
 from runevals.commands import finish
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.files import write_whole
+from runevals.lib.storage.files import write_whole
 from runevals.records.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
 
 _JUDGE = settings_options("judge", "judge_model", "judge_concurrency", "cache", "config")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from runevals import git, loading, pipeline, reuse
+from runevals import loading, pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
@@ -23,6 +23,8 @@ from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
 from runevals.dialects import prompt_yml
 from runevals.journal import Journal
+from runevals.lib import git
+from runevals.lib.worktree import worktree
 from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.plan import judged_checks, make_plan, part_of
@@ -33,7 +35,6 @@ from runevals.settings import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
-from runevals.worktree import worktree
 
 AN_HOUR = timedelta(hours=1)
 HEAD = "head"

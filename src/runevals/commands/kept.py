@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runevals.commands.telling import shown
+from runevals.lib.terminal import shown
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion

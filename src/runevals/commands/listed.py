@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runevals import git, quarantine
+from runevals import quarantine
 from runevals.commands.hiding import without_either
+from runevals.lib import git
 from runevals.loading import Loaded
 from runevals.quarantine import Entry
 from runevals.records import Weakening

@@ -10,7 +10,7 @@ import click
 
 from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.commands.telling import shown
+from runevals.lib.terminal import shown
 from runevals.plan import RunPlan, judged_checks
 from runevals.settings import Settings
 from runevals.shard import shards_of

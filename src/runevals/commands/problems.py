@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from runevals import __version__
 from runevals.github.annotations import Mark, annotation_command
-from runevals.inert import visible
+from runevals.lib.text.escape import visible
 from runevals.records import RULES, Suite, SuiteProblem
 
 if TYPE_CHECKING:

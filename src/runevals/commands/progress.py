@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from runevals.commands import WITHOUT_CURSOR
-from runevals.commands.telling import shown
-from runevals.inert import one_line
+from runevals.lib.terminal import shown
+from runevals.lib.text.escape import one_line
 from runevals.records import Outcome
 from runevals.score import status_of, without_answer
 from runevals.wording import money, plural
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from runevals.evaluate import Evaluation
+    from runevals.lib.http.throttle import Throttles
     from runevals.pipeline import Measurement, Watch
     from runevals.plan import Trial
-    from runevals.throttle import Throttles
 
 Detail = Literal["none", "counts", "trials"]
 Say = Callable[[str], None]

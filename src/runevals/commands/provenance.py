@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from runevals.git import branch_of, commit_of
+from runevals.lib.git import branch_of, commit_of
 from runevals.records import Provenance
 from runevals.settings import Settings
 from runevals.settings_table import SETTINGS

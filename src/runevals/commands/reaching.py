@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runevals.commands.building import real_world
 from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.evaluators.kinds import Question
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Conversation
 from runevals.records.errors import RunevalsError, WorldRefused
 from runevals.settings import Settings

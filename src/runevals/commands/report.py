@@ -10,7 +10,7 @@ import click
 from runevals.commands.exporting import exportable, exported, format_option, require_unchanged, separated
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import settings_options, settled
-from runevals.commands.telling import tell
+from runevals.lib.terminal import tell
 
 
 @click.command("report")
@@ -33,7 +33,7 @@ def command(
       runevals report results.json --output scored.json --format eval-document
     """
     from runevals.document import read_conclusion
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
     from runevals.publish import check_outputs, publish
     from runevals.records.errors import InvalidSettings
 

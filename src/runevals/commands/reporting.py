@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from runevals.commands.options import KEPT_RESULTS
-from runevals.commands.telling import fitted, shown, tell
-from runevals.files import created, remove, require_no_link
+from runevals.lib.storage.files import created, remove, require_no_link
+from runevals.lib.terminal import fitted, shown, tell
 from runevals.publish import unwritable
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings

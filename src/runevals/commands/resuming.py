@@ -14,16 +14,16 @@ from typing import Any
 import click
 
 from runevals import __version__
-from runevals.cache import FILES, Cache, SignedCache
 from runevals.commands.hiding import text_redactor
 from runevals.commands.same_code import MOST_FILES, Code, addresses, changed, code_of
-from runevals.files import marked, remove, require_no_link, write_whole
-from runevals.git import tracked_in, why_none
 from runevals.journal import Journal
-from runevals.locked import Held, locked
+from runevals.lib.git import tracked_in, why_none
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.storage.cache import FILES, Cache, SignedCache
+from runevals.lib.storage.file_lock import Held, locked
+from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.sandbox import Sandbox
 from runevals.settings import Settings, repository_root
 from runevals.wording import plural
 

@@ -17,8 +17,8 @@ from runevals.commands.exporting import exportable, exported, format_option, sep
 from runevals.commands.grouped import Grouped
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import environment_option, settings_options, told_by
-from runevals.commands.telling import at_terminal, shown, warn
 from runevals.commands.warming import load_sdk_beside
+from runevals.lib.terminal import at_terminal, shown, warn
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.settings import Settings, resolve
 
@@ -160,7 +160,7 @@ def _run(
     from runevals.commands.caching import require_cache
     from runevals.commands.judging import judged
     from runevals.commands.reporting import free_names, kept_results, reported
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
     from runevals.publish import publish
 
     outputs, reports, documents = _outputs(told)

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from runevals.commands.provenance import provenance
-from runevals.git import files_of, why_none
-from runevals.git_changes import state_of
+from runevals.lib.git import files_of, why_none
+from runevals.lib.git_changes import state_of
 from runevals.settings import Settings
 
 MOST_FILES = 10_000

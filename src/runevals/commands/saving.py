@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from runevals.dialects import LoadOptions, eval_document
-from runevals.dialects.reading import read_json, read_source
-from runevals.files import behind_links, write_whole
+from runevals.lib.parsing.source import read_json, read_source
+from runevals.lib.storage.files import behind_links, write_whole
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
 

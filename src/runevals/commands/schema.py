@@ -33,9 +33,9 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema settings > runevals.schema.json
       runevals schema --write .vscode/schemas
     """
-    from runevals.nearest import did_you_mean
+    from runevals.lib.parsing.schema import schema
+    from runevals.lib.text.suggest import did_you_mean
     from runevals.records.errors import ToldWrong
-    from runevals.schema_check import schema
 
     if name is not None and name not in SCHEMAS:
         raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
@@ -57,7 +57,7 @@ def _text(name: str) -> str:
 
 
 def _written(folder: Path, name: str) -> Path:
-    from runevals.files import write_whole
+    from runevals.lib.storage.files import write_whole
 
     path = folder / f"{name}.schema.json"
     write_whole(path, _text(name) + "\n")

@@ -10,7 +10,7 @@ from typing import Any
 from runevals.commands.described import Described, Option, described
 from runevals.dialects import assertions, rows, skill_cases
 from runevals.evaluators import catalogue
-from runevals.schema_check import schema
+from runevals.lib.parsing.schema import schema
 
 _TYPES = {"true or false": "boolean", "whole number": "integer", "number": "number", "text": "string"}
 _EVERY: Mapping[str, object] = {

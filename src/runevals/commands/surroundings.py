@@ -19,10 +19,12 @@ from runevals.commands.resuming import RUNS, TOLD
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
-from runevals.files import require_no_link
-from runevals.git import commit_of, default_branch
 from runevals.github.permissions import read_only, token_name
-from runevals.inert import one_line
+from runevals.lib.git import commit_of, default_branch
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.sandbox.lock import landlock_version
+from runevals.lib.storage.files import require_no_link
+from runevals.lib.text.escape import one_line
 from runevals.plan import RunPlan
 from runevals.publish import unwritable
 from runevals.records.errors import (
@@ -32,8 +34,6 @@ from runevals.records.errors import (
     RunevalsError,
     SandboxUnavailable,
 )
-from runevals.sandbox import Sandbox
-from runevals.sandbox.lock import landlock_version
 from runevals.settings import Settings, Told
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"

@@ -24,8 +24,8 @@ def command(paths: tuple[Path, ...]) -> None:
 def upgrade_file(path: Path, shown: str) -> str:
     """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
     from runevals.dialects import LoadOptions, eval_document, load
-    from runevals.dialects.reading import read_source
-    from runevals.files import behind_links, write_whole
+    from runevals.lib.parsing.source import read_source
+    from runevals.lib.storage.files import behind_links, write_whole
     from runevals.records.errors import InvalidSuite
 
     suite = load(path, shown, LoadOptions())

@@ -64,7 +64,7 @@ def command(
     """
     from runevals.commands.plugged import require_usable_plugins
     from runevals.commands.problems import Validated, as_problem
-    from runevals.commands.telling import shown
+    from runevals.lib.terminal import shown
     from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
 
     require_usable_plugins()
@@ -95,9 +95,9 @@ def command(
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
     """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
     from runevals.health import findings
+    from runevals.lib.sandbox import Sandbox
     from runevals.loading import read_suites, required, unusable
     from runevals.plan import make_plan
-    from runevals.sandbox import Sandbox
 
     read, problems = read_suites(settings)
     with Sandbox(workers=1) as sandbox:
@@ -109,7 +109,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, li
 def _written(found: Validated, form: str) -> str:
     """What was found in a format for programs, without secrets."""
     from runevals.commands.problems import as_annotations, as_json, as_sarif
-    from runevals.redact import redacted, redactor
+    from runevals.lib.text.secrets import redacted, redactor
 
     plain = redacted(found, redactor(os.environ))
     match form:
@@ -123,7 +123,7 @@ def _written(found: Validated, form: str) -> str:
 
 def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
     """What people read: problems to stderr, the rest to stdout."""
-    from runevals.commands.telling import shown
+    from runevals.lib.terminal import shown
 
     for problem in problems:
         click.echo(shown(str(problem)), err=True)
@@ -139,7 +139,7 @@ def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequen
 
 def _suite_line(suite: Suite) -> str:
     from runevals.commands.problems import checks_of
-    from runevals.commands.telling import shown
+    from runevals.lib.terminal import shown
 
     counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
     return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")

@@ -12,4 +12,4 @@ def load_sdk_beside(settings: Settings) -> None:
     """Begins to load the SDK, which takes half a second, where a model will be asked."""
     models = [told.type for told in (settings.target, *settings.judges) if told is not None]
     if not settings.evaluate_only and {"openai", "github-models", "azure"} & {*models}:
-        Thread(target=import_module, args=("runevals.chat_client",), daemon=True).start()
+        Thread(target=import_module, args=("runevals.lib.chat.transport",), daemon=True).start()

@@ -13,8 +13,8 @@ import click
 
 from runevals.commands.judging import Asked, judged
 from runevals.commands.progress import Detail
-from runevals.commands.telling import shown, tell, warn
 from runevals.dependencies import files_of
+from runevals.lib.terminal import shown, tell, warn
 from runevals.loading import Loaded, load_suites, with_target
 from runevals.plan import wanted
 from runevals.records import Case

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from runevals.commands.provenance import provenance
 from runevals.endpoints import needs_key
+from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
-from runevals.redact import SECRET_NAMES
 from runevals.score import nothing_run
 from runevals.settings import Settings
 

@@ -10,9 +10,9 @@ from typing import Protocol, cast
 
 from runevals.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import Source, read_json, read_source, read_text
-from runevals.plugins import DIALECTS as PLUGINS
-from runevals.plugins import guarded, plugins, require
+from runevals.lib.parsing.source import Source, read_json, read_source, read_text
+from runevals.lib.plugins import DIALECTS as PLUGINS
+from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.records.errors import UnrecognisedSuite
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import LANGUAGES, Place, Source, code_file, path_inside, pointer
 from runevals.evaluators import catalogue
 from runevals.evaluators.text.numbers import number_text
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.source import LANGUAGES, Place, Source, code_file, path_inside, pointer
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions, ToldWrong
 

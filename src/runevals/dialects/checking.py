@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from runevals.dialects.reading import Place, Source
 from runevals.evaluators import catalogue
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Place, Source
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from runevals.schema_check import complaints
 
 Definitions = Mapping[str, EvaluatorSpec]
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, needs_expected, sound, spec_at
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import Place, Source, pointer
+from runevals.lib.parsing.schema import Complaint, complaints
+from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn, cut_name, one_line
-from runevals.schema_check import Complaint, complaints
 
 NAME = "eval-document"
 CURRENT_VERSION = "1.2.0"

@@ -10,11 +10,11 @@ from runevals.dialects.assertions import Assertions
 from runevals.dialects.canonical import case_fingerprint, fingerprint
 from runevals.dialects.checking import duplicate_keys, in_order, listed
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import Place, Source, pointer
-from runevals.inert import in_fence
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.escape import in_fence
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
-from runevals.schema_check import schema
 
 NAME = "eval-samples"
 _OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runevals.dialects.assertions import numbered
-from runevals.dialects.reading import Place, Source, pointer
 from runevals.dialects.variables import VARIABLE, as_text, filled
 from runevals.evaluators import catalogue
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions
 

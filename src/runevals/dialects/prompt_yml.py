@@ -16,13 +16,13 @@ from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint
 from runevals.dialects.checking import duplicate_keys, in_order, schema_problems
 from runevals.dialects.options import LoadOptions
 from runevals.dialects.prompt_evaluators import Evaluators
-from runevals.dialects.reading import Place, Source, pointer
 from runevals.dialects.variables import as_text, filled
-from runevals.inert import one_line
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
-from runevals.schema_check import schema
 
 NAME = "prompt-yml"
 SUFFIXES = (".prompt.yml", ".prompt.yaml")

@@ -10,8 +10,8 @@ from typing import Any
 from runevals.dialects.canonical import case_fingerprint, fingerprint, key_of_prompts
 from runevals.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import MAX_BYTES, Place, Source, pointer, read_line
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_line
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 

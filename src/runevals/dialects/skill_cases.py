@@ -9,9 +9,9 @@ from typing import Any
 from runevals.dialects.canonical import canonical, case_fingerprint, fingerprint
 from runevals.dialects.checking import duplicate_keys, in_order, schema_problems, sound
 from runevals.dialects.options import LoadOptions
-from runevals.dialects.reading import Place, Source, pointer
 from runevals.evaluators import catalogue
-from runevals.nearest import did_you_mean
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidOptions
 

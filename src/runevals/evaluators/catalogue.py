@@ -11,8 +11,8 @@ from functools import cache
 from importlib import import_module
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
-from runevals.nearest import did_you_mean
-from runevals.plugins import EVALUATORS, package_of, plugins, unusable
+from runevals.lib.plugins import EVALUATORS, package_of, plugins, unusable
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 

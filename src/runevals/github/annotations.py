@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from runevals.inert import log_text, one_line
+from runevals.lib.text.escape import log_text, one_line
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
 LONGEST = 1000

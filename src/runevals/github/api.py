@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from runevals.lib.http.throttle import Throttle, TryAgain, retry_after_s
 from runevals.records.errors import WorldRefused
-from runevals.throttle import Throttle, TryAgain, retry_after_s
 
 if TYPE_CHECKING:
     import requests

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
 
 Kind = Literal[

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from runevals.amounts import total
 from runevals.health.finding import Finding, Kind, named
+from runevals.lib.nullable import total
 from runevals.records import AttemptReport, Case, CaseReport, RunReport
 from runevals.wording import money, seconds
 

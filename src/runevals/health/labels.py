@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from runevals.health.finding import Finding
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Case, Suite
 from runevals.score import labels_of
 from runevals.wording import plural

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.evaluators.text.tokens import tokens
 from runevals.health.finding import Finding
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec
 
 FEWEST_WORDS = 4  # a CJK character counts as a word

@@ -216,7 +216,7 @@ class Assertions:
     def _is_json(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         schema = told["value"]
         if isinstance(schema, str) and schema.strip():
-            from runevals.dialects.reading import read_yaml
+            from runevals.lib.parsing.source import read_yaml
 
             schema = read_yaml(schema, "the schema").value
         if not schema:

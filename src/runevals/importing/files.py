@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import parse_source, path_inside, read_line
+from runevals.lib.parsing.source import parse_source, path_inside, read_line
 from runevals.records.errors import ToldWrong
 
 PREFIX = "file://"

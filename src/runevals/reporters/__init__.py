@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
-from runevals.plugins import REPORTERS as PLUGINS
-from runevals.plugins import guarded, package_of, plugins, require, unusable
+from runevals.lib.plugins import REPORTERS as PLUGINS
+from runevals.lib.plugins import guarded, package_of, plugins, require, unusable
 from runevals.records import Conclusion
 from runevals.reporters import html, junit, results, summary, table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runevals.inert import code_cell, fenced
+from runevals.lib.text.escape import code_cell, fenced
 from runevals.records import Change
 from runevals.wording import answer_pair
 

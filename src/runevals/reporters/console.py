@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import CaseReport, Comparison, Conclusion, GateState
 from runevals.reporters import coverage
 from runevals.wording import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.inert import code_cell, one_line
+from runevals.lib.text.escape import code_cell, one_line
 from runevals.records import CaseReport, Coverage, RunReport, Totals
 from runevals.wording import percent, plural
 

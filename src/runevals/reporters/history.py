@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Conclusion, RunReport
 from runevals.reporters.html import filled
 from runevals.wording import money, percent, plural, score, seconds

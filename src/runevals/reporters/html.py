@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Conclusion
 from runevals.reporters.page_cases import bodies, case_pairs, rows
 from runevals.reporters.page_overview import overview

@@ -13,7 +13,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from runevals.inert import xml_text
+from runevals.lib.text.escape import xml_text
 from runevals.records import (
     NOT_ASKED,
     CaseReport,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runevals.inert import one_line, visible
+from runevals.lib.text.escape import one_line, visible
 from runevals.records import (
     AttemptReport,
     CaseReport,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from runevals.inert import one_line
+from runevals.lib.text.escape import one_line
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reporters.coverage import tripwire
 from runevals.reporters.page_cases import CasePair

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from runevals.inert import code_cell, inert_line
+from runevals.lib.text.escape import code_cell, inert_line
 from runevals.records import (
     CaseReport,
     Change,

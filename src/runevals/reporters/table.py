@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
-from runevals.inert import spreadsheet_cell
+from runevals.lib.text.escape import spreadsheet_cell
 from runevals.records import LABELS, Conclusion
 from runevals.reporters.coverage import tripwire
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from runevals.nearest import did_you_mean
-from runevals.plugins import TARGETS, package_of, plugins, unusable
+from runevals.lib.plugins import TARGETS, package_of, plugins, unusable
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, RunevalsError
 

@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.reported import failed
 from runevals.targets.threads import Threads
-from runevals.throttle import CallFailed, Throttle, gave_up
 from runevals.web_settings import WebSettings
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
 from google.protobuf.json_format import MessageToDict
 
+from runevals.lib.http.throttle import CallFailed
 from runevals.records import Citation
 from runevals.targets.reported import citations, shallow
-from runevals.throttle import CallFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

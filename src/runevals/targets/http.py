@@ -7,15 +7,15 @@ import json
 import threading
 from collections.abc import Mapping
 
-from runevals.json_pick import Pick
-from runevals.prices import Prices
+from runevals.lib.chat.prices import Prices
+from runevals.lib.http.throttle import CallFailed
+from runevals.lib.parsing.json_path import Pick
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
 from runevals.targets.reported import citations, count, failed, number, shallow, tool_calls
 from runevals.targets.threads import Threads
-from runevals.throttle import CallFailed
 from runevals.web_settings import DEFAULT_PICK
 
 

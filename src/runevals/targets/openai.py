@@ -9,8 +9,8 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from runevals.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
-from runevals.prices import Prices
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
+from runevals.lib.chat.prices import Prices
 from runevals.records import AND, Conversation, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.mocks import Mocks

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.line_process import LineProcess, ProcessDied, TooMuch
+from runevals.lib.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of

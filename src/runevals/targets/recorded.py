@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.reading import read_line, read_lines, read_text
+from runevals.lib.parsing.source import read_line, read_lines, read_text
+from runevals.lib.storage.spool import Spool
 from runevals.records import (
     ERROR_CODES,
     Conversation,
@@ -19,7 +20,6 @@ from runevals.records import (
     SuiteProblem,
 )
 from runevals.records.errors import InvalidSuite
-from runevals.spool import Spool
 from runevals.targets.reported import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from runevals.nesting import nested_deeper
+from runevals.lib.parsing.depth import nested_deeper
 from runevals.records import Citation, Problem, Response, ToolCall
 
 LARGEST = 1e15

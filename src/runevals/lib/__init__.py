@@ -1,0 +1,1 @@
+"""Parts that could each be a library: nothing here knows suites, cases or judges."""

@@ -1,0 +1,1 @@
+"""Chat completions: the endpoint, its transport and its prices."""

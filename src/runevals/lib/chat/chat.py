@@ -1,0 +1,240 @@
+"""Talking to an OpenAI-compatible chat endpoint through the `openai` SDK: retries, pauses, plain errors."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from runevals.lib.chat.prices import Prices
+from runevals.lib.http.slot import Turn
+from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
+from runevals.lib.nullable import total, whole_total
+from runevals.web_settings import OPENAI_URL
+
+if TYPE_CHECKING:
+    import openai
+
+    from runevals.lib.chat.transport import ChatClient
+
+ChatFailed = CallFailed
+
+
+class ParameterRefused(Exception):
+    """The endpoint does not take a parameter of the request."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        self.parameter = parameter
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedCall:
+    """A tool call that a model asks for; `arguments` is JSON text, as it came."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def as_message(self) -> dict[str, object]:
+        """How the call stands in the message that goes back to the model."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What came back: text (None where the model refused), usage and who answered."""
+
+    text: str | None
+    finish_reason: str | None
+    refusal: str | None = None
+    tool_calls: tuple[RequestedCall, ...] = ()
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    latency_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What replies took together; None where one of them does not say."""
+
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where to reach a chat model. The key stays out of `repr`."""
+
+    model: str
+    api_key: str = field(repr=False)
+    base_url: str | None = None
+    azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
+    timeout_s: float = 120.0
+    access: str = ""  # what may be missing where it refuses the key
+    set_by: str = ""  # where its model is named
+
+    @property
+    def shown(self) -> str:
+        """Its address, without what may be a password in it."""
+        parts = urlsplit(self.base_url or OPENAI_URL)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+class Chat:
+    """One endpoint, shared by all threads. The SDK is imported and the client made at the first call."""
+
+    def __init__(self, endpoint: Endpoint, throttle: Throttle, *, at_once: int | None = None) -> None:
+        """At most `at_once` calls are under way; None: as many as are asked for."""
+        self.endpoint = endpoint
+        self._throttle = throttle
+        self._places = None if at_once is None else threading.BoundedSemaphore(at_once)
+        self._lock = threading.Lock()
+        self._made: ChatClient | None = None
+
+    def warm_up(self) -> None:
+        """Imports the SDK and makes the client, half a second that can pass beside other work."""
+        self._client()
+
+    def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
+        """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
+        return self._throttle.in_turn(lambda turn: self._once(messages, parameters, turn), gave_up, self._places)
+
+    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
+        """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
+        return Spent(
+            cost_usd=total(
+                prices.cost_usd(reply.model or self.endpoint.model, reply.input_tokens, reply.output_tokens)
+                for reply in replies
+            ),
+            input_tokens=whole_total(reply.input_tokens for reply in replies),
+            output_tokens=whole_total(reply.output_tokens for reply in replies),
+        )
+
+    def _once(
+        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], turn: Turn
+    ) -> ChatReply:
+        client = self._client()
+        import openai  # half a second that runs without a model need not pay
+
+        from runevals.lib.chat.transport import TooLarge
+
+        body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
+        try:
+            content, latency_s = client.completion(body, turn)
+        except openai.APITimeoutError as error:
+            raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
+        except openai.APIConnectionError as error:
+            told = (
+                f"nothing answers at {self.endpoint.shown} ({error.__cause__ or error}); runevals doctor says more"
+            )
+            raise TryAgain("failed", told, of_host=True) from error
+        except openai.APIStatusError as error:
+            raise _translated(error, parameters, self.endpoint) from error
+        except TooLarge as error:
+            raise ChatFailed("unparseable", str(error)) from error
+        except (openai.OpenAIError, ValueError) as error:
+            raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
+        if content.lstrip()[:1] == b"<":
+            told = f"{self.endpoint.shown} answers with a web page: that is no OpenAI-compatible API"
+            raise ChatFailed("unparseable", f"{told} (does the address lack a /v1 at its end?)")
+        return _reply(content, latency_s)
+
+    def _client(self) -> ChatClient:
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def _make(self) -> ChatClient:
+        from runevals.lib.chat.transport import ChatClient
+
+        end = self.endpoint
+        try:
+            return ChatClient(
+                base_url=end.base_url,
+                api_key=end.api_key,
+                azure_api_version=end.azure_api_version,
+                timeout_s=end.timeout_s,
+            )
+        except ValueError as error:  # an address that is none
+            raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
+
+
+def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
+    status, message = error.status_code, _message(error)
+    if endpoint.access and status in (401, 403):
+        message = f"{message} ({endpoint.access})"
+    body = error.body if isinstance(error.body, Mapping) else {}
+    if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
+        return ChatFailed("rate_limited", f"429: {message}", refused=True)
+    if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
+        where = f"; the model is named by {endpoint.set_by}" if endpoint.set_by else ""
+        return ChatFailed(
+            "failed", f"{endpoint.shown} has no model {endpoint.model} ({message}){where}", refused=True
+        )
+    if status in (400, 422):
+        named = str(body.get("param") or "")
+        for parameter in parameters:
+            if named == parameter or named.startswith(f"{parameter}.") or f"'{parameter}'" in message:
+                return ParameterRefused(parameter, message)
+    return failure_of_status(status, message, error.response.headers.get("retry-after"))
+
+
+def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:
+    """Whether a 404 is about the model, not about the address."""
+    return body.get("code") == "model_not_found" or model in message
+
+
+def _message(error: openai.APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, Mapping) and isinstance(body.get("message"), str):
+        return str(body["message"])[:500]
+    return error.message[:500]
+
+
+def _reply(content: bytes, latency_s: float) -> ChatReply:
+    try:
+        completion = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from None
+    try:
+        choice, usage = completion["choices"][0], completion.get("usage")
+        message = choice["message"]
+        return ChatReply(
+            text=_text(message.get("content")),
+            refusal=_text(message.get("refusal")),
+            tool_calls=tuple(_requested(call) for call in message.get("tool_calls") or ()),
+            finish_reason=_text(choice.get("finish_reason")),
+            model=_text(completion.get("model")),
+            input_tokens=None if usage is None else _count(usage.get("prompt_tokens")),
+            output_tokens=None if usage is None else _count(usage.get("completion_tokens")),
+            latency_s=latency_s,
+        )
+    except KeyError as error:
+        raise ChatFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
+    except (AttributeError, IndexError, TypeError) as error:
+        raise ChatFailed("unparseable", f"the answer is not a chat completion ({error})") from None
+
+
+def _requested(call: Any) -> RequestedCall:
+    function = call["function"]
+    name, given = _text(function["name"]), _text(function["arguments"])
+    return RequestedCall(str(call["id"]), name or "", given or "")
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"text expected, not {type(value).__name__}")
+    return value
+
+
+def _count(value: object) -> int | None:
+    """Usage is worth having, not worth an answer: what is no count is unknown."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

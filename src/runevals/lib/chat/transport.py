@@ -1,0 +1,220 @@
+"""The `openai` SDK as we call it: an answer is read only so far and for so long. Half a second to import."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from functools import partial
+from typing import Any
+from weakref import finalize
+
+import openai
+
+from runevals.lib.http.slot import NothingMore, Turn
+from runevals.web_settings import OPENAI_URL
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
+MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
+
+LOOK_EVERY_S = 0.5  # for calls that are late
+
+# The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
+httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
+
+
+# What the SDK would tell of itself and the machine that it runs on: nobody's business, and an eighth of its time.
+_ABOUT_US = (
+    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
+    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
+)
+_OPTIONS: Any = {"headers": dict.fromkeys(("x-stainless-retry-count", "x-stainless-read-timeout"), openai.Omit())}
+
+
+class TooLarge(Exception):
+    """An answer that nobody will read."""
+
+
+class ChatClient:
+    """One endpoint's completions as bytes, which cost half of what the SDK's objects do."""
+
+    def __init__(
+        self, *, base_url: str | None, api_key: str, azure_api_version: str | None, timeout_s: float
+    ) -> None:
+        """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
+        self._timeout_s = timeout_s
+        told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
+        told["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
+        if azure_api_version is None:
+            # Left to itself, the SDK takes the address that this machine's environment names.
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI_URL, **told)
+        else:
+            azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
+            self._sdk = partial(openai.AzureOpenAI, **azure, **told)
+        self._certificates = httpx.create_ssl_context()
+        self._lines: list[_Line] = []
+        self._idle = [self._another()]
+        ended = threading.Event()
+        finalize(self, ended.set).atexit = False
+        threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
+
+    def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float]:
+        """The answer's body, and the seconds from the call's turn to its end.
+
+        The turn begins when all is prepared and ends when the answer is there: what is done before and after
+        keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
+        """
+        line = self._borrowed()
+        line.turn = turn
+        try:
+            reply = line.sdk.post(
+                "/chat/completions",
+                body=body,
+                options=_OPTIONS,
+                cast_to=httpx.Response,
+                stream=True,
+                stream_cls=openai.Stream[Any],
+            )
+            with closing(reply):
+                content = _whole(reply, turn, self._timeout_s)
+                latency_s = turn.lasts_s
+                turn.answered()
+                return content, latency_s
+        except httpx.TimeoutException as error:
+            raise openai.APITimeoutError(request=error.request) from error
+        except (httpx.RequestError, openai.APIConnectionError) as error:
+            if isinstance(error.__cause__, NothingMore):
+                raise error.__cause__ from None
+            if turn.lasts_s > self._timeout_s:
+                raise openai.APITimeoutError(request=error.request) from error
+            if isinstance(error, openai.APIConnectionError):
+                raise
+            raise openai.APIConnectionError(request=error.request) from error
+        finally:
+            line.rest()
+            self._idle.append(line)
+
+    def _borrowed(self) -> _Line:
+        """A client that no other call uses: one for all would look at every connection for each call."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._another()
+
+    def _another(self) -> _Line:
+        line = _Line(self._timeout_s)
+        line.http = openai.DefaultHttpxClient(
+            timeout=self._timeout_s,
+            verify=self._certificates,
+            event_hooks={"request": [line.goes_out], "response": [line.comes_back]},
+        )
+        line.sdk = self._sdk(http_client=line.http)
+        self._lines.append(line)
+        return line
+
+
+class _Line:
+    """A client for one call at a time, and the connection that it has."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.http: Any = None
+        self.sdk: Any = None
+        self.turn: Turn | None = None  # of the call under way
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+
+    def goes_out(self, request: Any) -> None:
+        request.extensions["trace"] = self._seen
+        if self.turn is not None:
+            self.turn.begin()  # of a redirect, which is no call of its own, it has begun
+
+    def comes_back(self, reply: Any) -> None:
+        if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
+            reply.stream = _Beginning(reply.stream, time.monotonic() + self._timeout_s)
+
+    def rest(self) -> None:
+        """The call is over."""
+        with self._lock:
+            self.turn = None
+
+    def _seen(self, event: str, info: Mapping[str, Any]) -> None:
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # straight, or by way of a proxy
+            self._socket = info["return_value"].get_extra_info("socket")
+            _send_in_one(info["return_value"])
+
+    def cut_if_late(self) -> None:
+        """Ends the call that is under way, wherever it is, if it takes too long; never the one after it."""
+        with self._lock:
+            is_late = self.turn is not None and self.turn.lasts_s > self._timeout_s + LOOK_EVERY_S
+            if is_late and self._socket is not None:
+                with suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def _send_in_one(stream: Any) -> None:
+    """Head and body of a request go out together, when its answer is awaited: half the packets, half the calls."""
+    write, read, waiting = stream.write, stream.read, bytearray()
+
+    def write_later(content: bytes, timeout: float | None = None) -> None:
+        waiting.extend(content)
+        if len(waiting) > LARGE_BYTES:
+            write_now(timeout)
+
+    def write_now(timeout: float | None) -> None:
+        content = bytes(waiting)
+        waiting.clear()
+        write(content, timeout)
+
+    def read_after(most: int, timeout: float | None = None) -> bytes:
+        if waiting:
+            with suppress(Exception):  # as the library has it: who refuses a request may have said why
+                write_now(timeout)
+        answer: bytes = read(most, timeout)
+        return answer
+
+    stream.write, stream.read = write_later, read_after
+
+
+def _watch(lines: list[_Line], ended: threading.Event) -> None:
+    """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
+    while not ended.wait(LOOK_EVERY_S):
+        for line in [*lines]:
+            line.cut_if_late()
+    for line in lines:
+        line.http.close()
+
+
+def _whole(reply: Any, turn: Turn, timeout_s: float) -> bytes:
+    """The body: each read has the client's time limit, and so has the whole call."""
+    content = bytearray()
+    for chunk in reply.iter_bytes():
+        content += chunk
+        if len(content) > MAX_ANSWER_BYTES:
+            raise TooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
+        if turn.lasts_s > timeout_s:
+            raise openai.APITimeoutError(request=reply.request)
+    return bytes(content)
+
+
+class _Beginning(httpx.SyncByteStream):  # type: ignore[misc]
+    """What comes of a body until a time, and at most so much of it."""
+
+    def __init__(self, stream: Any, deadline: float) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MAX_ERROR_BYTES
+        for chunk in self._stream:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0 or time.monotonic() > self._deadline:
+                return
+
+    def close(self) -> None:
+        self._stream.close()

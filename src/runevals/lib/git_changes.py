@@ -1,0 +1,135 @@
+"""Which files are not as in a commit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha1, sha256
+from pathlib import Path
+
+from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, names, printed
+
+State = dict[str, object]
+_PIECE = 1024 * 1024  # bytes that are read at once
+
+
+def changed_since(repository: Path, commit: str, patterns: Sequence[str]) -> list[str] | None:
+    """The files of these pathspecs that are not as in `commit`, new ones too; None where git cannot tell.
+
+    Of each, the very bytes in the work tree are looked at: no attribute says how they are to be understood.
+    """
+    if not patterns:
+        return []
+    staged = names(repository, *_STAGED, "--name-only", "--end-of-options", commit, "--", *patterns)
+    index = _index(repository, patterns)
+    new = names(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", *patterns)
+    if staged is None or index is None or new is None:
+        return None
+    return sorted({*staged, *new, *(entry.name for entry in index if entry.is_changed(repository))})
+
+
+def state_of(repository: Path) -> State | None:
+    """What tells the tracked files from others: the commit, what differs from it, and submodules likewise.
+
+    What git's own record of times and sizes says is unchanged is not read. None where git cannot tell.
+    """
+    commit = commit_of(repository, "HEAD")
+    words = ("ls-files", "-z", "--stage") if commit is None else (*_STAGED, "--raw", commit, "--")
+    staged, touched, index = printed(repository, words), _touched(repository), _index(repository, ())
+    if staged is None or touched is None or index is None:
+        return None
+    suspects = [entry for entry in index if entry.name in touched or entry.unlooked]
+    changed = {entry.name: _seen(repository / entry.name) for entry in suspects if entry.is_changed(repository)}
+    inner = [
+        entry.name for entry in index if entry.mode == SUBMODULE and (repository / entry.name / ".git").exists()
+    ]
+    submodules = {name: state_of(repository / name) for name in inner}
+    if None in submodules.values():
+        return None
+    own = {"commit": commit, "staged": sha256(staged).hexdigest(), "changed": changed}
+    return {**own, "submodules": submodules}
+
+
+_STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
+
+
+def _seen(path: Path) -> str | None:
+    """What stands at a path of the work tree: its kind and content; None where nothing does."""
+    try:
+        mode = path.lstat().st_mode
+        content = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
+    except OSError:
+        return None
+    return f"{mode:o} {sha256(content).hexdigest()}"
+
+
+def _touched(repository: Path) -> set[str] | None:
+    """What may have been written since git last looked. Filters are off: attributes could call for one."""
+    words = ("diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
+    listed = printed(repository, words, settings=_without_filters(repository))
+    return None if listed is None else set(os.fsdecode(listed).split("\0"))
+
+
+def _without_filters(repository: Path) -> dict[str, str]:
+    """Settings that leave every filter that is configured here without a program."""
+    listed = names(repository, "config", "--name-only", "-z", "--get-regexp", r"^filter\.") or []
+    filters = {key.rpartition(".")[0] for key in listed}
+    off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return {f"{name}.{key}": value for name in filters for key, value in off.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file in the index: its mode, the name of its content, and what git was told of it.
+
+    `sparse`: it may be missing. `unlooked`: git does not look whether it has changed.
+    """
+
+    name: str
+    mode: str
+    content: str
+    sparse: bool
+    unlooked: bool
+
+    def is_changed(self, repository: Path) -> bool:
+        """Whether the work tree has other bytes there, another kind of file, or none."""
+        path = repository / self.name
+        try:
+            found = path.lstat()
+            if self.mode == LINK:
+                target = os.fsencode(path.readlink()) if stat.S_ISLNK(found.st_mode) else b""
+                return not stat.S_ISLNK(found.st_mode) or self._named(len(target), [target]) != self.content
+            if self.mode.startswith(FILE):
+                executable = bool(found.st_mode & stat.S_IXUSR) == (self.mode == "100755")
+                return not (stat.S_ISREG(found.st_mode) and executable and self._holds(path, found.st_size))
+        except OSError:
+            return not self.sparse
+        return True  # a submodule: what is in it, only its own repository could say
+
+    def _holds(self, path: Path, size: int) -> bool:
+        with path.open("rb") as file:
+            return self._named(size, iter(lambda: file.read(_PIECE), b"")) == self.content
+
+    def _named(self, size: int, pieces: Iterable[bytes]) -> str:
+        """What git calls this content."""
+        found = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
+        for piece in pieces:
+            found.update(piece)
+        return found.hexdigest()
+
+
+def _index(repository: Path, patterns: Sequence[str]) -> list[_Entry] | None:
+    listed = names(repository, "ls-files", "-z", "--stage", "-v", "--", *patterns)
+    if listed is None:
+        return None
+    entries = []
+    for line in listed:
+        told, _, name = line.partition("\t")
+        tag, mode, content, _ = told.split(" ")
+        sparse = tag in "Ss"
+        entries.append(
+            _Entry(name=name, mode=mode, content=content, sparse=sparse, unlooked=sparse or tag.islower())
+        )
+    return entries

@@ -1,0 +1,1 @@
+"""Calls over HTTP: retries, rate limits and slots."""

@@ -1,0 +1,281 @@
+"""Trying again, politely: pauses shared by all calls to one host, back-off with full jitter."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Literal, TypeVar
+
+from runevals.lib.http.rate_window import RateWindow
+from runevals.lib.http.slot import NothingMore, Turn
+
+T = TypeVar("T")
+TryAgainKind = Literal["failed", "timeout", "rate_limited"]
+FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"]
+
+FIRST_DELAY_S = 1.0
+LONGEST_DELAY_S = 60.0
+DOWN_AFTER_S = 60.0
+MOST_LOST = 20  # calls in a row
+LOOK_EVERY_S = 0.5  # whether a run was stopped
+
+
+class TryAgain(Exception):
+    """A failure that may pass. `after_s` is what the host asked for, None if it did not; with
+    `pauses_host`, no other call is sent meanwhile either. `of_host`: no call of any kind would do better now."""
+
+    def __init__(
+        self,
+        kind: TryAgainKind,
+        message: str,
+        after_s: float | None = None,
+        *,
+        pauses_host: bool = False,
+        of_host: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.after_s = after_s
+        self.pauses_host = pauses_host
+        self.of_host = of_host or pauses_host
+        self.attempts = 1
+        super().__init__(message)
+
+
+class CallFailed(Exception):
+    """A call that stays unanswered. `refused` means that the endpoint rejects us altogether."""
+
+    def __init__(self, kind: FailureKind, message: str, *, refused: bool = False) -> None:
+        self.kind: FailureKind = kind
+        self.refused = refused
+        super().__init__(message)
+
+
+class Throttle:
+    """The patience with one host, shared by all calls to it.
+
+    A pause that the host asks for holds every thread's next call. A rate limit halves the calls that may be under
+    way, which then grow back one by one, and teaches how many the host takes in which time: later windows stay
+    within that, and now and then try for more.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_attempts: int = 5,
+        max_retry_s: float = 120.0,
+        first_delay_s: float = FIRST_DELAY_S,
+        down_after_s: float = DOWN_AFTER_S,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
+
+        A host that answers nothing for `down_after_s`, and no call of many in a row, is down: CallFailed says so.
+
+        `max_retry_s` bounds the pauses of one call together, not its waiting for a turn. Once it has `stopped`,
+        nothing is sent, and whoever waits gives up.
+        """
+        self._stopped = stopped
+        self.max_attempts = max_attempts
+        self.max_retry_s = max_retry_s
+        self.first_delay_s = first_delay_s
+        self._turn = threading.Condition()
+        self._running = 0
+        self._waiting = 0
+        self._most_running = math.inf
+        self._resume_at = 0.0
+        self._limited_at = -math.inf
+        self._window = RateWindow()
+        self._down_after_s = down_after_s
+        self._lost = 0  # calls given up in a row
+        self._heard_at: float | None = None  # when the host answered last, or was first called
+        self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
+
+    def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
+        """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
+
+        def sent(turn: Turn) -> T:
+            turn.begin()
+            return send()
+
+        return self.in_turn(sent, give_up)
+
+    def in_turn(
+        self,
+        send: Callable[[Turn], T],
+        give_up: Callable[[TryAgain], Exception],
+        places: threading.Semaphore | None = None,
+    ) -> T:
+        """The same where a request takes time to prepare: `send` begins its turn when the request goes out.
+
+        `places` are how many calls of one kind may be under way.
+        """
+        patience = self.max_retry_s
+        for attempt in range(1, self.max_attempts + 1):
+            turn = Turn(self._enter, places)
+            try:
+                answer = send(turn)
+            except NothingMore as stopped:
+                self._leave(turn)
+                raise give_up(TryAgain("failed", str(stopped))) from None
+            except TryAgain as failure:
+                failure.attempts = attempt
+                delay = self._delay(attempt, failure.after_s)
+                patience -= delay
+                # A pause that this call will not wait for is not imposed on the others either.
+                heard = not failure.of_host and failure.kind != "timeout"
+                self._leave(turn, failure if patience >= 0 else None, delay, heard=heard)
+                if attempt == self.max_attempts or patience < 0:
+                    raise self._lost_call(failure, give_up(failure)) from failure
+                if not failure.pauses_host:
+                    self._rest(delay)
+            except CallFailed:
+                self._leave(turn, heard=True)
+                raise
+            except BaseException:
+                self._leave(turn)
+                raise
+            else:
+                self._leave(turn, answered=True)
+                return answer
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _lost_call(self, failure: TryAgain, error: Exception) -> Exception:
+        """`error`; where the host is down, one that says that no call need be made any more."""
+        with self._turn:
+            self._lost += failure.of_host
+            lost, silent_s = self._lost, time.monotonic() - (self._heard_at or math.inf)
+        for_long = silent_s >= self._down_after_s or (failure.after_s or 0.0) > self.max_retry_s
+        if failure.of_host and lost >= MOST_LOST and for_long and isinstance(error, CallFailed):
+            return CallFailed(error.kind, f"{error}, and so it was with {lost} calls in a row", refused=True)
+        return error
+
+    def holds_s(self) -> float:
+        """How long the host keeps calls waiting from now on; 0 where none waits for it."""
+        with self._turn:
+            return max(0.0, self._ready_at() - time.monotonic()) if self._waiting else 0.0
+
+    def _ready_at(self) -> float:
+        return max(self._resume_at, self._window.free_at)
+
+    def _delay(self, attempt: int, after_s: float | None) -> float:
+        ceiling = min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1))
+        jitter = self._random.uniform(0.0, ceiling)
+        return jitter if after_s is None else after_s + 0.1 * jitter
+
+    def _rest(self, delay: float) -> None:
+        ends_at = time.monotonic() + delay
+        while not self._stopped() and (left := ends_at - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_EVERY_S))
+
+    def _enter(self) -> float:
+        """Waits for a turn → when it came. Raises NothingMore where there will be none."""
+        with self._turn:
+            while True:
+                if self._stopped():
+                    raise NothingMore
+                now = time.monotonic()
+                self._window.begin_anew(now)
+                ready_at = self._ready_at()
+                if ready_at <= now and self._running < self._most_running:
+                    break
+                self._waiting += 1
+                self._turn.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
+                self._waiting -= 1
+            self._running += 1
+            self._heard_at = self._heard_at or now
+            self._window.take(now)
+            return now
+
+    def _leave(
+        self,
+        turn: Turn,
+        failure: TryAgain | None = None,
+        delay: float = 0.0,
+        *,
+        answered: bool = False,
+        heard: bool = False,
+    ) -> None:
+        """A call is over; `heard`: the host had something to say to it, if only that it is wrong."""
+        turn.answered()
+        entered_at = turn.entered_at
+        if entered_at is None:
+            return
+        with self._turn:
+            if failure is not None and failure.pauses_host:
+                self._hold_back(entered_at, failure, delay)
+            self._running -= 1
+            if answered or heard:
+                self._lost, self._heard_at = 0, time.monotonic()
+            if answered:
+                self._window.count(entered_at)
+                self._most_running += 1 / self._most_running
+            self._turn.notify_all()
+
+    def _hold_back(self, entered_at: float, failure: TryAgain, delay: float) -> None:
+        """Everyone waits. Of calls that were under way together, only the first refusal says anything new."""
+        now = time.monotonic()
+        self._resume_at = max(self._resume_at, now + delay)
+        if entered_at <= self._limited_at:
+            return
+        self._limited_at = now
+        self._most_running = max(1.0, self._running / 2)
+        if failure.kind == "rate_limited":
+            self._window = self._window.learned(now, delay)
+
+
+class Throttles(dict[str, Throttle]):
+    """The patience with each host, by its name, made when it is first asked for."""
+
+    def __init__(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
+        super().__init__()
+        self._stopped = stopped
+
+    def __missing__(self, host: str) -> Throttle:
+        self[host] = made = Throttle(stopped=self._stopped)
+        return made
+
+    def held(self) -> tuple[str, float] | None:
+        """The host that keeps calls waiting longest, and for how long from now on; None where none does."""
+        waits = [(host, throttle.holds_s()) for host, throttle in list(self.items())]
+        host, left_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
+        return (host, left_s) if left_s > 0 else None
+
+
+def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
+    """What an HTTP status other than success means for the call: worth trying again, or not."""
+    told = f"{status}: {message}"
+    if 300 <= status < 400:
+        return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
+    if status in (401, 403):
+        return CallFailed("auth", told, refused=True)
+    if status in (408, 409, 429) or status >= 500:
+        kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
+        return TryAgain(kind, told, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
+    return CallFailed("failed", told)
+
+
+def gave_up(last: TryAgain) -> CallFailed:
+    """The failure of a call that was tried often enough."""
+    attempts = "1 attempt" if last.attempts == 1 else f"{last.attempts} attempts"
+    return CallFailed(last.kind, f"{last} ({attempts})")
+
+
+def retry_after_s(header: str | None) -> float | None:
+    """A Retry-After header, seconds or an HTTP date → seconds from now, None if absent or unreadable."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        date = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (aware - datetime.now(UTC)).total_seconds())

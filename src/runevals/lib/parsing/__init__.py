@@ -1,0 +1,1 @@
+"""JSON and YAML: positions, schemas, templates and paths."""

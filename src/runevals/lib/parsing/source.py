@@ -1,0 +1,343 @@
+"""JSON and YAML text → plain values that still know where they stood in their file."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from json.decoder import JSONDecodeError
+from pathlib import Path
+
+from runevals.records import Location, SuiteProblem
+from runevals.records.errors import InvalidSuite, ToldWrong
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_YAML_NODES = 1_000_000
+MOST_DEEP = 500
+LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}  # of graders
+
+Step = str | int
+Place = tuple[Step, ...]
+
+_VALUES = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read: its values, and where each of them stands."""
+
+    path: str
+    text: str
+    value: object
+    has_marks: bool = False
+    marks: Mapping[Place, tuple[int, int]] = field(
+        default_factory=dict
+    )  # (key offset, offset), where known from reading
+    _inside: dict[Place, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
+
+    def locate(self, place: Place, *, key: bool = False) -> Location:
+        """Where the value at `place` begins, or its key; the nearest enclosing place if there is no such."""
+        return self.at(self._offsets(place)[0 if key else 1])
+
+    def _offsets(self, place: Place) -> tuple[int, int]:
+        if self.has_marks:
+            while place not in self.marks and place:
+                place = place[:-1]
+            return self.marks.get(place, (0, 0))
+        found = (_after_space(self.text, 0),) * 2
+        for depth, step in enumerate(place):
+            outer = place[:depth]
+            if outer not in self._inside:  # each is looked through once, and only those that are asked for
+                self._inside[outer] = _offsets_inside(self.text, found[1])
+            if step not in self._inside[outer]:
+                break
+            found = self._inside[outer][step]
+        return found
+
+    def at(self, offset: int) -> Location:
+        """Line and column of a character."""
+        line = bisect_right(self._line_starts, offset)
+        return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
+
+    def problem(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> SuiteProblem:
+        """Something wrong at `place`."""
+        return SuiteProblem(
+            location=self.locate(place, key=key), pointer=pointer(place), message=message, rule=rule
+        )
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
+
+
+def pointer(place: Place) -> str:
+    """`place` as a JSON pointer (RFC 6901), the empty text for the whole document."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
+
+
+def read_text(path: Path, shown: str, most_bytes: int = MAX_BYTES) -> str:
+    """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
+    try:
+        if not path.is_file():
+            raise _stop(Location(file=shown), "is not a file")
+        if path.stat().st_size > most_bytes:
+            raise _stop(Location(file=shown), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def read_lines(path: Path, shown: str) -> Iterator[str]:
+    """The lines of such a file, of any size, one after the other. Raises InvalidSuite."""
+    try:
+        if not path.is_file():
+            raise _stop(Location(file=shown), "is not a file")
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            yield from file
+    except UnicodeDecodeError:
+        raise _stop(Location(file=shown), "is not UTF-8 text") from None
+    except OSError as error:
+        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def read_json(text: str, shown: str) -> Source:
+    """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
+    if not text.strip():
+        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    twice = False
+
+    def fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal twice
+        found = dict(pairs)
+        twice = twice or len(found) < len(pairs)
+        return found
+
+    try:
+        value = json.loads(text, object_pairs_hook=fields, parse_constant=_no_constant)
+    except JSONDecodeError as error:
+        location = Location(file=shown, line=error.lineno, column=error.colno)
+        raise _stop(location, f"is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise _stop(Location(file=shown), "is nested too deeply") from None
+    except ValueError as error:
+        raise _stop(Location(file=shown), f"is not JSON: {error}") from None
+    source = Source(shown, text, value)
+    if twice:
+        raise InvalidSuite(
+            [
+                SuiteProblem(
+                    location=source.at(offset),
+                    pointer=pointer(place),
+                    message=f"the key '{place[-1]}' stands here twice; remove one of them",
+                    rule="unreadable",
+                )
+                for place, offset in _duplicates(text)
+            ]
+        )
+    return source
+
+
+def read_line(text: str) -> object:
+    """One line of JSON Lines. Raises ValueError for what is no JSON, and for keys that stand twice."""
+    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
+
+
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """For `object_pairs_hook`: the object. Raises ValueError where a key stands twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
+    return fields
+
+
+def _after_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return offset if found is None else found.end()
+
+
+def _past(text: str, offset: int) -> int:
+    """Where the value ends that begins there."""
+    try:
+        return _VALUES.raw_decode(text, offset)[1]
+    except RecursionError:  # nearly too deep; it was read with fewer calls around it
+        depth = 0
+        for match in _TOKEN.finditer(text, offset):
+            depth += (match[0] in "{[") - (match[0] in "}]")
+            if depth == 0:
+                return match.end()
+        raise
+
+
+def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
+    """Of what stands in the object or list that begins there: where its key begins (itself, in a list), and it."""
+    found: dict[Step, tuple[int, int]] = {}
+    opening = text[offset : offset + 1]
+    if opening not in ("{", "["):
+        return found
+    at = _after_space(text, offset + 1)
+    while text[at] not in "}]":
+        key, step = at, len(found)
+        if opening == "{":
+            step, end = _VALUES.raw_decode(text, at)
+            at = _after_space(text, _after_space(text, end) + 1)
+        found[step] = (key, at)
+        at = _after_space(text, _past(text, at))
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return found
+
+
+def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
+    """Every key of valid JSON text that its object has already: its place, and where it stands."""
+    place: list[Step] = []
+    keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
+    expects_key = False
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token == ",":
+            expects_key = bool(keys) and keys[-1] is not None
+            if not expects_key:
+                place[-1] = int(place[-1]) + 1
+        elif token in "}]":
+            keys.pop()
+            place.pop()
+            expects_key = False
+        elif expects_key and (open_keys := keys[-1]) is not None:
+            name = json.loads(token)
+            place[-1], expects_key = name, False
+            if name in open_keys:
+                yield tuple(place), match.start()
+            open_keys.add(name)
+        elif token == "{":
+            keys.append(set())
+            place.append("")
+            expects_key = True
+        elif token == "[":
+            keys.append(None)
+            place.append(0)
+
+
+def read_yaml(text: str, shown: str) -> Source:
+    """YAML text by the core rules of YAML 1.2 → Source. Raises InvalidSuite with the place."""
+    import yaml  # 35 ms that a JSON suite need not pay
+
+    from runevals.lib.parsing.yaml12 import CoreLoader, construct
+
+    if not text.strip():
+        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+    if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # else nothing can nest so deep
+        _refuse_deep_yaml(text, shown)
+    try:
+        loader = CoreLoader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+        value, marks, problems = construct(node, text, MAX_YAML_NODES)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        location = Location(
+            file=shown, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
+        )
+        raise _stop(location, f"is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise _stop(Location(file=shown), f"is not YAML: {error}") from None
+    except RecursionError:
+        raise _stop(Location(file=shown), "is nested too deeply") from None
+    source = Source(shown, text, value, has_marks=True, marks=marks)
+    if problems:
+        raise InvalidSuite(
+            [
+                SuiteProblem(
+                    location=source.at(offset), pointer=pointer(place), message=message, rule="unreadable"
+                )
+                for place, offset, message in problems
+            ]
+        )
+    return source
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """A `.json`, `.yaml` or `.yml` file → Source."""
+    return _source(read_text(path, shown), path.suffix, shown)
+
+
+def parse_source(content: bytes, suffix: str, shown: str) -> Source:
+    """The content of such a file that stands elsewhere, as in another commit → Source. Raises InvalidSuite."""
+    try:
+        return _source(content.decode("utf-8-sig"), suffix, shown)
+    except UnicodeDecodeError as error:
+        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+
+
+def _source(text: str, suffix: str, shown: str) -> Source:
+    return read_yaml(text, shown) if suffix in (".yaml", ".yml") else read_json(text, shown)
+
+
+def _refuse_deep_yaml(text: str, shown: str) -> None:
+    """Raises InvalidSuite where a text nests deeper than a loader written in C has stack for."""
+    import yaml
+
+    from runevals.lib.parsing.yaml12 import CoreLoader
+
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=CoreLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > MOST_DEEP:
+                mark = event.start_mark
+                raise _stop(
+                    Location(file=shown, line=mark.line + 1 if mark else None),
+                    f"is nested deeper than {MOST_DEEP}",
+                )
+    except yaml.YAMLError:
+        return  # told with its place when it is loaded
+
+
+def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
+    """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
+
+    Raises ToldWrong where it does not exist, is no regular file, or leads out of the repository.
+    """
+    try:
+        path = (base / named).resolve()
+        path.exists()
+    except (OSError, ValueError):  # too long, or with a character that no path has
+        raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path") from None
+    if not path.is_relative_to(root.resolve()):
+        raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
+    if not path.is_file():
+        inside = base.resolve().is_relative_to(root.resolve())
+        looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
+        raise ToldWrong(f"{what}: there is no file {named} (looked in {looked})")
+    return path
+
+
+def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:
+    """(the text of a grader's file, its language by its ending). Raises ToldWrong as `path_inside` does."""
+    path = path_inside(root, named, base=base, what=what)
+    try:
+        return path.read_text(encoding="utf-8-sig"), LANGUAGES.get(path.suffix)
+    except UnicodeDecodeError:
+        raise ToldWrong(f"{what}: {named} is not UTF-8 text") from None
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _stop(location: Location, message: str) -> InvalidSuite:
+    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message, rule="unreadable")])

@@ -1,0 +1,188 @@
+"""What a child said → an answer, checked strictly: its text is the grader's, and may be anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from runevals.evaluators.kinds import Answer, Call
+from runevals.lib.parsing.depth import nested_deeper
+
+MOST_REASON = 2000
+MOST_LOGS = 16 * 1024
+MOST_DEEP = 64
+_MISSING = object()
+_ERRORS = frozenset(
+    {
+        "evaluator_bad_result",
+        "evaluator_crashed",
+        "evaluator_forbidden",
+        "evaluator_memory",
+        "evaluator_missing_module",
+        "evaluator_no_json",
+        "evaluator_syntax",
+    }
+)
+_SIGNALS = {
+    4: "an illegal instruction",
+    6: "abort",
+    7: "a bus error",
+    8: "a bad sum",
+    9: "SIGKILL",
+    11: "a bad memory access",
+}
+
+
+def answer_of(call: Call, reply: bytes) -> Answer:
+    """The worker's reply to `call` as an answer; what does not follow the contract is an error with its reason."""
+    try:
+        told: Any = json.loads(reply)
+        status, duration_s = told["status"], float(told["duration_s"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return Answer(error="evaluator_bad_result", reason="the worker's answer cannot be read")
+    try:
+        found = _by_status(call, told, status, duration_s)
+    except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
+        found = _broken(type(error).__name__, duration_s)
+    if call.kind == "skill" and not told.get("loaded"):  # then nothing was called, however it ended
+        why = "it took too long" if status == "late" else found.reason
+        return replace(found, error="evaluator_syntax", reason=why)
+    return found
+
+
+def _by_status(call: Call, told: Any, status: str, duration_s: float) -> Answer:
+    match status:
+        case "answered":
+            return _answered(call, str(told["raw"]), duration_s)
+        case "late":
+            return timed_out(call.timeout_s)
+        case "too_large":
+            return _broken("result too large: more than 1 MiB", duration_s)
+        case _:
+            how = _SIGNALS.get(told.get("signal"), "ending the process")
+            return Answer(
+                error="evaluator_crashed", reason=f"it ended without an answer, by {how}", duration_s=duration_s
+            )
+
+
+def timed_out(timeout_s: float) -> Answer:
+    """A call that was ended by the clock."""
+    reason = f"evaluation timed out after {timeout_s:g} s"
+    return Answer(error="evaluator_timeout", reason=reason, duration_s=timeout_s)
+
+
+def _answered(call: Call, raw: str, duration_s: float) -> Answer:
+    try:
+        fields = json.loads(raw, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return _broken("it is not JSON", duration_s)
+    if not isinstance(fields, dict):
+        return _broken("it is not an object", duration_s)
+    if nested_deeper(fields, MOST_DEEP):
+        return _broken(f"it is nested deeper than {MOST_DEEP}", duration_s)
+    logs = fields.get("logs")
+    logs = logs[:MOST_LOGS] if isinstance(logs, str) else ""
+    error = fields.get("error")
+    if error is not None:
+        if not isinstance(error, str) or error not in _ERRORS:
+            return _broken("it is not an object", duration_s)
+        told = (
+            "more memory was needed than a grader may use" if error == "evaluator_memory" else fields.get("reason")
+        )
+        return Answer(error=error, reason=_cut(told), duration_s=duration_s, logs=logs)
+    found = _CONTRACTS[call.kind](fields.get("value"))
+    if isinstance(found, str):
+        found = _broken(found, duration_s)
+    return Answer(
+        passed=found.passed,
+        score=found.score,
+        reason=found.reason,
+        details=found.details,
+        value=found.value,
+        error=found.error,
+        duration_s=duration_s,
+        logs=logs,
+    )
+
+
+def _broken(told: str, duration_s: float) -> Answer:
+    reason = _cut(f"result does not follow the contract: {told}")
+    return Answer(error="evaluator_bad_result", reason=reason, duration_s=duration_s)
+
+
+def _evaluator(value: object) -> Answer | str:
+    """`{passed: true or false, score?: 0–1, reason?: text, details?: object}`."""
+    if not isinstance(value, dict):
+        return f"it must be an object with 'passed', not {_kind(value)}"
+    passed, score = value.get("passed", _MISSING), value.get("score")
+    reason, details = value.get("reason"), value.get("details")
+    if passed is _MISSING:
+        return "'passed' is missing"
+    if not isinstance(passed, bool):
+        return f"'passed' must be true or false, not {_kind(passed)}"
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+        return f"'score' must be a number from 0 to 1, not {_kind(score)}"
+    if score is not None and not 0 <= score <= 1:
+        return f"'score' must be from 0 to 1, but is {str(score)[:20]}"
+    if reason is not None and not isinstance(reason, str):
+        return f"'reason' must be text, not {_kind(reason)}"
+    if details is not None and not isinstance(details, dict):
+        return f"'details' must be an object, not {_kind(details)}"
+    return Answer(
+        passed=passed,
+        score=None if score is None else float(score),
+        reason=_cut(reason),
+        details=details or {},
+    )
+
+
+def _assertion(value: object) -> Answer | str:
+    """`true`, `false`, or `{pass: true or false, message?: text}`."""
+    if isinstance(value, bool):
+        return Answer(passed=value)
+    if not isinstance(value, dict) or "pass" not in value:
+        return f"it must be true, false or an object with 'pass', not {_kind(value)}"
+    passed, message = value["pass"], value.get("message")
+    if not isinstance(passed, bool):
+        return f"'pass' must be true or false, not {_kind(passed)}"
+    if message is not None and not isinstance(message, str):
+        return f"'message' must be text, not {_kind(message)}"
+    return Answer(passed=passed, reason=_cut(message))
+
+
+def _skill(value: object) -> Answer | str:
+    return Answer(value=value)
+
+
+_CONTRACTS = {"evaluator": _evaluator, "assertion": _assertion, "skill": _skill}
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    names: Mapping[type, str] = {
+        str: "text",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return "nothing" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _cut(text: object) -> str:
+    return str(text)[:MOST_REASON] if text is not None else ""
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,1 @@
+"""The permutation test, its power, and agreement between raters."""

@@ -1,0 +1,305 @@
+"""The case-blocked permutation test: is a drop more than noise?
+
+Within each case, the values seen on base and head are re-dealt; p is the chance that a deal gives the head a
+total at most the observed one (one repeat a side: exact McNemar or sign-flip test; several: exact
+Cochran-Mantel-Haenszel). Integer arithmetic while small, else the normal form with continuity and skewness
+terms. No random numbers: the same input gives the same bits everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import comb, erfc, exp, fsum, lcm, pi, sqrt
+from statistics import NormalDist
+from typing import TypeVar
+
+from runevals.lib.statistics.power import Noise
+
+K = TypeVar("K", bound=Hashable)
+
+EXACT_MAX_CASES = 400
+EXACT_MAX_BITS = 400_000
+_MAX_DENOMINATOR = 1000
+_MAX_GRID = 10_000
+
+Pattern = tuple[tuple[float, ...], tuple[float, ...]]  # one case: sorted base values, sorted head values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockedTest:
+    """What the test found. Drops and interval are in the values' own unit; a loss is positive."""
+
+    cases: int  # with values on both sides
+    p_value: float  # one-sided, for a loss
+    mid_p_value: float  # as p_value, with deals equal to the observed one counted half
+    gain_p_value: float  # one-sided, for a gain
+    exact: bool
+    base_mean: float
+    head_mean: float
+    drop: float
+    interval: tuple[float, float]  # 95 %, of the drop
+    noise: Noise  # on the range 0–1
+
+
+def case_blocked_test(
+    base: Mapping[K, Sequence[float]],
+    head: Mapping[K, Sequence[float]],
+    *,
+    value_range: float = 1.0,
+) -> BlockedTest:
+    """Compares the values of the cases that both sides have.
+
+    Takes for each case key its values on base and on head, one an independent execution, in any order and
+    number; keys that one side lacks, or has no value for, are left out. `value_range` is the width of the
+    values' scale. Raises ValueError where no case has values on both sides.
+    """
+    patterns = Counter(
+        (tuple(sorted(values)), tuple(sorted(head[key])))
+        for key, values in base.items()
+        if values and head.get(key)
+    )
+    if not patterns:
+        raise ValueError("no case has values on both sides")
+    cases = [_Case.of(pattern, count) for pattern, count in patterns.items()]
+    return _test(cases, value_range)
+
+
+def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
+    """One case alone: the chance that a deal of its values gives the head a total at most the observed one."""
+    case = _Case.of((tuple(sorted(base)), tuple(sorted(head))), 1)
+    grid = _grid([case]) if case.varies else None
+    found = None if grid is None else _exact([case], grid)
+    return 1.0 if found is None else found[0]
+
+
+def wilson_upper(passed: int, attempts: int) -> float:
+    """The upper end of the one-sided 99 % Wilson interval for a share (Wilson 1927)."""
+    z = NormalDist().inv_cdf(0.99)
+    share = passed / attempts
+    centre = share + z * z / (2 * attempts)
+    half = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts**2))
+    return (centre + half) / (1 + z * z / attempts)
+
+
+def round_alpha(alpha: float, *, base_repeats: float, done: int, planned: int) -> float:
+    """The largest p that is red after `done` of `planned` rounds of one repeat each.
+
+    The O'Brien-Fleming-like spending of Lan and DeMets: looking early must cost nearly nothing of `alpha`.
+    """
+    if done >= planned:
+        return alpha
+    information = (1 / base_repeats + 1 / planned) / (1 / base_repeats + 1 / done)
+    normal = NormalDist()
+    return 2 * (1 - normal.cdf(normal.inv_cdf(1 - alpha / 2) / sqrt(information)))
+
+
+@dataclass(slots=True)
+class _Case:
+    """All cases of one pattern, with the sums the formulas need. Not frozen: that would double its price."""
+
+    pattern: Pattern
+    count: int
+    base_size: int
+    head_size: int
+    base_mean: float
+    head_mean: float
+    base_squares: float  # sums of squared deviations from the side's own mean
+    head_squares: float
+    varies: bool
+
+    @classmethod
+    def of(cls, pattern: Pattern, count: int) -> _Case:
+        base, head = pattern
+        base_mean, base_squares = _moments(base)
+        head_mean, head_squares = _moments(head)
+        varies = not (base[0] == base[-1] == head[0] == head[-1])
+        sizes = len(base), len(head)
+        return cls(pattern, count, *sizes, base_mean, head_mean, base_squares, head_squares, varies)
+
+    @property
+    def size(self) -> int:
+        return self.base_size + self.head_size
+
+    @property
+    def weight(self) -> float:
+        return 1.0 / self.base_size + 1.0 / self.head_size
+
+    @property
+    def pooled_variance(self) -> float:
+        """Sample variance of all values of the case."""
+        between = (self.base_mean - self.head_mean) ** 2 / self.weight
+        return (self.base_squares + self.head_squares + between) / (self.size - 1)
+
+    @property
+    def within_variance(self) -> float:
+        """Sample variance around each side's own mean; the pooled one where each side has one value."""
+        if self.size == 2:
+            return self.pooled_variance
+        return (self.base_squares + self.head_squares) / (self.size - 2)
+
+
+def _moments(values: tuple[float, ...]) -> tuple[float, float]:
+    """Mean, and sum of squared deviations from it, of sorted values."""
+    if values[0] == values[-1]:
+        return values[0], 0.0
+    mean = fsum(values) / len(values)
+    return mean, fsum([(value - mean) ** 2 for value in values])
+
+
+def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
+    number = sum(case.count for case in cases)
+    base_mean = fsum([case.count * case.base_mean for case in cases]) / number
+    head_mean = fsum([case.count * case.head_mean for case in cases]) / number
+    varying = [case for case in cases if case.varies]
+    grid = _grid(varying)
+    step = None if grid is None else 1.0 / grid
+    exact = None if grid is None else _exact(varying, grid)
+    loss, mid, gain = exact if exact is not None else _normal(varying, step)
+    drop = base_mean - head_mean
+    half = 1.96 * sqrt(_interval_variance(cases, step)) / number
+    return BlockedTest(
+        cases=number,
+        p_value=loss,
+        mid_p_value=mid,
+        gain_p_value=gain,
+        exact=exact is not None,
+        base_mean=base_mean,
+        head_mean=head_mean,
+        drop=drop,
+        interval=(max(-value_range, drop - half), min(value_range, drop + half)),
+        noise=_noise(cases, number, value_range),
+    )
+
+
+def _grid(varying: Sequence[_Case]) -> int | None:
+    """The number g of steps to one unit such that all values are whole multiples of 1/g, None if too fine."""
+    grid = 1
+    known: set[float] = set()
+    for case in varying:
+        for value in (*case.pattern[0], *case.pattern[1]):
+            if value in known:
+                continue
+            known.add(value)
+            fraction = Fraction(value).limit_denominator(_MAX_DENOMINATOR)
+            grid = lcm(grid, fraction.denominator)
+            if abs(float(fraction) - value) > 1e-9 or grid > _MAX_GRID:
+                return None
+    return grid
+
+
+def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
+    """(p for a loss, its mid-p, p for a gain) by counting all deals; None where that is too much work.
+
+    Each case is a polynomial whose coefficient s counts the deals with head sum s. They are multiplied as
+    big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
+    """
+    if not varying:
+        return 1.0, 0.5, 1.0
+    one_shape = len({(case.base_size, case.head_size) for case in varying}) == 1
+    if not one_shape or sum(case.count for case in varying) > EXACT_MAX_CASES:
+        return None
+    factors: Counter[tuple[int, ...]] = Counter()
+    observed = 0
+    for case in varying:
+        base, head = ([round(value * grid) for value in side] for side in case.pattern)
+        low = min(base[0], head[0])
+        observed += case.count * (sum(head) - low * len(head))
+        factors[tuple(sorted(value - low for value in base + head))] += case.count
+    head_size = varying[0].head_size
+    degree = sum(sum(values[-head_size:]) * count for values, count in factors.items())
+    total = 1
+    for values, count in factors.items():
+        total *= comb(len(values), head_size) ** count
+    bits = total.bit_length() + 1
+    if (degree + 1) * bits > EXACT_MAX_BITS:
+        return None
+    product = 1
+    for values, count in sorted(factors.items()):
+        coefficients = _deals(values, head_size)
+        product *= sum(ways << (bits * head_sum) for head_sum, ways in coefficients.items()) ** count
+    field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
+    at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
+    at_least = (product >> (bits * observed)) % field_sum
+    equal = (product >> (bits * observed)) & field_sum
+    return at_most / total, (2 * at_most - equal) / (2 * total), at_least / total
+
+
+@cache
+def _deals(values: tuple[int, ...], size: int) -> Mapping[int, int]:
+    """Sum → in how many ways `size` of the values have it."""
+    ways: list[Counter[int]] = [Counter() for _ in range(size + 1)]
+    ways[0][0] = 1
+    for value in values:
+        for taken in range(size - 1, -1, -1):
+            for head_sum, count in list(ways[taken].items()):
+                ways[taken + 1][head_sum + value] += count
+    return ways[size]
+
+
+def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float, float]:
+    """(p for a loss, its mid-p, p for a gain) from the moments of the deals' distribution."""
+    if not varying:
+        return 1.0, 0.5, 1.0
+    variances, skews, differences = [], [], []
+    smallest_weight = float("inf")
+    for case in varying:
+        weight = case.weight
+        variances.append(case.count * case.pooled_variance * weight)
+        differences.append(case.count * (case.head_mean - case.base_mean))
+        smallest_weight = min(smallest_weight, weight)
+        if case.base_size != case.head_size:
+            skews.append(case.count * _third_moment(case) * weight**3)
+    deviation = sqrt(fsum(variances))
+    skew = fsum(skews) / deviation**3
+    difference = fsum(differences)
+    continuity = 0.0 if step is None else step * smallest_weight / 2
+    loss = _cumulative((difference + continuity) / deviation, skew)
+    gain = 1.0 - _cumulative((difference - continuity) / deviation, skew)
+    return loss, _cumulative(difference / deviation, skew), gain
+
+
+def _cumulative(z: float, skew: float) -> float:
+    """Standard normal distribution function with the first Edgeworth term."""
+    plain = erfc(-z / sqrt(2.0)) / 2.0
+    term = skew / 6.0 * (z * z - 1.0) * exp(-z * z / 2.0) / sqrt(2.0 * pi)
+    return min(1.0, max(0.0, plain - term))
+
+
+def _third_moment(case: _Case) -> float:
+    """Third central moment of the head's total over all deals (sampling without replacement)."""
+    values = (*case.pattern[0], *case.pattern[1])
+    mean = fsum(values) / case.size
+    cubes = fsum([(value - mean) ** 3 for value in values])
+    base, head, size = case.base_size, case.head_size, case.size
+    return head * base * (base - head) / (size * (size - 1) * (size - 2)) * cubes
+
+
+def _interval_variance(cases: Sequence[_Case], step: float | None) -> float:
+    """Variance of the sum of the differences; a side with one value borrows the pooled variance."""
+    terms = []
+    widest = 0.0
+    for case in cases:
+        base, head = case.base_size, case.head_size
+        of_base = case.base_squares / (base - 1) if base > 1 else case.pooled_variance
+        of_head = case.head_squares / (head - 1) if head > 1 else case.pooled_variance
+        terms.append(case.count * (of_base / base + of_head / head))
+        widest = max(widest, case.weight)
+    half_step = 0.0 if step is None else step * widest / 2
+    return fsum(terms) + half_step**2
+
+
+def _noise(cases: Sequence[_Case], number: int, value_range: float) -> Noise:
+    """From the variance within each side, pooled; with one value a side, from the case's variance."""
+    varying = [case for case in cases if case.varies]
+    scale = number * value_range**2
+    return Noise(
+        cases=number,
+        variance=fsum([case.count * case.within_variance * case.weight for case in varying]) / scale,
+        head_variance=fsum([case.count * case.within_variance / case.head_size for case in varying]) / scale,
+        weight=fsum([case.count * case.weight for case in cases]) / number,
+        size=sum(case.count * case.size for case in cases) / number,
+    )

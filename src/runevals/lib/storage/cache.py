@@ -1,0 +1,212 @@
+"""Answers kept between runs, in SQLite; several threads and processes may share one folder."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from runevals.lib.storage.files import created, opened, refuse_links, remove_files, write_whole
+
+T = TypeVar("T")
+
+FILENAME = "answers-1.sqlite"
+_BESIDE = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
+_ASIDE = "answers-1.broken"
+_IGNORE = ".gitignore"
+# We never leave one: SQLite would roll it back, and delete whatever file it names.
+_ROLLBACK = f"{FILENAME}-journal"
+FILES = (FILENAME, *_BESIDE, _ROLLBACK, _ASIDE, _IGNORE)
+WAIT_S = 30.0  # for another process that is writing
+_COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheInfo:
+    """What a cache holds."""
+
+    path: Path
+    answers: int | None  # None: they cannot be read
+    size_bytes: int
+
+
+class Cache:
+    """Texts by key. What goes wrong with it is told once, and no run fails for it.
+
+    Where nothing more can be written, what is there is still read; where that cannot be either, it holds nothing.
+    """
+
+    def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
+        """`folder` is made when something is kept. `warn` is told why a cache cannot be used.
+
+        What is kept outlives the process in any case, and with `durable` a loss of power too, for a few
+        milliseconds each.
+        """
+        self._durable = durable
+        self.path = folder / FILENAME
+        self._warn = warn
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[str, str]] = deque()
+        self._batch: list[tuple[str, str]] = []  # of whoever has the lock
+        self._opened: sqlite3.Connection | None = None
+        self._usable = True
+        self._writable = True
+
+    def get(self, key: str) -> str | None:
+        """What was kept under `key`, None where nothing was."""
+        if self._opened is None and not self.path.exists():
+            return None
+        row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
+        return None if row is None else str(row[0])
+
+    def put(self, key: str, answer: str) -> None:
+        """Keeps `answer` under `key`, and returns when it is kept; the one that is there already stays.
+
+        Whoever's turn it is writes what all wait for: how many a second there can be is not up to the disk.
+        """
+        if self._usable and self._writable:
+            self._waiting.append((key, answer))
+            self._do(self._write_waiting, writes=True)
+
+    def info(self) -> CacheInfo:
+        """How many answers there are, and how large their file is."""
+        if not self.path.exists():
+            return CacheInfo(path=self.path, answers=0, size_bytes=0)
+        row = self._do(lambda file: file.execute("SELECT count(*) FROM answers").fetchone())
+        answers = None if row is None else int(row[0])
+        return CacheInfo(path=self.path, answers=answers, size_bytes=self.path.stat().st_size)
+
+    def clear(self) -> int | None:
+        """Forgets everything → how many answers that were, None where nobody knows."""
+        answers = self.info().answers
+        self.close()
+        remove_files(self.path.parent, (FILENAME, *_BESIDE, _ROLLBACK))
+        return answers
+
+    def close(self) -> None:
+        """Ends the connection; it opens again by itself."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened = None
+
+    def _write_waiting(self, file: sqlite3.Connection) -> None:
+        while self._waiting:
+            self._batch.append(self._waiting.popleft())
+        if self._batch:
+            try:
+                with file:
+                    file.execute("BEGIN IMMEDIATE")
+                    file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", self._batch)
+            except sqlite3.Error:
+                raise  # it may go into another file
+            except BaseException:
+                self._batch.clear()  # one of them can go nowhere
+                raise
+            self._batch.clear()
+
+    def _do(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False) -> T | None:
+        with self._lock:
+            if not self._usable or (writes and not self._writable):
+                return None
+            try:
+                return work(self._connection())
+            except sqlite3.OperationalError as error:
+                if writes and self._opened is not None:  # a full disk, say
+                    self._writable = False
+                    self._forget_waiting()
+                    self._warn(f"nothing more is kept: {self.path}: {error}")
+                else:
+                    self._give_up(error)
+                return None
+            except sqlite3.DatabaseError as error:
+                return self._again(error, work)
+            except OSError as error:
+                self._give_up(error)
+                return None
+
+    def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """A file that is no database of ours is put aside, and a new one begun."""
+        with suppress(sqlite3.Error):
+            if self._opened is not None:
+                self._opened.close()
+        self._opened = None
+        try:
+            with opened(self.path.parent) as folder:
+                os.replace(FILENAME, _ASIDE, src_dir_fd=folder, dst_dir_fd=folder)
+            remove_files(self.path.parent, _BESIDE)
+            self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {_ASIDE}")
+            return work(self._connection())
+        except (sqlite3.Error, OSError) as second:
+            self._give_up(second)
+            return None
+
+    def _give_up(self, error: Exception) -> None:
+        self._usable = False
+        self._forget_waiting()
+        self._warn(f"nothing is cached: {self.path}: {error}")
+
+    def _forget_waiting(self) -> None:
+        self._waiting.clear()
+        self._batch.clear()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._opened is None:
+            folder = self.path.parent
+            if created(folder / _IGNORE):
+                write_whole(folder / _IGNORE, "*\n")
+            refuse_links(folder, FILES)
+            remove_files(folder, [_ROLLBACK])
+            made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+            made.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
+            try:
+                made.execute("PRAGMA trusted_schema = OFF")
+                made.execute("PRAGMA journal_mode = WAL")
+                made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+                made.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
+                # One of another make might bring triggers and views along.
+                if made.execute("SELECT sql FROM sqlite_master").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
+                    raise sqlite3.DatabaseError("it has tables of another make")
+                refuse_links(folder, FILES)  # SQLite opens them by their paths
+            except (sqlite3.Error, OSError):
+                made.close()
+                raise
+            self._opened = made
+        return self._opened
+
+
+class SignedCache:
+    """Texts by what was asked, signed: nobody without the secret can plant one."""
+
+    def __init__(self, cache: Cache, secret: bytes) -> None:
+        self._cache = cache
+        self._secret = secret
+
+    def get(self, asked: object) -> str | None:
+        """What was kept for `asked`, which is plain JSON; None where nothing was, or its signature is wrong."""
+        key = _key(asked)
+        kept = self._cache.get(key)
+        if kept is None or not hmac.compare_digest(kept[:64].encode(), self._signature(key, kept[64:]).encode()):
+            return None
+        return kept[64:]
+
+    def put(self, asked: object, text: str) -> None:
+        """Keeps `text` for `asked`; what is there already stays."""
+        key = _key(asked)
+        self._cache.put(key, self._signature(key, text) + text)
+
+    def _signature(self, key: str, text: str) -> str:
+        return hmac.new(self._secret, f"{key}{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _key(asked: object) -> str:
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,40 @@
+"""Files that one process at a time can have."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO
+
+from runevals.lib.storage.files import open_for_lock
+
+try:
+    import fcntl
+except ImportError:  # other systems than POSIX
+    fcntl = None  # type: ignore[assignment]
+
+
+class Held(Exception):
+    """Another process has it."""
+
+
+def locked(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
+    """Has the file, which is made, until the context or this process ends, however that may be. Raises Held.
+
+    Where files cannot be locked or made, everybody has them; with `surely`, nobody.
+    """
+    file: IO[str] | None = None
+    try:
+        if fcntl is not None:
+            file = os.fdopen(open_for_lock(path), "w")
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+    except OSError as error:  # of a file system without locks, say
+        if file is not None:
+            file.close()
+        if isinstance(error, BlockingIOError):
+            raise Held(str(path)) from None
+    if surely:
+        raise Held(str(path))
+    return nullcontext()

@@ -1,0 +1,1 @@
+"""Text: escaping, suggestions for misspelled words, and secrets."""

@@ -1,0 +1,117 @@
+"""How requests to chat models go over the wire, and how many at once."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from types import SimpleNamespace
+
+import pytest
+
+from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.http.throttle import Throttle
+from runevals.targets.openai import OpenAITarget
+from tests.serving import Quiet, serving
+from tests.targets.test_openai import asking, target
+
+ANSWER = json.dumps({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]})
+
+
+@contextmanager
+def listening(serve):
+    """The address of a server that hands its connections to `serve`, one after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept():
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    serve(connection)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def answered(base_url: str, prompt: str):
+    return target(SimpleNamespace(base_url=base_url), attempts=1).answer(asking(prompt))
+
+
+def reply(connection: socket.socket, status: str, body: str) -> None:
+    connection.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+
+
+def test_head_and_body_go_out_together():
+    pieces = []
+
+    def serve(connection):
+        pieces.append(connection.recv(65536))
+        reply(connection, "200 OK", ANSWER)
+
+    with listening(serve) as base_url:
+        assert answered(base_url, "Hello?").text == "Hi"
+    head, _, body = pieces[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/chat/completions HTTP/1.1")
+    assert json.loads(body)["messages"] == [{"role": "user", "content": "Hello?"}]
+
+
+def test_a_large_request_arrives_whole():
+    prompt, received = "long " * 400_000, bytearray()
+
+    def serve(connection):
+        while b"}]" not in received[-64:]:
+            received.extend(connection.recv(65536))
+        reply(connection, "200 OK", ANSWER)
+
+    with listening(serve) as base_url:
+        assert answered(base_url, prompt).text == "Hi"
+    assert json.loads(received.partition(b"\r\n\r\n")[2])["messages"][0]["content"] == prompt
+
+
+@pytest.mark.parametrize("size", [10, 20_000_000])
+def test_who_refuses_a_request_before_it_is_whole_is_heard(size):
+    def serve(connection):
+        connection.recv(1000)
+        reply(connection, "413 Too Large", '{"error": {"message": "that is too much"}}')
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):  # so that what was said is not lost
+            pass
+
+    with listening(serve) as base_url:
+        assert "413: " in answered(base_url, "x" * size).problem.message
+
+
+def test_a_call_keeps_its_place_until_its_answer_is_whole():
+    lock, now, most = threading.Lock(), [], []
+
+    class Slow(Quiet, BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            with lock:
+                now.append(1)
+                most.append(len(now))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(ANSWER)))
+            self.end_headers()
+            self.wfile.flush()
+            time.sleep(0.05)
+            with lock:
+                now.pop()
+            self.wfile.write(ANSWER.encode())
+
+    with serving(Slow) as address, ThreadPoolExecutor(6) as pool:
+        endpoint = Endpoint(model="tiny", api_key="key-1", base_url=address, timeout_s=10)
+        tested = OpenAITarget(Chat(endpoint, Throttle(), at_once=2), system_prompt=None, parameters={})
+        answers = list(pool.map(lambda _: tested.answer(asking()).text, range(24)))
+    assert answers == ["Hi"] * 24
+    assert max(most) == 2

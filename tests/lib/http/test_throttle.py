@@ -1,0 +1,184 @@
+"""Retry-After, pauses for everyone, patience that ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from runevals.lib.http.throttle import MOST_LOST, CallFailed, Throttle, TryAgain, gave_up, retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [(None, None), ("3", 3.0), ("0.5", 0.5), ("-1", 0.0), ("soon", None), ("", None)]
+)
+def test_retry_after_in_seconds(header, seconds):
+    assert retry_after_s(header) == seconds
+
+
+def test_retry_after_as_a_date():
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert retry_after_s(date) == pytest.approx(30, abs=2)
+
+
+def test_patience_ends_with_the_attempts():
+    calls = []
+
+    def send():
+        calls.append(1)
+        raise TryAgain("failed", "reset")
+
+    with pytest.raises(LookupError, match="reset after 3"):
+        Throttle(max_attempts=3, first_delay_s=0.001).call(send, lambda e: LookupError(f"{e} after {e.attempts}"))
+    assert len(calls) == 3
+
+
+def test_a_pause_longer_than_the_patience_is_not_waited_for():
+    started = time.monotonic()
+    with pytest.raises(LookupError):
+        Throttle(max_retry_s=1).call(_raise(TryAgain("rate_limited", "429", 30)), lambda e: LookupError())
+    assert time.monotonic() - started < 30
+
+
+def test_a_pause_longer_than_the_patience_holds_nobody_else():
+    throttle = Throttle(max_retry_s=1)
+    with pytest.raises(LookupError):
+        throttle.call(_raise(TryAgain("rate_limited", "429", 3600, pauses_host=True)), lambda e: LookupError())
+    assert throttle.call(lambda: "answered", lambda e: e) == "answered"
+
+
+def _raise(error):
+    def send():
+        raise error
+
+    return send
+
+
+DOWN = TryAgain("failed", "refused", of_host=True)
+
+
+def _lost(throttle, error=DOWN, calls=MOST_LOST):
+    """The failures of so many calls that nobody answers."""
+    failures = []
+    for _ in range(calls):
+        with pytest.raises(CallFailed) as raised:
+            throttle.call(_raise(error), gave_up)
+        failures.append(raised.value)
+    return failures
+
+
+def test_a_host_that_is_down_is_asked_no_more():
+    *before, last = _lost(Throttle(max_attempts=1, down_after_s=0))
+    assert last.refused
+    assert str(last) == f"refused (1 attempt), and so it was with {MOST_LOST} calls in a row"
+    assert not any(failure.refused for failure in before)
+
+
+def test_a_host_that_was_silent_for_a_moment_is_not_down():
+    assert not any(failure.refused for failure in _lost(Throttle(max_attempts=1), calls=2 * MOST_LOST))
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        lambda: "answered",
+        _raise(CallFailed("failed", "400")),
+        _raise(TryAgain("failed", "500")),
+    ],
+)
+def test_a_host_that_says_anything_between_is_not_down(word):
+    throttle = Throttle(max_attempts=1, down_after_s=0)
+    for _ in range(3):
+        assert not any(failure.refused for failure in _lost(throttle, calls=MOST_LOST - 1))
+        with suppress(CallFailed):
+            throttle.call(word, gave_up)
+
+
+def test_calls_that_take_too_long_do_not_say_that_the_host_is_down():
+    failures = _lost(Throttle(max_attempts=1, down_after_s=0), TryAgain("timeout", "late"), 2 * MOST_LOST)
+    assert not any(failure.refused for failure in failures)
+
+
+def test_who_asks_to_come_back_after_more_than_the_patience_is_down_at_once():
+    error = TryAgain("rate_limited", "429", 3600, pauses_host=True)
+    assert _lost(Throttle(), error)[-1].refused
+
+
+def test_one_threads_pause_holds_the_others_next_call():
+    throttle = Throttle(first_delay_s=0.001)
+    limited = iter([TryAgain("rate_limited", "429", 1.0, pauses_host=True)])
+    hit, refused_at = threading.Event(), []
+
+    def first():
+        error = next(limited, None)
+        if error is not None:
+            refused_at.append(time.monotonic())
+            hit.set()
+            raise error
+        return time.monotonic()
+
+    thread = threading.Thread(target=throttle.call, args=(first, lambda e: e))
+    thread.start()
+    hit.wait()
+    time.sleep(0.3)  # until it has told the others
+    assert throttle.call(time.monotonic, lambda e: e) - refused_at[0] >= 1.0
+    thread.join()
+
+
+class Host:
+    """Takes `most` calls in a window of `window_s`, refuses the others, and counts what it saw."""
+
+    def __init__(self, most, window_s):
+        self.most, self.window_s = most, window_s
+        self.refused = self.running = self.most_running = 0
+        self._lock = threading.Lock()
+        self._began_at, self._taken = None, 0
+
+    def call(self):
+        with self._lock:
+            now = time.monotonic()
+            if self._began_at is None or now >= self._began_at + self.window_s:
+                self._began_at, self._taken = now, 0
+            after_s = self._began_at + self.window_s - now if self._taken == self.most else None
+            self.refused += after_s is not None
+            self._taken += after_s is None
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+        time.sleep(0.01)
+        with self._lock:
+            self.running -= 1
+        if after_s is not None:
+            raise TryAgain("rate_limited", "429", after_s, pauses_host=True)
+        return True
+
+
+def test_a_rate_limit_is_learned_and_no_call_is_lost():
+    host, throttle = Host(10, 0.5), Throttle(max_attempts=20, first_delay_s=0.001)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: throttle.call(host.call, lambda error: error), range(40)))
+    assert found == [True] * 40
+    assert host.refused <= 16  # up to 8 in the first burst; without learning, as many in each of the windows
+
+
+def test_fewer_calls_are_under_way_after_a_refusal_and_they_grow_back():
+    host, throttle = Host(1000, 60), Throttle(first_delay_s=0.001)
+    together = threading.Barrier(8)
+    refused = threading.local()
+
+    def send():
+        if not hasattr(refused, "once"):
+            refused.once = True
+            together.wait()
+            raise TryAgain("failed", "503", 0.01, pauses_host=True)
+        return host.call()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: throttle.call(send, lambda error: error), range(8)))
+        assert host.most_running <= 5
+        list(pool.map(lambda _: throttle.call(host.call, lambda error: error), range(200)))
+    assert host.most_running == 8

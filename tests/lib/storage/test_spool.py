@@ -1,0 +1,201 @@
+"""What is kept on disk reads as if it were in memory, in every report, and nobody else can read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runevals import document
+from runevals.document_text import CASE, json_text
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.storage.spool import IN_MEMORY, Spool
+from runevals.pipeline import Measurement
+from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
+from runevals.reporters import REPORTERS, console
+from runevals.settings import Told, resolve
+from runevals.world import World
+from tests.chat_server import Reply, chat_server
+from tests.open_files import open_below
+from tests.reporters.conclusions import ALL
+from tests.reports import report
+from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
+
+CANARY = "canary-1234567890"
+ROOT = Path(__file__).parents[3]
+OUTPUTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
+
+
+class Elsewhere(Kept):
+    def __init__(self, value):
+        self.value = value
+
+    def read(self):
+        return self.value
+
+
+def elsewhere(case: CaseReport | None) -> CaseReport | None:
+    if case is None:
+        return None
+    return replace(
+        case,
+        attempts=tuple(
+            replace(attempt, turns=tuple(moved(turn, Elsewhere) for turn in attempt.turns))
+            for attempt in case.attempts
+        ),
+    )
+
+
+@pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
+@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
+def test_every_report_is_the_same_where_answers_are_kept_elsewhere(reporter, make):
+    plain = made = make()
+    made = replace(made, report=replace(made.report, cases=tuple(map(elsewhere, made.report.cases))))
+    if made.comparison is not None:
+        changes = tuple(
+            replace(change, base=elsewhere(change.base), head=elsewhere(change.head))
+            for change in made.comparison.changes
+        )
+        base = made.comparison.base
+        base = replace(base, cases=tuple(map(elsewhere, base.cases)))
+        made = replace(made, comparison=replace(made.comparison, base=base, changes=changes))
+    assert made == plain
+    assert reporter.render(made) == reporter.render(plain)
+
+
+def large(number: int) -> Response:
+    """A tenth of what is held in memory, with everything that an answer may have."""
+    text = f"answer {number} \ud83d ü\u2028" * (IN_MEMORY // 150)
+    call = ToolCall(name="Read", input={"n": [number, 1.5, None, True]}, output=text, ok=False)
+    return Response(text=text, tool_calls=(call,), value={"n": number, "text": text}, raised=text, cost_usd=0.1)
+
+
+@pytest.mark.needs("linux")
+def test_what_is_much_is_kept_on_disk_and_reads_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    spool = Spool()
+    kept = [spool.kept(large(number)) for number in range(10)]
+    assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
+    assert kept == [large(number) for number in range(10)]
+    assert list(tmp_path.iterdir()) == []
+    del spool, kept
+    assert open_below(tmp_path) == []
+
+
+def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]:
+    """Runs a program that has a `spool` whose files may have so many bytes, and this module as `t`."""
+    beginning = (
+        "import resource, tests.lib.storage.test_spool as t; from runevals.lib.storage.spool import Spool\n"
+        "spool = Spool()\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+    )
+    command = [sys.executable, "-c", beginning + program]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+
+
+def test_a_disk_without_room_leaves_it_in_memory():
+    done = with_a_spool(
+        "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
+        "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
+        "assert kept == [t.large(number) for number in range(20)]\n",
+        room=3_000_000,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def case_of(name: str) -> CaseReport:
+    return replace(report({"a": "p"}).cases[0], name=name)
+
+
+def test_a_text_that_was_made_before_is_what_the_document_has_and_a_changed_record_has_none():
+    spool, record = Spool(), case_of("\ud83d ü\u2028")
+    before = json_text(record, CASE)
+    spool.keep_text(record, CASE, before)
+    assert json_text(record, CASE) == before
+    assert json_text(record) == json_text(case_of("\ud83d ü\u2028"))  # elsewhere in a document
+    assert '"line": 77,' in json_text(replace(record, line=77), CASE)
+    spool.keep_text(record, CASE, "kept")
+    assert json_text(record, CASE) == "kept"
+    assert record == case_of("\ud83d ü\u2028")
+
+
+def test_a_disk_without_room_for_texts_has_them_made_again():
+    done = with_a_spool(
+        "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
+        "for record in made: spool.keep_text(record, t.CASE, t.json_text(record, t.CASE))\n"
+        "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n",
+        room=3000,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_made_while_answers_were_awaited_is_what_is_made_of_the_results(project, runevals, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", CANARY)
+    items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(5)]
+    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    with chat_server(lambda body, n: Reply(f"“yes” {n} {CANARY}")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert runevals("--model", "tiny", "--repeat", "2", "-o", "out.json")[0] in (0, 1)
+    text = Path("out.json").read_text(encoding="utf-8")
+    assert text.count("[redacted MY_API_KEY]") >= 10
+    assert document.write(document.parse(text, "out.json")) == text
+
+
+def test_a_value_that_is_too_deep_stays_in_memory():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    spool = Spool()
+    for number in range(10):
+        spool.kept(large(number))
+    assert spool.kept(replace(large(0), value=deep)).value is deep
+
+
+@pytest.mark.needs("linux")
+def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = plan_of(tmp_path, ITEMS, **EXACT)
+    settings = resolve(Told(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
+    target = Answers(lambda _: Response(text=f"it is {CANARY} " * (IN_MEMORY // 100)))
+    with Sandbox(workers=1) as sandbox:
+        side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())
+        assert len(list(side.everything())) == len(ITEMS)
+    (file,) = open_below(tmp_path)
+    written = os.pread(file, os.fstat(file).st_size, 0)
+    assert written.count(b"it is [redacted MY_API_KEY]") > IN_MEMORY // 100
+    assert CANARY.encode() not in written
+    outputs = {turn.output for case in side.report().cases for run in case.attempts for turn in run.turns}
+    assert outputs == {"it is [redacted MY_API_KEY] " * (IN_MEMORY // 100)}
+
+
+def test_a_large_run_and_its_comparison_tell_everything(project, runevals):
+    def texts(word):
+        return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 6_000 + "end" for n in range(60)}
+
+    items = [{"testId": key, "prompt": f"{key}?", "expected_response": "yes"} for key in texts("")]
+    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    for name, word in (("base", "yes"), ("head", "no")):
+        lines = [json.dumps({"case": key, "output": text}) for key, text in texts(word).items()]
+        project.write(f"{name}.jsonl", "\n".join(lines))
+    assert sum(map(len, texts("no").values())) > IN_MEMORY
+    code, _, err = runevals("evals.json", "--target", "recorded:base.jsonl", "-o", "base.json")
+    assert code == 0, err
+    words = [word for name in OUTPUTS for word in ("-o", name)]
+    code, _, err = runevals("evals.json", "--target", "recorded:head.jsonl", "--baseline", "base.json", *words)
+    assert code == 1, err
+    cases = project.document("out.json")["cases"]
+    assert {case["key"]: case["attempts"][0]["turns"][0]["output"] for case in cases} == texts("no")
+    changes = project.document("out.json")["comparison"]["changes"]
+    assert {change["key"]: change["before"]["attempts"][0]["turns"][0]["output"] for change in changes} == texts(
+        "yes"
+    )
+    again = [word for name in OUTPUTS for word in ("-o", f"again-{name}")]
+    runevals("report", "out.json", *again)
+    for name in OUTPUTS:
+        assert (project.path / f"again-{name}").read_bytes() == (project.path / name).read_bytes()

@@ -1,0 +1,83 @@
+"""Hostile text, wherever it may go."""
+
+import pytest
+
+from runevals.lib.text.escape import (
+    code_cell,
+    fenced,
+    inert_line,
+    log_text,
+    one_line,
+    spreadsheet_cell,
+    visible,
+    xml_text,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain, with\nlines and\ttabs", "plain, with\nlines and\ttabs"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\u202eb\u200bc\ufeff", "a\\u202eb\\u200bc\\ufeff"),
+        ("\x00\ud800\uffff\U000e0041", "\\x00\\ud800\\uffff\\U000e0041"),
+        ("a\r\nb\rc", "a\nb\\x0dc"),
+        ("北京 👍🏽", "北京 👍🏽"),
+    ],
+)
+def test_what_hides_or_moves_text_is_shown(text, shown):
+    assert visible(text) == shown
+
+
+def test_one_line_is_one_line_and_cut():
+    assert one_line("a\n  b\u2028c") == "a b\\u2028c"
+    assert one_line("x" * 300) == "x" * 199 + "…"
+
+
+LIVE = ["@octocat", "![x](http://e/b.png)", "<img>", "a|b", "`x`", "</code>", "www.e.com", "#1", "a@b.com", "GH-1"]
+
+
+@pytest.mark.parametrize("text", LIVE)
+def test_nothing_in_a_cell_or_a_headline_is_live(text):
+    for made in (code_cell(text).removeprefix("<code>").removesuffix("</code>"), inert_line(text)):
+        plain = (
+            made.replace("&#64;<!---->", "").replace("<code>&#64;</code>", "").replace("<code>&#35;</code>", "")
+        )
+        plain = plain.replace("<code>&#45;</code>", "")
+        assert not set("@![]<>|`#") & set(plain.replace("&#", ""))
+        assert "www." not in plain
+        assert "GH-" not in plain
+
+
+def test_a_fence_is_longer_than_any_inside():
+    assert fenced("a\n`````\nb", "diff") == "``````diff\na\n`````\nb\n``````"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::set-output name=x::y", ": :set-output name=x::y"),
+        ("a\n  ::error::x", "a\n  : :error::x"),
+        ("x ##[error]y", "x ## [error]y"),
+        ("std::vector", "std::vector"),
+    ],
+)
+def test_no_line_commands_the_runner(text, shown):
+    assert log_text(text) == shown
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_is_a_formula(start):
+    assert spreadsheet_cell(f"{start}1+1").startswith("'")
+    assert spreadsheet_cell("1+1") == "1+1"
+
+
+def test_xml_takes_what_is_left():
+    assert xml_text("a\x0bb\ufffe\ttab\n") == "a\\x0bb\\ufffe\ttab\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("- x", "&#45; x"), ("12. x", "12&#46; x"), ("a - b 1. c", "a - b 1. c")]
+)
+def test_a_line_is_no_list(text, shown):
+    assert inert_line(text) == shown

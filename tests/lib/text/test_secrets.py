@@ -1,0 +1,98 @@
+"""A secret that was told is written nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from runevals.lib.text.secrets import redacted, redactor
+from tests.commands.test_run import SUITE
+from tests.reports import report
+
+CANARY = "canary-1234567890"
+SHAPES = [
+    "sk-" + "a1B2" * 6,
+    "ghp_" + "a1B2" * 6,
+    "github_pat_" + "a1B2" * 6,
+    "AKIA" + "A1B2" * 4,
+]
+
+
+def test_values_go_by_their_names_the_longest_first():
+    redact = redactor({"A_KEY": "first-secret", "B_TOKEN": "first-secret-and-more", "HOME": "/home/first"})
+    assert redact("x first-secret-and-more, first-secret, /home/first") == (
+        "x [redacted B_TOKEN], [redacted A_KEY], /home/first"
+    )
+
+
+def test_values_go_in_the_form_that_addresses_have_too():
+    told = redactor({"A_KEY": "first/secret=="})("https://x.example/first/secret%3D%3D?key=first%2Fsecret%3D%3D")
+    assert told == "https://x.example/[redacted A_KEY]?key=[redacted A_KEY]"
+
+
+def test_values_that_are_no_utf_8_go_too():
+    bad = os.fsdecode(b"\xff\xfe-secret")
+    assert redactor({"A_TOKEN": bad})(f"{bad} %FF%FE-secret") == "[redacted A_TOKEN] [redacted A_TOKEN]"
+
+
+def test_short_values_and_other_names_stay():
+    assert redactor({"A_KEY": "short", "NAME": "long-enough-value"})("short long-enough-value") == (
+        "short long-enough-value"
+    )
+    assert redactor({"NAME": "long-enough-value"}, ["NAME"])("long-enough-value") == "[redacted NAME]"
+
+
+@pytest.mark.parametrize("key", SHAPES)
+def test_what_has_the_shape_of_a_key_goes_too(key):
+    assert redactor({})(f"key={key};") == "key=[redacted key];"
+
+
+def test_records_without_secrets_are_left_as_they_are():
+    made = report({"a": "p"})
+    assert redacted(made, redactor({"A_KEY": CANARY})) is made
+
+
+def test_texts_of_a_record_are_found_whatever_is_known_of_its_types():
+    @dataclass(frozen=True)
+    class Told:
+        text: "NowhereToBeFound"  # noqa: F821, UP037
+        count: int = 3
+
+    @dataclass(frozen=True)
+    class Outer:
+        told: Told
+        several: tuple[str | None, ...] = (None, CANARY)
+        shares: Mapping[str, float] = field(default_factory=lambda: {CANARY: 0.5})
+
+    redact = redactor({"A_KEY": CANARY})
+    assert redacted(Outer(Told(CANARY)), redact) == Outer(
+        Told("[redacted A_KEY]"), (None, "[redacted A_KEY]"), {"[redacted A_KEY]": 0.5}
+    )
+
+
+@pytest.mark.parametrize("where", ["answer", "error", "suite"])
+def test_a_secret_is_in_no_file_and_on_no_screen(project, runevals, monkeypatch, where):
+    monkeypatch.setenv("MY_API_KEY", CANARY)
+    suite = SUITE
+    body = "return 'x'"
+    if where == "answer":
+        body = "import os; return {'output': 'it is ' + os.environ['MY_API_KEY'], 'toolCalls': [{'name': 'f', "
+        body += "'input': {'key': os.environ['MY_API_KEY']}}]}"
+    elif where == "error":
+        body = "import os; raise ValueError(os.environ['MY_API_KEY'])"
+    else:
+        suite = {**SUITE, "items": [{**SUITE["items"][0], "prompt": f"is {CANARY} fine?", "testId": CANARY}]}
+    project.write("agent.py", f"def answer(prompt):\n {body}\n")
+    names = ["out.json", "out.xml", "out.csv", "out.md"]
+    project.write("suite.json", suite)
+    outputs = [word for name in names for word in ("-o", name)]
+    _, out, err = runevals("suite.json", "--target", "python:agent.py:answer", *outputs)
+    assert CANARY not in out + err
+    for name in names:
+        text = (project.path / name).read_text(encoding="utf-8")
+        assert CANARY not in text
+    assert "[redacted MY_API_KEY]" in json.dumps(project.document()["cases"])
