@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from runevals.commands.described import described
 from runevals.commands.evaluators_page import page
 from runevals.dialects import assertions
 from runevals.evaluators import catalogue
+from runevals.evaluators.describe import described
 from runevals.evaluators.kinds import Judged
 from tests.ending import ended
 

@@ -17,8 +17,8 @@ def command(name: str | None, *, markdown: bool) -> None:
     Example:
       runevals evaluators PartialMatch
     """
-    from runevals.commands.described import described
     from runevals.evaluators import catalogue
+    from runevals.evaluators.describe import described
 
     if name is not None:
         click.echo(explain(name))
@@ -37,9 +37,9 @@ def command(name: str | None, *, markdown: bool) -> None:
 
 def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
-    from runevals.commands.described import described
     from runevals.dialects.assertions import INVERTED
     from runevals.evaluators import catalogue
+    from runevals.evaluators.describe import described
 
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runevals.commands.described import Described, Option, described
 from runevals.dialects import assertions, rows, skill_cases
 from runevals.evaluators import catalogue
+from runevals.evaluators.describe import Described, Option, described
 from runevals.lib.parsing.schema import schema
 
 _TYPES = {"true or false": "boolean", "whole number": "integer", "number": "number", "text": "string"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.parts import question
+from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Question, Subject
 from runevals.records import Layer, Problem, Verdict
 

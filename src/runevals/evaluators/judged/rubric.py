@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.parts import conversation, short_trace
+from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Question, Subject
 from runevals.records import Problem, Verdict
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.letters import folded
+from runevals.evaluators.text.case_folding import folded
 from runevals.records import Verdict
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.letters import folded
+from runevals.evaluators.text.case_folding import folded
 from runevals.records import Layer, Verdict
 
 
