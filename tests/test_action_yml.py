@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from runevals import __version__
-from runevals.settings_table import INPUTS as OF_THE_WORKFLOW
-from runevals.settings_table import SETTINGS
+from runevals.settings.table import INPUTS as OF_THE_WORKFLOW
+from runevals.settings.table import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

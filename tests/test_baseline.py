@@ -12,7 +12,7 @@ from runevals import document
 from runevals.baseline import read_baseline
 from runevals.pipeline import decide
 from runevals.records.errors import InvalidSettings, WorldRefused
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from tests.reports import report
 from tests.serving import Quiet, serving
 

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.pipeline import Baseline, decide
 from runevals.records import Gate, GateState, Scope
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from tests.reports import case, report
 
 

@@ -20,7 +20,7 @@ from runevals.lib.sandbox import Sandbox
 from runevals.plan import make_plan
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.world import World
 from tests.test_judge import QUESTION

@@ -14,8 +14,8 @@ from runevals.plan import wanted
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.score import pooled, run_report
-from runevals.settings import Settings
-from runevals.settings_file import BaseSide
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import Settings
 
 MOST_RUNS = 3
 MAX_BYTES = 64 * 1024 * 1024

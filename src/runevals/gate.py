@@ -19,7 +19,7 @@ from runevals.records import (
     RunReport,
     Scope,
 )
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from runevals.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.discover import discover, suite_files
-from runevals.endpoints import model_target, skill_target
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Runs, Scripted
 from runevals.lib.text.escape import one_line
@@ -26,7 +25,8 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
-from runevals.settings import Settings, SuiteEntry
+from runevals.settings.resolve import Settings, SuiteEntry
+from runevals.settings.target import model_target, skill_target
 
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 # Targets whose tool calls we answer, or that played them before.

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.endpoints import JudgeSettings, TargetSettings, api_key
-from runevals.github_models import ACCESS, GITHUB_MODELS
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
+from runevals.settings.github_models import ACCESS, GITHUB_MODELS
+from runevals.settings.target import JudgeSettings, TargetSettings, api_key
+from runevals.settings.web_target import OPENAI_URL, origin_of
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
@@ -22,7 +23,6 @@ from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.threads import Threads
-from runevals.web_settings import OPENAI_URL, origin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from runevals.records import (
 )
 from runevals.regression import Strictness, settled_early
 from runevals.score import attempt_report, pooled, run_info, run_report, scored_case
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World

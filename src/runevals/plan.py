@@ -11,7 +11,7 @@ from runevals.evaluators.kinds import Composite, Evaluator, Judged
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.records.errors import ToldWrong
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.shard import Shard
 
 

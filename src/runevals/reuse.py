@@ -12,7 +12,7 @@ from runevals.loading import Loaded
 from runevals.pipeline import Baseline
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
 from runevals.score import nothing_run
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 
 def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:

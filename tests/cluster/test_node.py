@@ -9,11 +9,11 @@ import pytest
 from runevals import __version__
 from runevals.cluster.node import Node, Shipment
 from runevals.cluster.parcel import packed
-from runevals.endpoints import TargetSettings
 from runevals.lib.chat.prices import Prices
 from runevals.making import Recipe
 from runevals.records import Conversation
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
+from runevals.settings.target import TargetSettings
 from tests.json_server import Answer, json_server
 
 

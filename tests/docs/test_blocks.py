@@ -65,7 +65,7 @@ def fault_of(value: object, block: Block, folder: Path) -> str | None:
                 return str(error)
             return "; ".join(map(str, suite.errors)) or None
         case {**_keys}:
-            return _complaints("runevals", "settings-1", value)
+            return _complaints("runevals.settings", "settings-1", value)
     return "nobody knows what it is"
 
 
@@ -120,10 +120,10 @@ def test_the_program_that_decides_is_one():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_settings_within_sentences_are_settings(page):
-    properties = schema("runevals", "settings-1")["properties"]
+    properties = schema("runevals.settings", "settings-1")["properties"]
     for span in spans(page):
         if re.match(r"[a-z_]+: \S", span) and "…" not in span and "{{" not in span:
             value = parse_source(span.encode(), ".yaml", "span").value
             assert isinstance(value, dict)
             if set(value) <= set(properties) - {"category"}:
-                assert _complaints("runevals", "settings-1", value) is None, span
+                assert _complaints("runevals.settings", "settings-1", value) is None, span

@@ -15,7 +15,7 @@ import yaml
 from runevals.commands.schema import SCHEMAS
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
-from runevals.settings_table import SETTINGS
+from runevals.settings.table import SETTINGS
 from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, blocks, spans
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

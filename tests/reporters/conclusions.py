@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runevals.pipeline import Baseline, decide
 from runevals.records import Conclusion, RunReport
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from tests.reports import case, report
 
 HOSTILE = (

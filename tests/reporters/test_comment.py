@@ -10,7 +10,7 @@ import pytest
 from runevals.pipeline import concluded
 from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
 from runevals.reporters import comment
-from runevals.settings import defaults
+from runevals.settings.resolve import defaults
 from tests.reporters.conclusions import (
     ALL,
     all_passed,

@@ -10,8 +10,8 @@ import pytest
 
 from runevals.lib import git
 from runevals.lib.parsing.schema import schema
-from runevals.settings import Told, resolve
-from runevals.settings_file import GUARDED, BaseSide, base_settings_file
+from runevals.settings.file import GUARDED, BaseSide, base_settings_file
+from runevals.settings.resolve import Told, resolve
 from tests.commands.test_run import AGENT
 from tests.system.test_base import SETTINGS
 
@@ -78,7 +78,7 @@ def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
         *("$schema", "version", "suites", "target", "evaluators", "repeat", "concurrency", "judge_concurrency"),
         *("changed_only", "depends_on", "prices"),  # for models that are new
     }
-    known = {**schema("runevals", "settings-1")["properties"]}
+    known = {**schema("runevals.settings", "settings-1")["properties"]}
     renamed = {"judges": "judge", "errors": "errors_limit"}
     assert {renamed.get(name, name) for name in known} - own <= set(GUARDED)
 

@@ -117,6 +117,6 @@ def test_an_example_does_what_its_readme_says(name, tmp_path, installed):
 
 def test_the_list_of_examples_is_whole():
     assert sorted(folder for folder, link, *_ in TABLE if folder == link) == FOLDERS
-    kinds = schema("runevals", "settings-1")["properties"]["target"]["then"]["properties"]["type"]["enum"]
+    kinds = schema("runevals.settings", "settings-1")["properties"]["target"]["then"]["properties"]["type"]["enum"]
     assert {dialect for *_, dialect, _ in TABLE} == {dialect.NAME for dialect in DIALECTS}
     assert {target for *_, target in TABLE} == {*kinds} - {"plugin"}  # which a package brings

@@ -15,9 +15,9 @@ from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
+from runevals.settings.web_target import web_settings
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.threads import Threads
-from runevals.web_settings import web_settings
 from tests.a2a_server import a2a_server
 from tests.json_server import Answer, json_server
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runevals.commands.resuming import UnfinishedRun
     from runevals.commands.stored_base import StoredBase
     from runevals.records import Conclusion
-    from runevals.settings import Settings, Told
+    from runevals.settings.resolve import Settings, Told
 
 
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS)})
@@ -43,9 +43,9 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     from runevals.commands.comment import comment_on
     from runevals.commands.on_github import action_input, job_here, on_github
     from runevals.commands.plugged import require_usable_plugins
-    from runevals.dotenv import environment as with_dotenv
     from runevals.github.masking import mask_commands
-    from runevals.settings import Told, resolve
+    from runevals.settings.dotenv import environment as with_dotenv
+    from runevals.settings.resolve import Told, resolve
 
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}

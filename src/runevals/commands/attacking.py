@@ -16,7 +16,7 @@ from runevals.evaluators.kinds import Judged
 from runevals.lib.terminal import shown
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import first_error, plural
 
 PLAIN = "the answer itself"

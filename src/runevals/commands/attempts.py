@@ -15,7 +15,7 @@ from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.terminal import warn_runner
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from runevals.github.events import is_change, is_strange, job_of, read_event
 from runevals.lib.git import commit_of, common_ancestor, fetched, file_at, links_to, merge_base, submodule_of
 from runevals.records.errors import InvalidSettings, WorldRefused
-from runevals.settings import Told, config_of, repository_root
-from runevals.settings_file import BaseSide, SettingsFile, base_settings_file
+from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
+from runevals.settings.resolve import Told, config_of, repository_root
 
 
 def base_side(told: Told, ref: str | None = None) -> BaseSide | None:

@@ -10,7 +10,6 @@ from runevals.bounded import BoundedJudge, BoundedTarget
 from runevals.commands.caching import cache_of
 from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
 from runevals.commands.hiding import text_redactor
-from runevals.endpoints import JudgeSettings
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.judge import Judge, ModelJudge, RecordedJudge
 from runevals.judge_cache import CachedJudge
@@ -22,7 +21,8 @@ from runevals.panel import Panel
 from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
+from runevals.settings.target import JudgeSettings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.target_cache import CachedTarget
 from runevals.targets import Target

@@ -12,7 +12,7 @@ from runevals.lib.git import committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 cache_option = settings_options("cache", "config")
 

@@ -15,7 +15,7 @@ from runevals.lib.terminal import shown
 from runevals.pipeline import Measurement
 from runevals.plan import make_plan
 from runevals.records import RunReport, Suite
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import plural, signed
 
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import click
 
 from runevals.cluster.connecting import connected
-from runevals.endpoints import TargetSettings
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.making import Recipe
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
+from runevals.settings.target import TargetSettings
 from runevals.stopping import Stop
 from runevals.targets import Target
 

@@ -10,7 +10,7 @@ from runevals.document import read
 from runevals.lib import git
 from runevals.records import RunReport
 from runevals.records.errors import WorldRefused
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import plural
 
 MOST_NAMED = 5

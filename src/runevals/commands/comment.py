@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runevals.commands.on_github import OnGitHub
     from runevals.github.api import Api
     from runevals.records import Conclusion
-    from runevals.settings import Settings
+    from runevals.settings.resolve import Settings
 
 MOST_ARTIFACTS = 5
 UNTRUSTED = "as the change's own run reports it, which its author controls"
@@ -41,7 +41,7 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     from runevals.github.api import Refused
     from runevals.github.events import Job
     from runevals.records.errors import InvalidSettings
-    from runevals.settings import defaults
+    from runevals.settings.resolve import defaults
 
     conclusion = read_conclusion(document)
     settings = replace(defaults(), comment_id=comment_id)

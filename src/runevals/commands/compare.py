@@ -42,7 +42,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from runevals.commands.reporting import reported
     from runevals.document import read
     from runevals.publish import check_outputs, publish
-    from runevals.settings import resolve
+    from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

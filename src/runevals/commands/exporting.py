@@ -11,7 +11,7 @@ import click
 from runevals.dialects import eval_document, skill_cases
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 format_option: Callable[[Any], Any] = click.option(
     "--format",

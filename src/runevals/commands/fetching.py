@@ -20,8 +20,8 @@ from runevals.mcp_servers import Groups, McpServers, Place
 from runevals.plan import will_run
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings, Told
-from runevals.settings_file import BaseSide
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import Settings, Told
 from runevals.targets.environment import cleaned
 from runevals.urls import NotFetched, addresses, fetcher, inlined
 

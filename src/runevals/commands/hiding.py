@@ -13,7 +13,7 @@ from runevals.lib.text.secrets import redacted, redactor
 from runevals.pattern_redaction import PatternRedactor
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 T = TypeVar("T")
 

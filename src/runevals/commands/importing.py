@@ -75,7 +75,7 @@ def _converted(file: Path) -> Converted:
     from runevals.importing.promptfoo import convert
     from runevals.lib.parsing.source import read_source
     from runevals.records.errors import ToldWrong
-    from runevals.settings import repository_root
+    from runevals.settings.resolve import repository_root
 
     if file.suffix not in (".yaml", ".yml", ".json"):
         raise ToldWrong(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")

@@ -19,7 +19,7 @@ from runevals.lib.terminal import at_terminal, shown
 from runevals.loading import Loaded
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import because, money, seconds
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}

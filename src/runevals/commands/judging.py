@@ -31,7 +31,7 @@ from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.regression import Strictness
-from runevals.settings import Settings, Told, resolve
+from runevals.settings.resolve import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural

@@ -13,7 +13,7 @@ from runevals.loading import Loaded
 from runevals.quarantine import Entry
 from runevals.records import Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from runevals.commands.options import environment_option, settings_options, told
 if TYPE_CHECKING:
     from runevals.pipeline import Baseline
     from runevals.records import Conclusion, RunReport
-    from runevals.settings import Settings, Told
+    from runevals.settings.resolve import Settings, Told
 
 
 @click.command("merge", cls=Grouped)
@@ -46,7 +46,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     from runevals.commands.reporting import reported
     from runevals.publish import check_outputs, publish
     from runevals.records.errors import InvalidSettings
-    from runevals.settings import resolve
+    from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

@@ -23,7 +23,7 @@ from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelI
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.regression import Strictness
 from runevals.score import nothing_run
-from runevals.settings import Settings, Told, resolve
+from runevals.settings.resolve import Settings, Told, resolve
 from runevals.verification import VERIFY_OFF, needs_verification
 
 FILTERS = ("category", "tag", "filter")

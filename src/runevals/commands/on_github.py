@@ -11,8 +11,8 @@ from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
 from runevals.github.events import Job, job_of, read_event
 from runevals.records import Links
-from runevals.settings import Settings, input_of, repository_root
-from runevals.settings_table import INPUTS
+from runevals.settings.resolve import Settings, input_of, repository_root
+from runevals.settings.table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
 DEFAULT_SERVER = "https://github.com"

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from runevals.settings import Settings, Told, resolve
-from runevals.settings_table import SETTINGS, Setting
+from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +61,7 @@ def settled(
 
 def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Told:
     """What a command line says here."""
-    from runevals.dotenv import environment  # reads files
+    from runevals.settings.dotenv import environment  # reads files
 
     given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
     if paths:

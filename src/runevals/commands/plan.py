@@ -12,7 +12,7 @@ from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.lib.terminal import shown
 from runevals.plan import RunPlan, judged_checks
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.shard import shards_of
 from runevals.wording import plural
 

@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from runevals.endpoints import TargetSettings
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
+from runevals.settings.target import TargetSettings
 
 
 def require_present(settings: Settings) -> None:

@@ -6,8 +6,8 @@ import shlex
 
 from runevals.lib.git import branch_of, commit_of
 from runevals.records import Provenance
-from runevals.settings import Settings
-from runevals.settings_table import SETTINGS
+from runevals.settings.resolve import Settings
+from runevals.settings.table import SETTINGS
 
 # From where the target is asked changes no answer, and the name of a cluster's host is nobody else's business.
 _LEFT_OUT = frozenset({"suites", "baseline", "executor", "ray_address"})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.commands.building import real_world
-from runevals.endpoints import JudgeSettings, TargetSettings
 from runevals.evaluators.kinds import Question
 from runevals.lib.text.escape import one_line
 from runevals.records import Conversation
 from runevals.records.errors import RunevalsError, WorldRefused
-from runevals.settings import Settings
-from runevals.web_settings import OPENAI_URL
+from runevals.settings.resolve import Settings
+from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.settings.web_target import OPENAI_URL
 from runevals.wording import money, seconds
 from runevals.world import World
 

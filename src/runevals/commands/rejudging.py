@@ -13,7 +13,7 @@ from runevals.pipeline import Measurement
 from runevals.plan import make_plan
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.targets.recorded import RecordedTarget
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from runevals.settings import Told, repository_root
+from runevals.settings.resolve import Told, repository_root
 
 
 def rerooted(told: Told, cwd: Path) -> Told:

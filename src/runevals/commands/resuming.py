@@ -24,7 +24,7 @@ from runevals.lib.storage.file_lock import Held, locked
 from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.settings import Settings, repository_root
+from runevals.settings.resolve import Settings, repository_root
 from runevals.wording import plural
 
 RUNS = Path(".evals", "runs")

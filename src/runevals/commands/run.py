@@ -20,7 +20,7 @@ from runevals.commands.options import environment_option, settings_options, told
 from runevals.commands.warming import load_sdk_beside
 from runevals.lib.terminal import at_terminal, shown, warn
 from runevals.records.errors import InvalidSettings, NoSuiteFound
-from runevals.settings import Settings, resolve
+from runevals.settings.resolve import Settings, resolve
 
 if TYPE_CHECKING:
     from runevals.commands.judging import Asked

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from runevals.commands.provenance import provenance
 from runevals.lib.git import files_of, why_none
 from runevals.lib.git_changes import state_of
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 MOST_FILES = 10_000
 _LARGE = 1024 * 1024  # bytes; of larger files only size and time are looked at

@@ -16,7 +16,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "rows": ("runevals.dialects", "rows"),
     "prompt-yml": ("runevals.dialects", "prompt-yml"),
     "gold": ("runevals.dialects", "gold"),
-    "settings": ("runevals", "settings-1"),
+    "settings": ("runevals.settings", "settings-1"),
     "quarantine": ("runevals", "quarantine-1"),
     "results": ("runevals", "results-1"),
 }

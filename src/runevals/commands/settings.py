@@ -8,8 +8,8 @@ import click
 
 from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
-from runevals.endpoints import judges_named
-from runevals.settings import Settings, SuiteEntry
+from runevals.settings.resolve import Settings, SuiteEntry
+from runevals.settings.target import judges_named
 
 
 @click.command("settings", cls=Grouped)
@@ -22,7 +22,7 @@ def command(**told: Any) -> None:
     Example:
       runevals settings --model gpt-5-mini
     """
-    from runevals.settings_table import SETTINGS
+    from runevals.settings.table import SETTINGS
 
     settings = settled(told)
     width = max(len(setting.name) for setting in SETTINGS)

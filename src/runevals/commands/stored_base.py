@@ -13,7 +13,7 @@ from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 from runevals.wording import plural
 
 MOST_REASONS = 3

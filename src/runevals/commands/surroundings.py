@@ -34,7 +34,7 @@ from runevals.records.errors import (
     RunevalsError,
     SandboxUnavailable,
 )
-from runevals.settings import Settings, Told
+from runevals.settings.resolve import Settings, Told
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
 

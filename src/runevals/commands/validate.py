@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runevals.health import Finding
     from runevals.loading import Loaded
     from runevals.records import RunReport, Suite, SuiteProblem
-    from runevals.settings import Settings
+    from runevals.settings.resolve import Settings
 
 MOST_RESULTS = 20  # of a folder, the newest
 MOST_OF_A_KIND = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from threading import Thread
 
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
 
 
 def load_sdk_beside(settings: Settings) -> None:

@@ -19,7 +19,7 @@ from runevals.loading import Loaded, load_suites, with_target
 from runevals.plan import wanted
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
-from runevals.settings import Settings, Told, resolve
+from runevals.settings.resolve import Settings, Told, resolve
 from runevals.wording import plural
 
 EVERY_S = 0.5

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from runevals.commands.provenance import provenance
-from runevals.endpoints import needs_key
 from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
 from runevals.score import nothing_run
-from runevals.settings import Settings
+from runevals.settings.resolve import Settings
+from runevals.settings.target import needs_key
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")

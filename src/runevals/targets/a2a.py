@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.settings.web_target import WebSettings
 from runevals.targets.reported import failed
 from runevals.targets.threads import Threads
-from runevals.web_settings import WebSettings
 
 if TYPE_CHECKING:
     from runevals.targets.a2a_client import AgentClient

@@ -25,11 +25,11 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import Error as NoProtocol
 
 from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
+from runevals.settings.web_target import WebSettings, origin_of
 from runevals.targets.a2a_reply import AgentReply, of_message, of_task
 from runevals.targets.command import MAX_OUTPUT_BYTES
 from runevals.targets.json_endpoint import SHOWN, beginning
 from runevals.targets.loop_thread import LoopThread
-from runevals.web_settings import WebSettings, origin_of
 
 
 class AgentClient:

@@ -12,11 +12,11 @@ from runevals.lib.http.throttle import CallFailed
 from runevals.lib.parsing.json_path import Pick
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
+from runevals.settings.web_target import DEFAULT_PICK
 from runevals.targets.command import request_of
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
 from runevals.targets.reported import citations, count, failed, number, shallow, tool_calls
 from runevals.targets.threads import Threads
-from runevals.web_settings import DEFAULT_PICK
 
 
 class HttpTarget:

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.lib.parsing.json_template import filled, filled_text
+from runevals.settings.web_target import WebSettings
 from runevals.targets.command import MAX_OUTPUT_BYTES
-from runevals.web_settings import WebSettings
 
 if TYPE_CHECKING:
     import requests

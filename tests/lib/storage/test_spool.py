@@ -19,7 +19,7 @@ from runevals.lib.storage.spool import IN_MEMORY, Spool
 from runevals.pipeline import Measurement
 from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
 from runevals.reporters import REPORTERS, console
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from runevals.world import World
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below

@@ -13,7 +13,7 @@ from runevals.lib.chat.prices import Prices
 from runevals.lib.http.slot import Turn
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.lib.nullable import total, whole_total
-from runevals.web_settings import OPENAI_URL
+from runevals.settings.web_target import OPENAI_URL
 
 if TYPE_CHECKING:
     import openai

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings, InvalidSuite, ToldWrong
-from runevals.settings import Told, resolve
-from runevals.settings_table import SETTINGS
+from runevals.settings.resolve import Told, resolve
+from runevals.settings.table import SETTINGS
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_the_environment_names_target_and_judge(project):
 
 
 def test_dotenv_files_are_read_at_home_and_never_in_ci(tmp_path):
-    from runevals.dotenv import environment
+    from runevals.settings.dotenv import environment
 
     (tmp_path / "env").mkdir()
     (tmp_path / ".env.local").write_text("A=1\nB=1\nC=1\nD=1\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 from runevals.lib.chat.prices import Price, Prices, is_known
 from runevals.records import Weakening
-from runevals.settings_file import GUARDED, BaseSide, SettingsFile
+from runevals.settings.file import GUARDED, BaseSide, SettingsFile
 
 
 def who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tuple[Mapping[str, Any], str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.settings_table import Kind, Setting
+from runevals.settings.table import Kind, Setting
 
 
 def parsed(setting: Setting, text: str, shown: str) -> object:

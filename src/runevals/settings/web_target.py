@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
-from runevals.github_models import sendable
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
+from runevals.settings.github_models import sendable
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
 OPENAI_URL = "https://api.openai.com/v1"  # where calls to chat models go that name no address

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings
-from runevals.settings import Told, resolve
+from runevals.settings.resolve import Told, resolve
 from tests.ending import ended
 
 TARGET = "github-models:openai/gpt-4.1-mini"

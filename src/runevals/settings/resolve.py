@@ -9,15 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from runevals.definitions import Definitions, read_definitions
-from runevals.endpoints import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
-from runevals.gate_settings import check_names, gates_of
-from runevals.guarding import guarding_values, held_back, prices_told, who_tells
 from runevals.lib.chat.prices import Prices
 from runevals.records import Gate, Rule, Weakening
-from runevals.setting_values import checked, parsed, texts
-from runevals.settings_file import BaseSide, SettingsFile, read_settings_file
-from runevals.settings_table import SETTINGS, Setting
+from runevals.settings.evaluators import Definitions, read_definitions
+from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
+from runevals.settings.gates import check_names, gates_of
+from runevals.settings.protected import guarding_values, held_back, prices_told, who_tells
+from runevals.settings.table import SETTINGS, Setting
+from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
+from runevals.settings.values import checked, parsed, texts
 from runevals.shard import Shard, read_shard
 from runevals.stopping import Limits
 from runevals.urls import Fetching

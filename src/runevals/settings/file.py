@@ -132,7 +132,7 @@ def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [
         source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals", "settings-1", source.value)
+        for complaint in complaints("runevals.settings", "settings-1", source.value)
     ]
     problems += _literal_keys(source)
     if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings, InvalidSuite
-from runevals.settings import Told, resolve
-from runevals.settings_file import BaseSide, SettingsFile
+from runevals.settings.file import BaseSide, SettingsFile
+from runevals.settings.resolve import Told, resolve
 from tests.ending import ended
 from tests.json_server import Answer, json_server
 

@@ -1,0 +1,1 @@
+"""Everything a run can be given, and how it is resolved."""
