@@ -19,6 +19,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As under `nohup … &`: programs that the tests start would ignore it too, and could not be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+pytest_plugins = ["tests.zoo"]
+
 
 def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """The Docker client of the machine; one that a container tool put before it on the path may be another."""

@@ -12,16 +12,16 @@ import pytest
 
 from runevals.bounded import BoundedJudge
 from runevals.converse import converse
-from runevals.dialects import LoadOptions, eval_document, eval_samples
 from runevals.evaluate import evaluate
 from runevals.evaluators.kinds import Judgement
 from runevals.lib.parsing.source import read_json
 from runevals.lib.sandbox import Sandbox
-from runevals.plan import make_plan
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.settings.resolve import Told, resolve
 from runevals.stopping import Budget, Limits, Stop
+from runevals.suites.dialects import LoadOptions, eval_document, eval_samples
+from runevals.suites.plan import make_plan
 from runevals.world import World
 from tests.test_judge import QUESTION
 

@@ -24,7 +24,7 @@ def test_git_is_run_by_one_module():
 WRITERS = {
     "lib/storage/files.py": "it is what follows none",
     "lib/worktree.py": "in a temporary folder of its own",
-    "mcp_servers.py": "in a temporary folder of its own",
+    "suites/urls/mcp_client.py": "in a temporary folder of its own",
     "github/file_commands.py": "the runner's own files",
     "cluster/parcel.py": "in memory",
 }

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.kinds import Evaluator, Judged, Judgement
 from runevals.lib.nullable import total
-from runevals.plan import BuiltCheck
 from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
+from runevals.suites.plan import BuiltCheck
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from runevals.plan import Trial
 from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
 from runevals.stopping import Pending, Stop
+from runevals.suites.plan import Trial
 from runevals.targets import Target
 
 SPARE = 4  # for so many calls under way, one more trial

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.lib.git_changes import changed_since
-from runevals.loading import Loaded
-from runevals.mcp_config import FILENAME
 from runevals.records import RunReport
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.settings.target import judges_named
+from runevals.suites.load import Loaded
+from runevals.suites.urls.mcp_config import FILENAME
 
 
 def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunReport | None) -> str | None:

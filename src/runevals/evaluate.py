@@ -22,7 +22,6 @@ from runevals.evaluators.kinds import (
     Scripted,
     Subject,
 )
-from runevals.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.records import (
     CUT_SHORT,
     NO_JSON,
@@ -36,6 +35,7 @@ from runevals.records import (
 )
 from runevals.records.errors import RunevalsError
 from runevals.stopping import Pending
+from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
 from runevals.world import World
 
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from runevals.dialects.canonical import fingerprint
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged, Judgement, Question
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
@@ -19,6 +18,7 @@ from runevals.lib.parsing.source import read_line, read_text, unique_keys
 from runevals.lib.text.escape import revealed
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
+from runevals.suites.fingerprint import fingerprint
 
 PROMPT_VERSION = 2
 MOST_ENUMERATED = 20  # scores that a schema lists one by one

@@ -17,7 +17,6 @@ from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.pattern_redaction import PatternRedactor
-from runevals.plan import RunPlan, Trial
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -31,6 +30,7 @@ from runevals.records import (
 from runevals.regression import Strictness, settled_early
 from runevals.score import attempt_report, pooled, run_info, run_report, scored_case
 from runevals.settings.resolve import Settings
+from runevals.suites.plan import RunPlan, Trial
 from runevals.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World

@@ -8,11 +8,11 @@ from runevals import pipeline
 from runevals.dependencies import changes_since
 from runevals.gate import CATEGORY_GATES
 from runevals.lib import git
-from runevals.loading import Loaded
 from runevals.pipeline import Baseline
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
 from runevals.score import nothing_run
 from runevals.settings.resolve import Settings
+from runevals.suites.load import Loaded
 
 
 def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:

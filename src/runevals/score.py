@@ -14,7 +14,6 @@ from typing import TypedDict
 from runevals import __version__
 from runevals.evaluate import Evaluation
 from runevals.lib.nullable import mean
-from runevals.plan import RunPlan
 from runevals.records import (
     LABELS,
     NO_JSON,
@@ -35,6 +34,7 @@ from runevals.records import (
     TurnReport,
     TurnTrace,
 )
+from runevals.suites.plan import RunPlan
 from runevals.totals import by_evaluator, coverage, totals
 from runevals.votes import vote_agreement
 

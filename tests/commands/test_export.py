@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runevals.dialects import LoadOptions, load
 from runevals.lib.parsing.schema import fits
+from runevals.suites.dialects import LoadOptions, load
 from tests.commands.test_run import ANSWERS, SUITE
 from tests.ending import ended
 
@@ -166,7 +166,7 @@ def test_the_document_is_a_suite_of_the_same_cases(written, shop):
         assert suite.errors == ()
         return [(case.key, case.name, case.category, case.fingerprint) for case in suite.cases]
 
-    assert fits("runevals.dialects", "eval-document", written)
+    assert fits("runevals.suites.dialects", "eval-document", written)
     assert content("scored.json") == content("evals.json")
 
 

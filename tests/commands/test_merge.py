@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from tests.commands.conftest import items
 from tests.ending import ended
 from tests.page_server import page_server
+from tests.zoo import items
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
 

@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from runevals.commands.schema import SCHEMAS
-from runevals.dialects import DIALECTS, read
 from runevals.evaluators import catalogue
-from tests.dialects.test_files import files
+from runevals.suites.dialects import DIALECTS, read
 from tests.ending import ended
+from tests.suites.dialects.test_files import files
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,12 +10,12 @@ import pytest
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from jsonschema import Draft7Validator
 
-from runevals.dialects import LoadOptions, load
 from runevals.lib.parsing.schema import complaints, schema
 from runevals.lib.parsing.source import parse_source
 from runevals.lib.sandbox import Sandbox
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import UnrecognisedSuite
+from runevals.suites.dialects import LoadOptions, load
 from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, Block, blocks, spans
 
 OWN = EvaluatorSpec(name="json_valid")  # stands for an evaluator that the settings declare
@@ -51,11 +51,11 @@ def fault_of(value: object, block: Block, folder: Path) -> str | None:
         case {"jobs": _} | {"steps": _} | [{"uses": _}, *_]:
             return fault_of_a_workflow(value)
         case {"mcpServers": _}:
-            return _complaints("runevals", "mcp-1", value)
+            return _complaints("runevals.suites.urls", "mcp-1", value)
         case {"json.schemas": _}:
             return None  # tests/commands/test_schema.py follows it
         case [{"expires": _}, *_]:
-            return _complaints("runevals", "quarantine-1", value)
+            return _complaints("runevals.suites", "quarantine-1", value)
         case {"messages": _} | {"samples": _} | {"schemaVersion": _} | {"skill": _}:
             path = folder / ("block.prompt.yml" if "messages" in value else f"block.{block.language}")
             path.write_text(block.text, encoding="utf-8")
@@ -78,7 +78,7 @@ def test_blocks_are_files_that_we_read(page, tmp_path):
     for block in blocks(page, "yaml", "json"):
         if block.language == "json" and block.text.startswith('{"input"'):
             for line in block.text.splitlines():
-                assert _complaints("runevals.dialects", "gold", [json.loads(line)]) is None
+                assert _complaints("runevals.suites.dialects", "gold", [json.loads(line)]) is None
             continue
         fault = fault_of(value_of(block), block, tmp_path)
         assert fault is None, f"{page}:{block.line}: {fault}"

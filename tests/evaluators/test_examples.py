@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from runevals.commands.evaluators_page import page
-from runevals.dialects import assertions
 from runevals.evaluators import catalogue
 from runevals.evaluators.describe import described
 from runevals.evaluators.kinds import Judged
+from runevals.suites.dialects import assertions
 from tests.ending import ended
 
 DOCS = Path(__file__).parents[2] / "docs"

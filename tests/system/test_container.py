@@ -209,5 +209,5 @@ def test_an_agent_behind_a2a_is_reached(step, tmp_path):
 
 def test_the_client_of_mcp_servers_is_there(image):
     python = ("--entrypoint", "/opt/runevals/bin/python3", image, "-c")
-    done = docker("run", "--rm", *python, "import runevals.mcp_servers, mcp; print('here')")
+    done = docker("run", "--rm", *python, "import runevals.suites.urls.mcp_client, mcp; print('here')")
     assert done.stdout == "here\n", done.stderr

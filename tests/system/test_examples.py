@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from a2a.helpers.proto_helpers import new_text_message
 
-from runevals.dialects import DIALECTS
 from runevals.lib.parsing.schema import schema
+from runevals.suites.dialects import DIALECTS
 from tests.a2a_server import a2a_server
 from tests.chat_server import Reply, chat_server
 from tests.test_judge import verdict

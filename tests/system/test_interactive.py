@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from runevals.dialects import LoadOptions, load
+from runevals.suites.dialects import LoadOptions, load
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT, SUITE
 from tests.terminal import Terminal

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.mcp_config import claiming, read_servers
-from runevals.mcp_servers import McpServers, Place
-from runevals.urls import NotFetched
+from runevals.suites.urls.fetch import NotFetched
+from runevals.suites.urls.mcp_client import McpServers, Place
+from runevals.suites.urls.mcp_config import claiming, read_servers
 from tests.ending import ended
 from tests.page_server import page_server
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.shard import shards_of
+from runevals.suites.shard import shards_of
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import AGENT
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault

@@ -68,9 +68,9 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
     from runevals.commands.plan import as_json, describe
     from runevals.github.file_commands import write_outputs
     from runevals.lib.terminal import shown
-    from runevals.loading import load_suites
-    from runevals.plan import make_plan
     from runevals.records.errors import MEASURED_GREEN
+    from runevals.suites.load import load_suites
+    from runevals.suites.plan import make_plan
 
     plan = make_plan(load_suites(settings).suites, settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
@@ -138,7 +138,7 @@ def _measured(
     from runevals.commands.on_github import action_input
     from runevals.commands.warming import load_sdk_beside
     from runevals.lib.terminal import warn
-    from runevals.loading import load_suites
+    from runevals.suites.load import load_suites
 
     load_sdk_beside(settings)
     loaded = load_suites(settings)

@@ -10,13 +10,13 @@ from statistics import median
 from typing import Any
 
 from runevals.commands.calibrating import judged_alone
-from runevals.dialects.checking import Definitions
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.terminal import shown
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
+from runevals.suites.dialects.checking import Definitions
 from runevals.wording import first_error, plural
 
 PLAIN = "the answer itself"

@@ -18,12 +18,12 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.making import bounds_itself, chat_of, made
 from runevals.panel import Panel
-from runevals.plan import RunPlan, asks_judge
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.stopping import Budget, Limits, Stop
+from runevals.suites.plan import RunPlan, asks_judge
 from runevals.target_cache import CachedTarget
 from runevals.targets import Target
 from runevals.targets.openai import OpenAITarget

@@ -9,13 +9,13 @@ from runevals.calibration import FEWEST, Calibration, calibrations
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.gold import read_gold
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown
 from runevals.pipeline import Measurement
-from runevals.plan import make_plan
 from runevals.records import RunReport, Suite
 from runevals.settings.resolve import Settings
+from runevals.suites.dialects.gold import read_gold
+from runevals.suites.plan import make_plan
 from runevals.wording import plural, signed
 
 

@@ -55,7 +55,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     require_whole(report, head.name)
     if rejudge and baseline is not None:
         from runevals.commands.rejudging import rejudged
-        from runevals.loading import load_suites
+        from runevals.suites.load import load_suites
 
         loaded = load_suites(settings)
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))

@@ -10,8 +10,6 @@ from runevals.commands.finding import Finding, good, missing, neither, stopped
 from runevals.commands.present import absent
 from runevals.commands.reaching import address_of, asked, unreachable
 from runevals.commands.surroundings import base_of, folders_of, github_of, sandbox_of, versions_of
-from runevals.loading import Loaded, load_suites, with_target
-from runevals.plan import RunPlan, make_plan
 from runevals.records.errors import (
     MEASURED_GREEN,
     TOLD_WRONG,
@@ -22,6 +20,8 @@ from runevals.records.errors import (
 )
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.plan import RunPlan, make_plan
 from runevals.wording import plural
 
 _TOKENS = 300, 50  # of one short question and its answer, at most

@@ -37,9 +37,9 @@ def command(name: str | None, *, markdown: bool) -> None:
 
 def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
-    from runevals.dialects.assertions import INVERTED
     from runevals.evaluators import catalogue
     from runevals.evaluators.describe import described
+    from runevals.suites.dialects.assertions import INVERTED
 
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)

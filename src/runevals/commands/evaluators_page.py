@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.dialects import assertions, rows, skill_cases
 from runevals.evaluators import catalogue
 from runevals.evaluators.describe import Described, described, family_title
+from runevals.suites.dialects import assertions, rows, skill_cases
 
 _HEAD = """# Evaluators
 

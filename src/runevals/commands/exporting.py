@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from runevals.dialects import eval_document, skill_cases
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
+from runevals.suites.dialects import eval_document, skill_cases
 
 format_option: Callable[[Any], Any] = click.option(
     "--format",
@@ -54,9 +54,9 @@ def exportable(suites: Sequence[Suite | SuiteInfo], wanted: str | None = None) -
 
 def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> str:
     """The text of the document: the suite's own file with its output fields filled in, where it is one."""
-    from runevals import dialects
     from runevals.commands.hiding import without_either
-    from runevals.dialects import scored
+    from runevals.suites import dialects
+    from runevals.suites.dialects import eval_document_results as scored
 
     path = settings.repository / suite.path
     is_document = suite.dialect == eval_document.NAME
@@ -71,7 +71,7 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
 
 def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> None:
     """Raises InvalidSettings where the suite's file has become another since the run."""
-    from runevals import dialects
+    from runevals.suites import dialects
 
     path = settings.repository / suite.path
     if suite.dialect != eval_document.NAME:

@@ -14,16 +14,16 @@ from runevals.lib import git
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.escape import one_line
 from runevals.lib.worktree import worktree
-from runevals.loading import shown_path
-from runevals.mcp_config import FILENAME, McpServer, claiming, read_servers
-from runevals.mcp_servers import Groups, McpServers, Place
-from runevals.plan import will_run
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings, Told
+from runevals.suites.load import shown_path
+from runevals.suites.plan import will_run
+from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inlined
+from runevals.suites.urls.mcp_client import Groups, McpServers, Place
+from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.targets.environment import cleaned
-from runevals.urls import NotFetched, addresses, fetcher, inlined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

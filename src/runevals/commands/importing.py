@@ -13,7 +13,7 @@ from runevals.commands import finish
 from runevals.wording import plural
 
 if TYPE_CHECKING:
-    from runevals.importing.promptfoo import Converted
+    from runevals.suites.importing.promptfoo import Converted
 
 
 @click.command("import")
@@ -71,11 +71,11 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
 
 
 def _converted(file: Path) -> Converted:
-    from runevals.importing.files import Files
-    from runevals.importing.promptfoo import convert
     from runevals.lib.parsing.source import read_source
     from runevals.records.errors import ToldWrong
     from runevals.settings.resolve import repository_root
+    from runevals.suites.importing.files import Files
+    from runevals.suites.importing.promptfoo import convert
 
     if file.suffix not in (".yaml", ".yml", ".json"):
         raise ToldWrong(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")

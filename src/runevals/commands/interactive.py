@@ -11,15 +11,15 @@ import click
 from runevals.commands import starter
 from runevals.commands.building import NO_TARGET
 from runevals.commands.judging import Asked, judged
-from runevals.commands.saving import save, stored
-from runevals.dialects import LoadOptions, eval_document
-from runevals.dialects.checking import needs_expected
 from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, shown
-from runevals.loading import Loaded
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.settings.resolve import Settings
+from runevals.suites.append_case import save, stored
+from runevals.suites.dialects import LoadOptions, eval_document
+from runevals.suites.dialects.checking import needs_expected
+from runevals.suites.load import Loaded
 from runevals.wording import because, money, seconds
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}

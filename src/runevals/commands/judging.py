@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from runevals import loading, pipeline, reuse
+from runevals import pipeline, reuse
 from runevals.baseline import read_baseline
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.fetching import with_texts
@@ -21,18 +21,19 @@ from runevals.commands.progress import Detail, progress
 from runevals.commands.provenance import provenance
 from runevals.commands.rerooting import rerooted
 from runevals.commands.stored_base import StoredBase
-from runevals.dialects import prompt_yml
 from runevals.journal import Journal
 from runevals.lib import git
 from runevals.lib.worktree import worktree
-from runevals.loading import Loaded
 from runevals.pipeline import Baseline, Fresh, Measurement
-from runevals.plan import judged_checks, make_plan, part_of
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.regression import Strictness
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
+from runevals.suites import load as loading
+from runevals.suites.dialects import prompt_yml
+from runevals.suites.load import Loaded
+from runevals.suites.plan import judged_checks, make_plan, part_of
 from runevals.verification import VERIFY_OFF, needs_verification
 from runevals.wording import plural
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runevals import quarantine
 from runevals.commands.hiding import without_either
 from runevals.lib import git
-from runevals.loading import Loaded
-from runevals.quarantine import Entry
 from runevals.records import Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.settings.resolve import Settings
+from runevals.suites import quarantine
+from runevals.suites.load import Loaded
+from runevals.suites.quarantine import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

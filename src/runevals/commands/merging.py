@@ -16,7 +16,6 @@ from runevals.commands.judging import (
 )
 from runevals.commands.listed import with_quarantine
 from runevals.commands.provenance import provenance
-from runevals.loading import Loaded, load_suites, with_target
 from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
@@ -24,6 +23,7 @@ from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsErro
 from runevals.regression import Strictness
 from runevals.score import nothing_run
 from runevals.settings.resolve import Settings, Told, resolve
+from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.verification import VERIFY_OFF, needs_verification
 
 FILTERS = ("category", "tag", "filter")

@@ -11,9 +11,9 @@ import click
 from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, settled
 from runevals.lib.terminal import shown
-from runevals.plan import RunPlan, judged_checks
 from runevals.settings.resolve import Settings
-from runevals.shard import shards_of
+from runevals.suites.plan import RunPlan, judged_checks
+from runevals.suites.shard import shards_of
 from runevals.wording import plural
 
 
@@ -37,8 +37,8 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
       runevals plan evals/ --repeat 3
       runevals plan --format json --cases-per-shard 50
     """
-    from runevals.loading import load_suites
-    from runevals.plan import make_plan, part_of
+    from runevals.suites.load import load_suites
+    from runevals.suites.plan import make_plan, part_of
 
     settings = settled(told, paths=paths)
     loaded = load_suites(settings)
@@ -69,7 +69,7 @@ def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str
 
 def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan in words: suites, cases by category, checks by evaluator, calls."""
-    from runevals.loading import with_target
+    from runevals.suites.load import with_target
 
     settings = with_target(settings, plan.suites)
     target_calls, judge_calls = _calls(plan, settings)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runevals.evaluate import Evaluation
     from runevals.lib.http.throttle import Throttles
     from runevals.pipeline import Measurement, Watch
-    from runevals.plan import Trial
+    from runevals.suites.plan import Trial
 
 Detail = Literal["none", "counts", "trials"]
 Say = Callable[[str], None]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals import loading
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
-from runevals.loading import Loaded
 from runevals.pipeline import Measurement
-from runevals.plan import make_plan
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
+from runevals.suites import load as loading
+from runevals.suites.load import Loaded
+from runevals.suites.plan import make_plan
 from runevals.targets.recorded import RecordedTarget
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runevals.commands.judging import Asked
     from runevals.commands.progress import Detail
     from runevals.commands.resuming import Unfinished, UnfinishedRun
-    from runevals.loading import Loaded
+    from runevals.suites.load import Loaded
 
 
 @click.command("run", cls=Grouped)
@@ -139,7 +139,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     loaded = _suites(settings, told)
     if told["dry_run"]:
         from runevals.commands.plan import describe
-        from runevals.plan import make_plan, part_of
+        from runevals.suites.plan import make_plan, part_of
 
         warn(loaded.problems)
         plan = part_of(make_plan(loaded.suites, settings), settings.shard)
@@ -249,9 +249,9 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
 
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
-    from runevals import loading
-    from runevals.dialects import LoadOptions, eval_document, load_inline
     from runevals.records.errors import InvalidSuite
+    from runevals.suites import load as loading
+    from runevals.suites.dialects import LoadOptions, eval_document, load_inline
 
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
@@ -276,7 +276,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
 
 def _found_or_created(settings: Settings) -> Loaded:
     """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
-    from runevals.loading import load_suites
+    from runevals.suites.load import load_suites
 
     try:
         return load_suites(settings)

@@ -10,14 +10,14 @@ import click
 
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
 SCHEMAS: Mapping[str, tuple[str, str]] = {
-    "eval-document": ("runevals.dialects", "eval-document"),
-    "eval-samples": ("runevals.dialects", "eval-samples"),
-    "skill-cases": ("runevals.dialects", "skill-cases"),
-    "rows": ("runevals.dialects", "rows"),
-    "prompt-yml": ("runevals.dialects", "prompt-yml"),
-    "gold": ("runevals.dialects", "gold"),
+    "eval-document": ("runevals.suites.dialects", "eval-document"),
+    "eval-samples": ("runevals.suites.dialects", "eval-samples"),
+    "skill-cases": ("runevals.suites.dialects", "skill-cases"),
+    "rows": ("runevals.suites.dialects", "rows"),
+    "prompt-yml": ("runevals.suites.dialects", "prompt-yml"),
+    "gold": ("runevals.suites.dialects", "gold"),
     "settings": ("runevals.settings", "settings-1"),
-    "quarantine": ("runevals", "quarantine-1"),
+    "quarantine": ("runevals.suites", "quarantine-1"),
     "results": ("runevals", "results-1"),
 }
 
@@ -51,7 +51,7 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    from runevals.commands.schema_names import for_editors
+    from runevals.suites.editor_schema import for_editors
 
     return json.dumps(for_editors(*SCHEMAS[name]), indent=2, ensure_ascii=False)
 

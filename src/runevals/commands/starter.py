@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from runevals.dialects import eval_document
+from runevals.suites.dialects import eval_document
 
 SUITE = Path("evals", "evals.json")
 SETTINGS = Path("runevals.yaml")

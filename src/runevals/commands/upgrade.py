@@ -23,10 +23,10 @@ def command(paths: tuple[Path, ...]) -> None:
 
 def upgrade_file(path: Path, shown: str) -> str:
     """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
-    from runevals.dialects import LoadOptions, eval_document, load
     from runevals.lib.parsing.source import read_source
     from runevals.lib.storage.files import behind_links, write_whole
     from runevals.records.errors import InvalidSuite
+    from runevals.suites.dialects import LoadOptions, eval_document, load
 
     suite = load(path, shown, LoadOptions())
     if suite.errors:

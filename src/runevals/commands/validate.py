@@ -15,11 +15,11 @@ from runevals.commands.options import KEPT_RESULTS, settings_options, settled
 from runevals.wording import plural
 
 if TYPE_CHECKING:
-    from runevals.commands.problems import Validated
-    from runevals.health import Finding
-    from runevals.loading import Loaded
     from runevals.records import RunReport, Suite, SuiteProblem
     from runevals.settings.resolve import Settings
+    from runevals.suites.health import Finding
+    from runevals.suites.load import Loaded
+    from runevals.suites.problem_formats import Validated
 
 MOST_RESULTS = 20  # of a folder, the newest
 MOST_OF_A_KIND = 50
@@ -63,9 +63,9 @@ def command(
       runevals validate --format sarif > runevals.sarif
     """
     from runevals.commands.plugged import require_usable_plugins
-    from runevals.commands.problems import Validated, as_problem
     from runevals.lib.terminal import shown
     from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+    from runevals.suites.problem_formats import Validated, as_problem
 
     require_usable_plugins()
     if results and not health:
@@ -94,10 +94,10 @@ def command(
 
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
     """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
-    from runevals.health import findings
     from runevals.lib.sandbox import Sandbox
-    from runevals.loading import read_suites, required, unusable
-    from runevals.plan import make_plan
+    from runevals.suites.health import findings
+    from runevals.suites.load import read_suites, required, unusable
+    from runevals.suites.plan import make_plan
 
     read, problems = read_suites(settings)
     with Sandbox(workers=1) as sandbox:
@@ -108,8 +108,8 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, li
 
 def _written(found: Validated, form: str) -> str:
     """What was found in a format for programs, without secrets."""
-    from runevals.commands.problems import as_annotations, as_json, as_sarif
     from runevals.lib.text.secrets import redacted, redactor
+    from runevals.suites.problem_formats import as_annotations, as_json, as_sarif
 
     plain = redacted(found, redactor(os.environ))
     match form:
@@ -138,8 +138,8 @@ def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequen
 
 
 def _suite_line(suite: Suite) -> str:
-    from runevals.commands.problems import checks_of
     from runevals.lib.terminal import shown
+    from runevals.suites.problem_formats import checks_of
 
     counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
     return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")

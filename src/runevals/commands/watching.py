@@ -15,11 +15,11 @@ from runevals.commands.judging import Asked, judged
 from runevals.commands.progress import Detail
 from runevals.dependencies import files_of
 from runevals.lib.terminal import shown, tell, warn
-from runevals.loading import Loaded, load_suites, with_target
-from runevals.plan import wanted
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.settings.resolve import Settings, Told, resolve
+from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.plan import wanted
 from runevals.wording import plural
 
 EVERY_S = 0.5

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runevals.dialects.assertions import TYPES
-from runevals.dialects.rows import PRESETS
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import code_file
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
+from runevals.suites.dialects.assertions import TYPES
+from runevals.suites.dialects.rows import PRESETS
 
 Definitions = Mapping[str, EvaluatorSpec]
 

@@ -18,9 +18,9 @@ from runevals.settings.protected import guarding_values, held_back, prices_told,
 from runevals.settings.table import SETTINGS, Setting
 from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.settings.values import checked, parsed, texts
-from runevals.shard import Shard, read_shard
 from runevals.stopping import Limits
-from runevals.urls import Fetching
+from runevals.suites.shard import Shard, read_shard
+from runevals.suites.urls.fetch import Fetching
 from runevals.withholding import Content
 
 CACHE = ".evals/cache"

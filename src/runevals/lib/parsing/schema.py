@@ -33,7 +33,7 @@ class Complaint:
 
 @cache
 def schema(package: str, name: str) -> Mapping[str, Any]:
-    """A schema that we ship: `schema("runevals.dialects", "rows")`."""
+    """A schema that we ship: `schema("runevals.suites.dialects", "rows")`."""
     text = files(package).joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
     loaded: Mapping[str, Any] = json.loads(text)
     return loaded

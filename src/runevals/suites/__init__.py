@@ -1,0 +1,1 @@
+"""From files to what will be run: discover, load, plan."""

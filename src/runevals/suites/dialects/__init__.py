@@ -1,0 +1,109 @@
+"""Suite formats: which there are, and how a file finds its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Protocol, cast
+
+from runevals.lib.parsing.source import Source, read_json, read_source, read_text
+from runevals.lib.plugins import DIALECTS as PLUGINS
+from runevals.lib.plugins import guarded, plugins, require
+from runevals.records import Location, Suite, SuiteProblem
+from runevals.records.errors import UnrecognisedSuite
+from runevals.suites.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
+from runevals.suites.dialects.options import LoadOptions
+
+__all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
+
+
+class Dialect(Protocol):
+    """One suite format."""
+
+    NAME: str
+
+    def recognises(self, value: object) -> bool:
+        """Whether a document is meant to be in this format, by its shape."""
+
+    def load(self, source: Source, options: LoadOptions) -> Suite:
+        """Document → suite; everything wrong with it is in the suite's problems."""
+
+
+DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, prompt_yml, rows)
+TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
+
+
+def load(path: Path, shown: str, options: LoadOptions) -> Suite:
+    """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
+    if path.suffix in TABLES:
+        source = TABLES[path.suffix](read_text(path, shown), shown)
+        complaint = rows.no_input(source)
+        if complaint is not None:
+            raise UnrecognisedSuite([complaint])
+        return rows.load(source, options)
+    source = read(path, shown)
+    options = replace(options, folder=path.resolve().parent)
+    if path.name.endswith(prompt_yml.SUFFIXES):
+        return prompt_yml.load(source, options)
+    for dialect in (*DIALECTS, *added()):
+        if dialect.recognises(source.value):
+            return dialect.load(source, options)
+    message = (
+        "is in no format we read: expected an object with 'items' (eval document), a list of "
+        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', or rows with 'input'"
+    )
+    location = Location(file=shown, line=1)
+    raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])
+
+
+@dataclass(slots=True)  # as modules, its protocol is not frozen
+class _Added:
+    """The format of a plugin."""
+
+    NAME: str
+    recognises: Callable[[object], bool]
+    load: Callable[[Source, LoadOptions], Suite]
+
+
+@cache
+def added() -> tuple[Dialect, ...]:
+    """The formats of plugins, which are tried after ours. Raises UnusablePlugin."""
+    found = plugins(PLUGINS, [dialect.NAME for dialect in DIALECTS])
+    made: list[Dialect] = []
+    for name, plugin in found.items():
+        require(PLUGINS, name, plugin, ("NAME", "recognises", "load"))
+        told = cast("Dialect", plugin)
+        made.append(_Added(name, guarded(PLUGINS, name, told.recognises), guarded(PLUGINS, name, told.load)))
+    return tuple(made)
+
+
+def read(path: Path, shown: str) -> Source:
+    """A suite file that is one JSON or YAML document, as it stands. Raises InvalidSuite."""
+    return _without_comments(path, shown) if path.suffix == ".json" else read_source(path, shown)
+
+
+def _without_comments(path: Path, shown: str) -> Source:
+    """JSON; lines beginning // before it are passed over, as skill cases are printed with one."""
+    lines = read_text(path, shown).split("\n")
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("//"):
+            lines[number] = ""
+        elif line.strip():
+            break
+    return read_json("\n".join(lines), shown)
+
+
+def load_inline(
+    prompts: list[str], expected: list[str], options: LoadOptions, *, defaults: Mapping[str, object]
+) -> Suite:
+    """Prompts from the command line → a suite named `inline`, with `defaults` as its evaluators."""
+    import json
+
+    items = [
+        {"prompt": prompt} if index >= len(expected) else {"prompt": prompt, "expected_response": expected[index]}
+        for index, prompt in enumerate(prompts)
+    ]
+    document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": defaults, "items": items}
+    return eval_document.load(read_json(json.dumps(document), "inline"), options)

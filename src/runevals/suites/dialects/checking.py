@@ -1,0 +1,134 @@
+"""What every dialect checks of its evaluators and keys, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from runevals.evaluators import catalogue
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Place, Source
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Case, EvaluatorSpec, SuiteProblem
+from runevals.records.errors import InvalidOptions, UnknownEvaluator
+
+Definitions = Mapping[str, EvaluatorSpec]
+
+
+def spec_at(
+    source: Source, place: Place, name: str, options: Mapping[str, object], definitions: Definitions
+) -> EvaluatorSpec:
+    """The evaluator entry at `place` of a file → spec; `threshold` and `weight` leave the options.
+
+    A name that the settings define is what they say it is.
+    """
+    rest = {key: value for key, value in options.items() if key not in ("threshold", "weight")}
+    declared = definitions.get(name) or EvaluatorSpec(name=name)
+    threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
+    return replace(
+        declared,
+        options={**declared.options, **rest},
+        threshold=declared.threshold if threshold is None else threshold,
+        weight=declared.weight if weight is None else weight,
+        location=source.locate(place, key=True),
+        pointer="".join(f"/{step}" for step in place),
+    )
+
+
+def evaluator_problems(
+    source: Source, place: Place, name: str, options: Mapping[str, object], definitions: Definitions
+) -> Iterable[SuiteProblem]:
+    """What keeps the evaluator entry at `place` from being built."""
+    if name in definitions:
+        for key in options.keys() - {"threshold", "weight"}:
+            yield source.problem(
+                (*place, key), f"{name} takes its options in the settings", key=True, rule="evaluator-options"
+            )
+            return
+    for key in ("threshold", "weight"):
+        if key in options and _number(options[key]) is None:
+            yield source.problem((*place, key), f"{key} must be a number", rule="evaluator-options")
+            options = {name: value for name, value in options.items() if name != key}
+    try:
+        catalogue.build(spec_at(source, place, name, options, definitions))
+    except UnknownEvaluator as error:
+        hint = did_you_mean(name, definitions)
+        told = f"there is no evaluator '{name}'{hint} (the settings declare it)" if hint else str(error)
+        yield source.problem(place, told, key=True, rule="unknown-evaluator")
+    except InvalidOptions as error:
+        for option, sentence in error.problems:
+            at = place if option is None else (*place, option)
+            yield source.problem(at, sentence, key=option is not None, rule="evaluator-options")
+
+
+def needs_expected(name: str, definitions: Definitions) -> bool:
+    """Whether the evaluator with this name has nothing to judge without an expected text; False if unknown."""
+    try:
+        return catalogue.find(definitions[name].name if name in definitions else name).needs_expected
+    except UnknownEvaluator:
+        return False
+
+
+def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:
+    """Cases of one suite that share a key; `pointer_of` gives the JSON pointer of the case at an index."""
+    first: dict[str, Case] = {}
+    for index, case in enumerate(cases):
+        other = first.setdefault(case.key, case)
+        if other is not case:
+            made = " (made from its prompts, as it has no id and no name)" if case.key.startswith("p-") else ""
+            place = f"line {other.location.line}"
+            if other.location.file != case.location.file:
+                place = f"{other.location.file}, {place}"
+            told = f"the key '{case.key}'{made} is taken by the case at {place}; give one of them another id"
+            yield SuiteProblem(
+                location=case.location, pointer=pointer_of(index), message=told, rule="duplicate-case"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A file that holds a list: as an object with the list in it, where the list is, and what the schema says.
+
+    `sound` are the entries that nothing is said of, by their places in the list.
+    """
+
+    document: dict[str, Any]
+    root: Place
+    problems: list[SuiteProblem]
+    sound: Sequence[int]
+
+
+def listed(source: Source, dialect: str, key: str) -> Listed:
+    """A file that is a list, or an object with the list under `key`."""
+    value: Any = source.value
+    root: Place = () if isinstance(value, list) else (key,)
+    document = value if root else {key: value}
+    problems, places = schema_problems(source, dialect)
+    return Listed(document=document, root=root, problems=problems, sound=sound(places, root, document.get(key)))
+
+
+def schema_problems(source: Source, dialect: str) -> tuple[list[SuiteProblem], Sequence[Place]]:
+    """Everything that the schema of the file's format has against it, and the places that it is said of."""
+    told = list(complaints("runevals.suites.dialects", dialect, source.value))
+    problems = [source.problem(each.place, each.message, key=each.key, rule=each.rule) for each in told]
+    return problems, [each.place for each in told]
+
+
+def sound(places: Iterable[Place], under: Place, entries: object) -> Sequence[int]:
+    """The `entries` under a place in which no problem is; none where one is elsewhere, for it may concern all."""
+    broken: set[object] = set()
+    for place in places:
+        if place[: len(under)] != under or len(place) == len(under):
+            return ()
+        broken.add(place[len(under)])
+    return [index for index in range(len(entries) if isinstance(entries, list) else 0) if index not in broken]
+
+
+def in_order(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:
+    """Problems as a reader of the file meets them."""
+    return tuple(sorted(problems, key=lambda found: (found.location.line or 0, found.location.column or 0)))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,174 @@
+"""Eval samples: a prompt each, with rubric or dimensions, assertions and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.escape import in_fence
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.suites.dialects.assertions import Assertions
+from runevals.suites.dialects.checking import duplicate_keys, in_order, listed
+from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.fingerprint import case_fingerprint, fingerprint
+
+NAME = "eval-samples"
+_OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
+# What decides how a sample goes, beside its prompt, context and checks.
+_IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment")
+
+
+def recognises(value: object) -> bool:
+    """A list of samples, an object with `samples`, or a single sample."""
+    if isinstance(value, dict):
+        return "samples" in value or _is_one(value)
+    return isinstance(value, list) and any(isinstance(item, dict) and _OWN_KEYS & item.keys() for item in value)
+
+
+def load(source: Source, options: LoadOptions) -> Suite:
+    """Samples → suite, with every problem found."""
+    if _is_one(source.value):
+        return load(_alone(source), options)
+    file = listed(source, NAME, "samples")
+    document, root, problems = file.document, file.root, file.problems
+    cases: list[Case] = []
+    for index in file.sound:
+        sample = document["samples"][index]
+        reader = Assertions(
+            source=source,
+            sample=sample,
+            folder=options.folder,
+            root=options.root,
+            definitions=options.definitions,
+        )
+        cases.append(_case(source, (*root, index), sample, reader))
+        problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
+    problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
+    requires = document.get("requires") if isinstance(document, dict) else None
+    return Suite(
+        name=source.path,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        requires=None if not requires else _requires(requires),
+        problems=in_order(problems),
+    )
+
+
+def _is_one(value: object) -> bool:
+    """Whether a file is one sample, as the format's documentation prints them."""
+    return isinstance(value, dict) and "samples" not in value and "items" not in value and "sample_id" in value
+
+
+def _alone(source: Source) -> Source:
+    """A file that is one sample, as a list of it."""
+    text = f"[{source.text}]" if not source.has_marks else source.text
+    marks = {(0, *place): offsets for place, offsets in source.marks.items()}
+    return replace(source, text=text, value=[source.value], marks=marks)
+
+
+def together(suites: Sequence[Suite], name: str) -> Suite:
+    """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
+    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
+    required = [suite.requires for suite in suites if suite.requires is not None]
+    doubles = duplicate_keys(cases, lambda _: "")
+    return Suite(
+        name=name,
+        path=name,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        requires=None if not required else _union(required),
+        problems=(*(problem for suite in suites for problem in suite.problems), *doubles),
+    )
+
+
+def _union(required: Sequence[Requires]) -> Requires:
+    names = ("tools", "files", "env")
+    every = {name: dict.fromkeys(item for told in required for item in getattr(told, name)) for name in names}
+    return Requires(**{name: tuple(items) for name, items in every.items()})
+
+
+def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    """A warning for each key that is kept and not read, but is likely one of ours written wrongly."""
+    known = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
+    for key in sample.keys() - known.keys():
+        if key == "<<":
+            told = "'<<' merges nothing in YAML 1.2; write out what it stands for"
+        elif hint := did_you_mean(key, known):
+            told = f"'{key}' is not read{hint}"
+        else:
+            continue
+        yield replace(source.problem((*place, key), told, key=True, rule="unknown-key"), level="warning")
+
+
+def _requires(told: Mapping[str, Any]) -> Requires:
+    return Requires(**{name: tuple(told.get(name, ())) for name in ("tools", "files", "env")})
+
+
+def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Assertions) -> Case:
+    location = source.locate(place)
+    if "mocks" in sample:
+        sample = {**sample, "mocks": reader.mocks(place)}
+    turn = Turn(
+        prompt=assembled(sample),
+        asked=sample["prompt"],
+        context=sample.get("context"),
+        checks=(*reader.specs(place), *_judged(source, place, sample)),
+        location=location,
+    )
+    return Case(
+        suite=source.path,
+        key=sample["sample_id"],
+        name=cut_name(one_line(sample["prompt"])),
+        turns=(turn,),
+        location=location,
+        category=sample.get("category"),
+        tags=tuple(sample.get("tags", ())),
+        critical=bool(sample.get("critical", False)),
+        metadata=dict(sample),
+        mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
+        cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
+        fingerprint=case_fingerprint([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
+    )
+
+
+def _judged(source: Source, place: Place, sample: Mapping[str, Any]) -> tuple[EvaluatorSpec, ...]:
+    """The rubric, or the dimensions, which take its place."""
+    threshold = sample.get("judge_threshold")
+    dimensions = sample.get("dimensions")
+    if dimensions:
+        at = (*place, "dimensions")
+        parts = tuple(
+            EvaluatorSpec(name="rubric", id=name, options={"rubric": text, "dimension": name})
+            for name, text in dimensions.items()
+        )
+        spec = EvaluatorSpec(name="dimensions", children=parts, threshold=threshold)
+    elif "rubric" in sample:
+        at = (*place, "rubric")
+        spec = EvaluatorSpec(name="rubric", options={"rubric": sample["rubric"]}, threshold=threshold)
+    else:
+        return ()
+    return (replace(spec, location=source.locate(at, key=True), pointer=pointer(at)),)
+
+
+def assembled(sample: Mapping[str, Any]) -> str:
+    """What is sent: the environment, the prompt, and the context in a fence longer than any in it."""
+    parts = [*_environment(sample.get("environment") or {}), sample["prompt"]]
+    context = sample.get("context")
+    if context:
+        parts.append(in_fence(context))
+    return "\n\n".join(parts)
+
+
+def _environment(told: Mapping[str, Any]) -> list[str]:
+    notes = told.get("notes", [])
+    lines = [f"- available command: {name}" for name in told.get("cli_available", ())]
+    lines += [f"- available file: {name}" for name in told.get("files_available", ())]
+    lines += [f"- {note}" for note in ([notes] if isinstance(notes, str) else notes)]
+    return ["\n".join(["Environment, set up already:", *lines])] if lines else []

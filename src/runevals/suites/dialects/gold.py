@@ -1,0 +1,132 @@
+"""Answers that people scored, read from a file: what a judge is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Judged
+from runevals.lib.parsing.source import Place, Source, read_source, read_text
+from runevals.records import Case, Response, Suite, SuiteProblem, Turn
+from runevals.records.errors import InvalidSuite
+from runevals.suites.dialects import TABLES
+from runevals.suites.dialects.checking import Definitions, evaluator_problems, in_order, listed, spec_at
+
+NAME = "gold"
+People = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """Scored answers as a suite of recorded responses; `scores` are what people gave, by case key."""
+
+    suite: Suite
+    scores: Mapping[str, People]
+
+
+def read_gold(path: Path, shown: str, evaluator: str | None, definitions: Definitions) -> Gold:
+    """JSON, YAML, JSON Lines or CSV → gold. `evaluator` is asked where a row names none.
+
+    Raises InvalidSuite with every problem.
+    """
+    table = TABLES.get(path.suffix)
+    source = table(read_text(path, shown), shown) if table is not None else read_source(path, shown)
+    if path.suffix == ".csv":
+        for row in source.value if isinstance(source.value, list) else ():
+            row.update(_numbers(row))
+    file = listed(source, NAME, "answers")
+    document, root, problems = file.document, file.root, file.problems
+    if problems:
+        raise InvalidSuite(problems)
+    rows = [
+        _Row(source, (*root, index), {"evaluator": _named(row, evaluator), **row}, str(row.get("id") or index + 1))
+        for index, row in enumerate(document["answers"])
+    ]
+    problems = [problem for row in rows for problem in row.problems(definitions)]
+    keys = [row.key for row in rows]
+    problems += [
+        row.source.problem(row.place, f"the id '{row.key}' stands here twice")
+        for index, row in enumerate(rows)
+        if row.key in keys[:index]
+    ]
+    if problems:
+        raise InvalidSuite(in_order(problems))
+    return Gold(
+        suite=Suite(name=shown, path=shown, dialect=NAME, cases=tuple(row.case(definitions) for row in rows)),
+        scores={row.key: row.scores for row in rows},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    source: Source
+    place: Place
+    values: Mapping[str, Any]
+    key: str
+
+    @property
+    def scores(self) -> People:
+        return tuple(self.values["scores"]) if "scores" in self.values else (self.values["score"],)
+
+    @property
+    def options(self) -> dict[str, object]:
+        return {"rubric": self.values["rubric"]} if "rubric" in self.values else {}
+
+    def problems(self, definitions: Definitions) -> Iterator[SuiteProblem]:
+        """What keeps this answer from being held against its people's scores."""
+        name = self.values["evaluator"]
+        if name is None:
+            told = "says not which evaluator its score is for; add 'evaluator', or name one with --evaluator"
+            yield self.source.problem(self.place, told)
+            return
+        if ("score" in self.values) == ("scores" in self.values):
+            yield self.source.problem(self.place, "needs either 'score' or 'scores'")
+            return
+        found = list(evaluator_problems(self.source, self.place, name, self.options, definitions))
+        yield from found
+        if found:
+            return
+        built, _ = catalogue.build(self._spec(definitions))
+        if not isinstance(built, Judged):
+            yield self.source.problem((*self.place, "evaluator"), f"{name} asks no judge")
+            return
+        for score in self.scores:
+            if not built.scale.holds(score):
+                told = f"the score {score:g} is outside {name}'s scale, {built.scale}"
+                yield self.source.problem(self.place, told)
+
+    def case(self, definitions: Definitions) -> Case:
+        location = self.source.locate(self.place)
+        turn = Turn(
+            prompt=self.values.get("input") or "",
+            expected=self.values.get("expected"),
+            context=self.values.get("context"),
+            checks=(self._spec(definitions),),
+            recorded=Response(text=self.values["output"]),
+            location=location,
+        )
+        return Case(suite=self.source.path, key=self.key, name=self.key, turns=(turn,), location=location)
+
+    def _spec(self, definitions: Definitions) -> Any:
+        return spec_at(self.source, self.place, self.values["evaluator"], self.options, definitions)
+
+
+def _named(row: Mapping[str, Any], evaluator: str | None) -> str | None:
+    return "rubric" if "rubric" in row else evaluator
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of a CSV row as numbers, where they are some; several are separated by semicolons."""
+    found: dict[str, Any] = {}
+    for name in ("score", "scores"):
+        cells = [cell.strip() for cell in str(row.get(name) or "").split(";") if cell.strip()]
+        try:
+            numbers = [float(cell) for cell in cells]
+        except ValueError:
+            continue
+        if numbers:
+            found[name] = numbers if name == "scores" else numbers[0]
+    return found

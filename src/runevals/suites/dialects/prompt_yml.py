@@ -1,0 +1,184 @@
+"""GitHub's prompt files (`.prompt.yml`): messages with variables, test data, evaluators.
+
+The messages and the model are what is under test, so neither a case's key nor its fingerprint depends on them: a
+prompt that a change rewrites is compared, case by case, with what it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Case, Message, Suite, SuiteProblem, Turn
+from runevals.records.errors import UnrecognisedSuite
+from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems
+from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.prompt_evaluators import Evaluators
+from runevals.suites.dialects.variables import as_text, filled
+from runevals.suites.fingerprint import canonical, case_fingerprint, fingerprint, key_of_prompts
+
+NAME = "prompt-yml"
+SUFFIXES = (".prompt.yml", ".prompt.yaml")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_OURS_TO_SEND = frozenset({"model", "messages", "stream"})
+_IDS = ("testId", "id")
+_NOT_METADATA = frozenset({"mocks", "mocksStrict"})  # here, they are variables like others
+
+
+def recognises(value: object) -> bool:
+    """An object with messages, and with test data or evaluators."""
+    if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
+        return False
+    return "testData" in value or "evaluators" in value
+
+
+def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
+    """A prompt file → suite, with every problem found. Raises UnrecognisedSuite for one without test data."""
+    document: Any = source.value
+    if not isinstance(document, dict) or not document.get("testData"):
+        told = "has no testData: it is a prompt, and no suite"
+        raise UnrecognisedSuite([source.problem((), told, rule="unknown-format")])
+    problems = [*schema_problems(source, NAME)[0], *_unknown(source, document)]
+    cases: list[Case] = []
+    if not any(problem.level == "error" for problem in problems):
+        reader = _Reader.of(source, document)
+        cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
+        problems += [*reader.problems, *reader.evaluators.problems]
+        problems += duplicate_keys(cases, lambda index: pointer(("testData", index)))
+    return Suite(
+        name=source.path,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        description=document.get("description") if isinstance(document.get("description"), str) else None,
+        problems=in_order(problems),
+    )
+
+
+def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    known = schema("runevals.suites.dialects", NAME)["properties"]
+    for key in document.keys() - known.keys():
+        problem = source.problem(
+            (key,), f"'{key}' is not read{did_you_mean(key, known)}", key=True, rule="unknown-key"
+        )
+        yield replace(problem, level="warning")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """Reads the cases of one file; what is wrong is collected in `problems`, each thing once."""
+
+    source: Source
+    document: Mapping[str, Any]
+    parameters: Mapping[str, object]
+    evaluators: Evaluators
+    problems: dict[SuiteProblem, None]
+
+    @classmethod
+    def of(cls, source: Source, document: Mapping[str, Any]) -> _Reader:
+        names = tuple(dict.fromkeys(name for entry in document["testData"] for name in entry))
+        problems: dict[SuiteProblem, None] = {}
+        if document["messages"][-1]["role"] != "user":
+            place: Place = ("messages", len(document["messages"]) - 1, "role")
+            told = "the last message must be the user's: it is the prompt that is answered"
+            problems[source.problem(place, told)] = None
+        return cls(
+            source=source,
+            document=document,
+            parameters=_parameters(source, document, problems),
+            evaluators=Evaluators(source=source, told=document["evaluators"], names=names),
+            problems=problems,
+        )
+
+    def case(self, index: int, entry: Mapping[str, Any]) -> Case:
+        """One entry of the test data."""
+        values = {name: as_text(value) for name, value in entry.items()}
+        *opening, last = self._messages(index, values)
+        location = self.source.locate(("testData", index))
+        turn = Turn(
+            prompt=last.content,
+            expected=None if entry.get("expected") is None else values["expected"],
+            context=None if entry.get("context") is None else values["context"],
+            checks=self.evaluators.specs(values),
+            location=location,
+        )
+        given = {name: value for name, value in entry.items() if name != "expected"}
+        explicit = [entry[name] for name in _IDS if _is_id(entry.get(name))]
+        shown = values.get("input") or " · ".join(values[name] for name in given if name not in _IDS)
+        category, tags = entry.get("category"), entry.get("tags")
+        return Case(
+            suite=self.source.path,
+            key=str(explicit[0]) if explicit else key_of_prompts([canonical(given)]),
+            name=one_line(shown, 80),
+            turns=(turn,),
+            location=location,
+            opening=tuple(opening),
+            model=self.document.get("model"),
+            parameters=self.parameters,
+            category=category if isinstance(category, str) else None,
+            tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+            critical=entry.get("critical") is True,
+            metadata={name: value for name, value in entry.items() if name not in _NOT_METADATA},
+            fingerprint=case_fingerprint([replace(turn, prompt="")], given),
+        )
+
+    def _messages(self, index: int, values: Mapping[str, str]) -> list[Message]:
+        messages: list[Message] = []
+        for number, told in enumerate(self.document["messages"]):
+            content, missing = filled(told["content"], values)
+            messages.append(Message(role=told["role"], content=content))
+            for name in missing:
+                line = self.source.locate(("messages", number, "content")).line
+                message = (
+                    f"has no '{name}', which the message of line {line} names; it is sent as '{{{{{name}}}}}'"
+                )
+                message += did_you_mean(name, values)
+                problem = self.source.problem(("testData", index), message)
+                self.problems[replace(problem, level="warning")] = None
+        return messages
+
+
+def _is_id(value: object) -> bool:
+    return bool(value) if isinstance(value, str) else isinstance(value, int) and not isinstance(value, bool)
+
+
+def _parameters(
+    source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]
+) -> Mapping[str, object]:
+    """`modelParameters` and the format of the answer, as the chat API calls them."""
+    found: dict[str, object] = {}
+    for told, value in document.get("modelParameters", {}).items():
+        name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", told)
+        if name in _OURS_TO_SEND:
+            problem = source.problem(("modelParameters", told), f"'{told}' is no parameter of a model", key=True)
+            problems[problem] = None
+        found[name] = value
+    kind = document.get("responseFormat")
+    if kind == "json_schema":
+        found["response_format"] = {"type": kind, "json_schema": _json_schema(source, document, problems)}
+    elif kind is not None:
+        found["response_format"] = {"type": kind}
+    return found
+
+
+def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]) -> object:
+    """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
+    told: Any = document.get("jsonSchema")
+    if isinstance(told, str):
+        try:
+            told = json.loads(told)
+        except (ValueError, RecursionError):
+            told = None
+    if not isinstance(told, dict):
+        message = "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}"
+        problems[source.problem(("jsonSchema",), message)] = None
+        return {}
+    return told if {"name", "schema"} <= told.keys() else {"name": "response", "schema": told}

@@ -1,0 +1,186 @@
+"""Plain rows of input and expected text: JSON, JSON Lines, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_line
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records.errors import InvalidSuite
+from runevals.suites.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
+from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.fingerprint import case_fingerprint, fingerprint, key_of_prompts
+
+NAME = "rows"
+# In a dataset these words mean the presets; `contains` of other formats ignores case.
+PRESETS = {
+    "exact_match": "preset-exact-match",
+    "contains": "preset-contains",
+    "regex": "preset-regex",
+    "json_schema": "preset-json-schema",
+    "similarity": "preset-similarity",
+}
+_OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+
+
+def recognises(value: object) -> bool:
+    """A list of rows, or an object with `rows`."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(row, dict) and "input" in row for row in value)
+    return isinstance(value, dict) and "rows" in value
+
+
+def read_lines(text: str, shown: str) -> Source:
+    """JSON Lines → rows; blank lines are passed over. Raises InvalidSuite with every bad line."""
+    rows: list[object] = []
+    marks: dict[Place, tuple[int, int]] = {}
+    problems: list[SuiteProblem] = []
+    offset = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                rows.append(read_line(line))
+                marks[(len(rows) - 1,)] = (offset, offset)
+            except (ValueError, RecursionError) as error:
+                column = getattr(error, "colno", 1)
+                location = Location(file=shown, line=number, column=column)
+                message = f"is not JSON: {getattr(error, 'msg', error)}"
+                problems.append(SuiteProblem(location=location, pointer="", message=message, rule="unreadable"))
+        offset += len(line) + 1
+    if problems:
+        raise InvalidSuite(problems)
+    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+
+
+def read_csv(text: str, shown: str) -> Source:
+    """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    csv.field_size_limit(MAX_BYTES)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    rows: list[object] = []
+    marks: dict[Place, tuple[int, int]] = {}
+    problems: list[SuiteProblem] = []
+    line_before = 1
+    try:
+        names = reader.fieldnames or []
+        for name in {name for name in names if names.count(name) > 1}:
+            problems.append(_in_line(shown, 1, f"the column '{name}' stands here twice; remove one of them"))
+        line_before = reader.line_num
+        for row in reader:
+            if None in row:
+                problems.append(_in_line(shown, line_before + 1, "has more cells than the header has columns"))
+            else:
+                marks[(len(rows),)] = (starts[line_before], starts[line_before])
+                rows.append(_typed(row))
+            line_before = reader.line_num
+    except csv.Error as error:
+        problems.append(_in_line(shown, line_before + 1, f"is not CSV: {error}"))
+    if problems:
+        raise InvalidSuite(problems)
+    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+
+
+def no_input(source: Source) -> SuiteProblem | None:
+    """What keeps a table from being a suite at all: that no row of it has an `input`."""
+    value: Any = source.value
+    if any(isinstance(row, dict) and "input" in row for row in value):
+        return None
+    columns = sorted({column for row in value if isinstance(row, dict) for column in row})
+    hint = did_you_mean("input", columns)
+    told = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
+    return source.problem((), f"no row has an 'input'; {told}{hint}", rule="unknown-format")
+
+
+def load(source: Source, options: LoadOptions) -> Suite:
+    """Rows → suite, with every problem found."""
+    file = listed(source, NAME, "rows")
+    document, root, problems = file.document, file.root, file.problems
+    named = options.evaluators or tuple(document.get("evaluators") or ())
+    names = tuple(PRESETS.get(name, name) for name in named)
+    cases: list[Case] = []
+    if file.sound:
+        sound = [(index, document["rows"][index]) for index in file.sound]
+        every = [row for row in document["rows"] if isinstance(row, dict)]
+        problems += _evaluator_problems(source, names, every, options)
+        specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
+        cases = [_case(source, (*root, index), row, specs) for index, row in sound]
+        problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
+    return Suite(
+        name=source.path,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        problems=in_order(problems),
+    )
+
+
+def _evaluator_problems(
+    source: Source, names: tuple[str, ...], rows: list[dict[str, Any]], options: LoadOptions
+) -> list[SuiteProblem]:
+    if not names:
+        return [
+            source.problem(
+                (),
+                "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
+                "--evaluators preset-exact-match",
+            )
+        ]
+    problems: list[SuiteProblem] = []
+    for index, name in enumerate(names):
+        place: Place = () if options.evaluators else ("evaluators", index)
+        problems += evaluator_problems(source, place, name, {}, options.definitions)
+        if needs_expected(name, options.definitions) and not any("expected" in row for row in rows):
+            columns = ", ".join(sorted({column for row in rows for column in row}))
+            message = f"{name} compares with 'expected', which no row has (columns: {columns})"
+            problems.append(source.problem((), message))
+    return problems
+
+
+def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
+    location = source.locate(place)
+    turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
+    metadata = {name: value for name, value in row.items() if name not in _OURS}
+    return Case(
+        suite=source.path,
+        key=row.get("id") or key_of_prompts([turn.prompt]),
+        name=cut_name(one_line(turn.prompt)),
+        turns=(turn,),
+        location=location,
+        category=row.get("category"),
+        tags=tuple(row.get("tags") or ()),
+        critical=bool(row.get("critical", False)),
+        metadata=metadata,
+        fingerprint=case_fingerprint([turn], metadata),
+    )
+
+
+def _typed(row: Mapping[str, str | None]) -> dict[str, object]:
+    typed: dict[str, object] = {}
+    for name, cell in row.items():
+        if not cell:
+            typed[name] = None
+        elif name == "tags":
+            typed[name] = [tag.strip() for tag in cell.split(",") if tag.strip()]
+        elif name == "critical" and cell.lower() in ("true", "false"):
+            typed[name] = cell.lower() == "true"
+        else:
+            typed[name] = cell
+    # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
+    return {name: value for name, value in typed.items() if value is not None or name not in ("tags", "critical")}
+
+
+def _empty_place(marks: dict[Place, tuple[int, int]]) -> dict[Place, tuple[int, int]]:
+    return {(): (0, 0), **marks}
+
+
+def _in_line(shown: str, line: int, message: str) -> SuiteProblem:
+    location = Location(file=shown, line=line)
+    return SuiteProblem(location=location, pointer="", message=message, rule="unreadable")

@@ -1,0 +1,119 @@
+"""Cases for skills: a call of `action`, and what it must return; one case a file, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from runevals.evaluators import catalogue
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
+from runevals.records.errors import InvalidOptions
+from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems, sound
+from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.fingerprint import canonical, case_fingerprint, fingerprint
+
+NAME = "skill-cases"
+CATEGORIES = ("replay", "regression", "redteam")
+DEFAULT_TIMEOUT_MS = 5000.0
+# What an `expected` is called → the evaluator that it is.
+EXPECTED = {
+    "exact": "exact",
+    "contains": "skill-contains",
+    "regex": "skill-regex",
+    "schema": "schema",
+    "no_forbidden_patterns": "no_forbidden_patterns",
+    "timeout_or_error": "timeout_or_error",
+}
+
+
+def recognises(value: object) -> bool:
+    """One case, or a list of them."""
+    cases = value if isinstance(value, list) else [value]
+    return bool(cases) and all(isinstance(case, dict) and {"skill", "input"} <= case.keys() for case in cases)
+
+
+def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
+    """Cases → suite, with every problem found."""
+    value: Any = source.value
+    root: Place | None = None if isinstance(value, list) else ()
+    document = value if isinstance(value, list) else [value]
+    problems, places = schema_problems(source, NAME)
+    cases: list[Case] = []
+    whole = sound(places if root is None else [(0, *place) for place in places], (), document)
+    for index in whole:
+        place = (index,) if root is None else ()
+        spec = _expected(source, place, document[index], problems)
+        cases.append(_case(source, place, document[index], spec))
+    problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
+    return _suite(source.path, cases, in_order(problems))
+
+
+def together(suites: Sequence[Suite], name: str) -> Suite:
+    """The suites of one-case files as one, under the name of their folder."""
+    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
+    problems = [problem for suite in suites for problem in suite.problems]
+    return _suite(name, cases, [*problems, *duplicate_keys(cases, lambda _: "")])
+
+
+def _suite(name: str, cases: Sequence[Case], problems: Iterable[SuiteProblem]) -> Suite:
+    return Suite(
+        name=name,
+        path=name,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        problems=tuple(problems),
+    )
+
+
+def _expected(
+    source: Source, place: Place, raw: Mapping[str, Any], problems: list[SuiteProblem]
+) -> tuple[EvaluatorSpec, ...]:
+    told, at = raw["expected"], (*place, "expected")
+    name = EXPECTED.get(told["type"])
+    if name is None:
+        hint = did_you_mean(told["type"], EXPECTED) or f"; it is one of {', '.join(EXPECTED)}"
+        message = f"there is no type '{told['type']}'{hint}"
+        problems.append(source.problem((*at, "type"), message))
+        return ()
+    options = {key: value for key, value in told.items() if key != "type"}
+    spec = EvaluatorSpec(
+        name=name, id=told["type"], options=options, location=source.locate(at), pointer=pointer(at)
+    )
+    try:
+        catalogue.build(spec)
+    except InvalidOptions as error:
+        for option, sentence in error.problems:
+            problems.append(source.problem(at if option is None else (*at, option), sentence))
+        return ()
+    return (spec,)
+
+
+def _case(source: Source, place: Place, raw: Mapping[str, Any], checks: tuple[EvaluatorSpec, ...]) -> Case:
+    location = source.locate(place)
+    turn = Turn(prompt=canonical(raw["input"]), checks=checks, location=location)
+    timeout_ms = float(raw.get("timeout_ms", DEFAULT_TIMEOUT_MS))
+    extra = {"skill": raw["skill"], "mock_data": raw.get("mock_data"), "timeout_ms": timeout_ms}
+    return Case(
+        suite=source.path,
+        key=raw["id"],
+        name=raw.get("description") or raw["id"],
+        turns=(turn,),
+        location=location,
+        category=raw.get("category") or _category_of(source.path),
+        tags=tuple(raw.get("tags", ())),
+        critical=bool(raw.get("critical", False)),
+        group=raw["skill"],
+        metadata={key: raw.get(key) for key in ("skill", "input", "mock_data")},
+        timeout_s=timeout_ms / 1000,
+        fingerprint=case_fingerprint([turn], extra),
+    )
+
+
+def _category_of(path: str) -> str | None:
+    """The folder's name, where it is one of the three."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    return folder if folder in CATEGORIES else None

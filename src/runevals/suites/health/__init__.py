@@ -1,0 +1,31 @@
+"""The health of suites: hints for their authors, never part of a score or a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runevals.evaluators.kinds import Runs
+from runevals.records import RunReport
+from runevals.suites.health.checks import idle_checks, without_checks
+from runevals.suites.health.duplicates import near_duplicates
+from runevals.suites.health.hint import Finding
+from runevals.suites.health.history import costly, indifferent, slow
+from runevals.suites.health.labels import thin_labels
+from runevals.suites.health.rubrics import unclear_rubrics
+from runevals.suites.plan import RunPlan
+
+__all__ = ["Finding", "findings"]
+
+
+def findings(plan: RunPlan, sandbox: Runs, past: Sequence[RunReport] = ()) -> list[Finding]:
+    """Everything found, kind by kind, in the order of the suites. Regular expressions are tried in the sandbox."""
+    return [
+        *without_checks(plan.cases),
+        *idle_checks(plan, sandbox),
+        *unclear_rubrics(plan.cases),
+        *near_duplicates(plan.cases),
+        *thin_labels(plan.suites),
+        *indifferent(plan.cases, past),
+        *slow(plan.cases, past),
+        *costly(plan.cases, past),
+    ]

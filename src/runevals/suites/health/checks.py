@@ -1,0 +1,106 @@
+"""Cases that nothing looks at, and checks that say the same of every answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.combined.assert_set import AssertSet
+from runevals.evaluators.combined.composite import CompositeEvaluator
+from runevals.evaluators.kinds import Call, Composite, Evaluator, Runs, Scripted, Subject
+from runevals.records import Case, Response
+from runevals.suites.health.hint import Finding, named
+from runevals.suites.plan import RunPlan
+
+PATTERNS = frozenset({"regex", "preset-regex", "skill-regex"})
+# What is found in each of these is found anywhere: nothing, few and many characters, and every one of the usual.
+PROBES = ("", "\n", "Zq", "".join(map(chr, range(256))), "one more word, " * 2000)
+_FORBIDS = re.compile(r"\(\?<?!")  # a pattern that says what must not follow is not found everywhere
+
+
+def without_checks(cases: Sequence[Case]) -> Iterator[Finding]:
+    """Cases that no check looks at, or only such as need an expected text that is not there."""
+    for case in cases:
+        checks = [(turn, spec) for turn in case.turns for spec in turn.checks]
+        if not checks:
+            told = "no check looks at its answer, so it is always skipped; add one, or remove the case"
+        elif all(turn.expected is None and catalogue.find(spec.name).needs_expected for turn, spec in checks):
+            told = "its checks compare with an expected text, and it has none: they are always skipped; add one"
+        else:
+            continue
+        yield Finding(kind="no checks", location=case.location, message=f"{named(case)}: {told}")
+
+
+def idle_checks(plan: RunPlan, sandbox: Runs) -> Iterator[Finding]:
+    """Checks that no answer can fail, or none pass; one that many cases share is told once."""
+    tells = _Tells(sandbox)
+    told: set[object] = set()
+    for case, planned in zip(plan.cases, plan.checks, strict=True):
+        for turn, built in zip(case.turns, planned, strict=True):
+            for spec, check in zip(turn.checks, built.checks, strict=True):
+                location = spec.location or case.location
+                reason = tells.why(check.evaluator, check.threshold, None)
+                once: object = (case.suite, spec.location, check.id, reason)
+                if reason is None and turn.expected is not None:
+                    reason = tells.why(check.evaluator, check.threshold, turn.expected)
+                    location = turn.location or case.location
+                    once = (location, check.id)
+                if reason is None or once in told:
+                    continue
+                told.add(once)
+                word = "it never passes" if spec.negated else "it always passes"
+                message = f"{check.id}: {word}: {reason}; say more precisely what must hold, or remove it"
+                yield Finding(kind="cannot fail", location=location, message=message)
+
+
+class _Tells:
+    """Why evaluators pass whatever they are shown; what asks the sandbox is asked once."""
+
+    def __init__(self, sandbox: Runs) -> None:
+        self._sandbox = sandbox
+        self._tried: dict[object, bool] = {}
+
+    def why(self, evaluator: Evaluator, threshold: float | None, expected: str | None) -> str | None:
+        """The reason, None where an answer can fail; an expected text may be what makes it so."""
+        if threshold is not None and threshold <= evaluator.scale.minimum:
+            return f"its threshold, {threshold:g}, is the least score there is"
+        if isinstance(evaluator, Composite):
+            return self._why_together(evaluator, expected)
+        if evaluator.name in PATTERNS and isinstance(evaluator, Scripted):
+            return "the pattern is found in every text" if self._finds_all(evaluator, expected) else None
+        return evaluator.never_fails(expected)
+
+    def _why_together(self, evaluator: Composite, expected: str | None) -> str | None:
+        """Of `any`, one member is enough; of `all`, every one must be such."""
+        whys = [
+            None if member.negated else self.why(member.evaluator, member.threshold, expected)
+            for member in evaluator.members
+        ]
+        match evaluator:
+            case AssertSet(mode="any") | CompositeEvaluator(aggregation="or"):
+                enough = any(whys)
+            case AssertSet(mode="all") | CompositeEvaluator(aggregation="and"):
+                enough = all(whys)
+            case _:
+                return None
+        if not enough:
+            return None
+        return next(
+            f"{member.id} in it always passes ({why})"
+            for member, why in zip(evaluator.members, whys, strict=True)
+            if why
+        )
+
+    def _finds_all(self, evaluator: Scripted, expected: str | None) -> bool:
+        return all(self._finds(evaluator, expected, probe) for probe in PROBES)
+
+    def _finds(self, evaluator: Scripted, expected: str | None, probe: str) -> bool:
+        call = evaluator.call(Subject(prompt="", response=Response(text=probe, value=probe), expected=expected))
+        if not isinstance(call, Call) or _FORBIDS.search(f"{call.code} {call.arguments.get('assertion')}"):
+            return False
+        key = (call.code, str(call.arguments))
+        if key not in self._tried:
+            answer = self._sandbox.run(call)
+            self._tried[key] = answer.error is None and evaluator.verdict(answer).score == 1.0
+        return self._tried[key]

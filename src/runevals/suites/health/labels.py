@@ -1,0 +1,36 @@
+"""Capabilities and categories that rest on too few cases."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from runevals.lib.text.escape import one_line
+from runevals.records import Case, Suite
+from runevals.score import labels_of
+from runevals.suites.health.hint import Finding
+from runevals.wording import plural
+
+FEWEST_CASES = 3
+SMALLEST_SUITE = 10  # in a smaller one everything is thin
+
+
+def thin_labels(suites: Sequence[Suite]) -> Iterator[Finding]:
+    """Each that has fewer cases, told where its first case stands."""
+    for suite in suites:
+        if len(suite.cases) < SMALLEST_SUITE:
+            continue
+        found: dict[tuple[str, str], list[Case]] = defaultdict(list)
+        for case in suite.cases:
+            for value in labels_of(case).get("capability", ()):
+                found["capability", value].append(case)
+            if case.category:
+                found["category", case.category].append(case)
+        for (label, value), cases in found.items():
+            if len(cases) < FEWEST_CASES:
+                few = plural(len(cases), "case")
+                told = (
+                    f"{label} '{one_line(value, 60)}' rests on {few} of {len(suite.cases)}; "
+                    f"a loss there may go unseen: add cases until it has {FEWEST_CASES}"
+                )
+                yield Finding(kind="thin", location=cases[0].location, message=told)

@@ -1,0 +1,50 @@
+"""Rubrics that leave a judge to guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runevals.evaluators.text.tokens import tokens
+from runevals.lib.text.escape import one_line
+from runevals.records import Case, EvaluatorSpec
+from runevals.suites.health.hint import Finding
+
+FEWEST_WORDS = 4  # a CJK character counts as a word
+_EMPTY = """
+a an the is are be it its this that and or of to for in on with as very well how did does do has have
+should must shall needs need will can answer answers response reply output text result results
+good great nice fine ok okay correct correctly right accurate accurately proper properly appropriate suitable
+helpful useful clear clearly relevant quality high best better complete completely concise
+"""
+# They fit every answer to everything: a rubric of nothing else says nothing about its case.
+EMPTY_WORDS = frozenset(_EMPTY.split())
+
+
+def unclear_rubrics(cases: Sequence[Case]) -> Iterator[Finding]:
+    """Rubrics and dimensions of a few words, or of words only that fit every answer."""
+    for case in cases:
+        for turn in case.turns:
+            for spec in turn.checks:
+                for rubric in _rubrics(spec):
+                    told = _unclear(str(rubric.options.get("rubric", "")))
+                    if told is not None:
+                        location = rubric.location or spec.location or case.location
+                        name = f"{one_line(rubric.id, 40)}: " if rubric.id else ""
+                        yield Finding(kind="unclear rubric", location=location, message=name + told)
+
+
+def _rubrics(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
+    if spec.name == "rubric":
+        yield spec
+    for child in spec.children:
+        yield from _rubrics(child)
+
+
+def _unclear(rubric: str) -> str | None:
+    words = tokens(rubric)
+    todo = "name what a good answer to this prompt says or does"
+    if len(words) < FEWEST_WORDS:
+        return f"'{one_line(rubric, 60)}' is too short to judge by; {todo}"
+    if EMPTY_WORDS.issuperset(words):
+        return f"'{one_line(rubric, 60)}' has no criterion, as it fits every answer; {todo}"
+    return None

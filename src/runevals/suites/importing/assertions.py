@@ -1,0 +1,388 @@
+"""promptfoo's assertions as those of eval samples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runevals.records.errors import ToldWrong
+from runevals.suites.dialects.variables import as_text
+from runevals.suites.importing.files import PREFIX, Files
+from runevals.suites.importing.remarks import Remarks
+from runevals.suites.importing.templates import NotPlain, rendered
+
+CHECKS = "checks"
+WITHOUT_EQUAL = "has no equal here"
+_OWN_GRADER = "its own grader is not kept; name judges in the settings"
+MOST_NESTED = 8
+_READ = frozenset({"type", "value", "threshold", "weight", "assert", "metric", "provider"})
+# All types that a cell of a table can name.
+_TYPES = """
+agent-rubric answer-relevance bleu classifier contains contains-all contains-any contains-html contains-json
+contains-sql contains-xml context-faithfulness context-recall context-relevance conversation-relevance cost
+equals factuality finish-reason g-eval gleu guardrails icontains icontains-all icontains-any is-html is-json
+is-refusal is-sql is-valid-function-call is-valid-openai-function-call is-valid-openai-tools-call is-xml
+javascript latency levenshtein llm-rubric meteor model-graded-closedqa model-graded-factuality moderation
+perplexity perplexity-score pi python regex rouge-n ruby search-rubric similar similar:cosine similar:dot
+similar:euclidean skill-used starts-with tool-call-f1 trace-error-spans trace-span-count trace-span-duration
+trajectory:goal-success trajectory:step-count trajectory:tool-args-match trajectory:tool-sequence
+trajectory:tool-used webhook word-count
+"""
+_RUBRICS: Mapping[str, str] = {
+    "llm-rubric": "{}",
+    "g-eval": "{}",
+    "model-graded-closedqa": "{}",
+    "factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
+    "model-graded-factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
+}
+_MEANS_MORE = {
+    "context-recall": "it looks at the context, and ours at the answer; write what it must hold as a rubric",
+    "select-best": "it picks among the answers of several prompts; here, each prompt is compared with its base",
+    "max-score": "it picks among the answers of several prompts; here, each prompt is compared with its base",
+    "human": "nobody is asked during a run",
+    "contains-json": "json_schema with strip_fences accepts fenced JSON, not JSON anywhere in a text",
+}
+
+
+class NoEqual(Exception):
+    """An assertion that cannot be said here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asserted:
+    """What the assertions of one test became."""
+
+    assertions: tuple[dict[str, Any], ...] = ()
+    rubrics: tuple[str, ...] = ()
+    rubric_threshold: float | None = None  # 1–5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assertions:
+    """Converts assertions; code of theirs becomes files, by name in `code`."""
+
+    files: Files
+    remarks: Remarks
+    templates: Mapping[str, Any]
+    code: dict[str, str] = field(default_factory=dict)
+
+    def of(self, told: Sequence[Any], values: Mapping[str, Any], where: str) -> Asserted:
+        """All assertions of one test, whose variables have these values."""
+        found: list[dict[str, Any]] = []
+        rubrics: list[str] = []
+        thresholds: list[float] = []
+        for number, raw in enumerate(told, start=1):
+            at = f"{where}, assertion {number}"
+            try:
+                one = self._resolved(raw)
+                at = f"{at} ({one['type']})"
+                if one["type"] in _RUBRICS:
+                    rubrics.append(self._rubric(one, values, at))
+                    thresholds += [_on_five(one["threshold"])] if _is_number(one.get("threshold")) else []
+                else:
+                    found.append(self._one(one, values, at))
+            except (NoEqual, NotPlain, ToldWrong) as reason:
+                self.remarks.lost(at, str(reason))
+        if len(rubrics) > 1:
+            told_so = f"{len(rubrics)} rubrics became one that asks for all of them"
+            self.remarks.differs(where, told_so)
+        return Asserted(
+            assertions=tuple(found), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
+        )
+
+    def _resolved(self, raw: Any) -> Mapping[str, Any]:
+        """The assertion itself, where it stands as a reference to a template."""
+        if not isinstance(raw, Mapping):
+            raise NoEqual("is no assertion")
+        reference = raw.get("$ref")
+        if isinstance(reference, str):
+            name = reference.rpartition("/")[2]
+            if not isinstance(self.templates.get(name), Mapping):
+                raise NoEqual(f"there is no assertion template {reference}")
+            raw = {**self.templates[name], **{key: value for key, value in raw.items() if key != "$ref"}}
+        if not isinstance(raw.get("type"), str):
+            raise NoEqual("has no type")
+        resolved: Mapping[str, Any] = raw
+        return resolved
+
+    def _one(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int = 0) -> dict[str, Any]:
+        kind: str = told["type"]
+        negated = kind.startswith("not-")
+        plain = kind.removeprefix("not-")
+        if told.get("weight") == 0:
+            raise NoEqual("weight 0 only measures; a check here counts, or is not there")
+        for key in told.keys() - _READ:
+            raise NoEqual(f"'{key}' {WITHOUT_EQUAL}")
+        if plain == "assert-set":
+            made = self._set(told, values, at, depth)
+        else:
+            convert = _CONVERTED.get(plain)
+            if convert is None:
+                raise NoEqual(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
+            evidence = {"reference": self._context(values)} if plain == "context-faithfulness" else {}
+            made = {
+                **convert(self, {**told, "value": self._value(told.get("value"), plain, values)}, at),
+                **evidence,
+            }
+        if "metric" in told:
+            self.remarks.differs("metric", "names of metrics are not kept; reports go by the check")
+        if "provider" in told:
+            self.remarks.differs(at, _OWN_GRADER)
+        if _is_number(told.get("weight")):
+            made["weight"] = told["weight"]
+        return made | ({"not": not made.get("not", False)} if negated else {})
+
+    def _value(self, value: Any, kind: str, values: Mapping[str, Any]) -> Any:
+        """The value with variables filled in; of a file of data, what is in it."""
+        if isinstance(value, str) and value.startswith(PREFIX):
+            path = self.files.named(value)[0]
+            if path.suffix in (".json", ".yaml", ".yml"):
+                return self.files.value(path)
+            if path.suffix in (".txt", ".md"):
+                return rendered(self.files.text(path), values)
+            raise NoEqual(f"{value} is a program; write it as a grader (docs/graders.md)")
+        if isinstance(value, str) and kind not in ("javascript", "python"):
+            return rendered(value, values)
+        if isinstance(value, list):
+            return [rendered(item, values) if isinstance(item, str) else item for item in value]
+        return value
+
+    def _rubric(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str) -> str:
+        for key in ("rubricPrompt", "transform", "contextTransform"):
+            if key in told:
+                raise NoEqual(f"'{key}' {WITHOUT_EQUAL}")
+        if told.get("weight") == 0:
+            raise NoEqual("weight 0 only measures; a check here counts, or is not there")
+        value = self._value(told.get("value"), told["type"], values)
+        if not value:
+            raise NoEqual("has no value")
+        text = "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
+        if "provider" in told:
+            self.remarks.differs(at, _OWN_GRADER)
+        return _RUBRICS[told["type"]].format(text)
+
+    def _set(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int) -> dict[str, Any]:
+        parts = told.get("assert")
+        if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
+            raise NoEqual("has no assertions, or too many within each other")
+        threshold = told.get("threshold", 1)
+        if threshold != 1 and not (_is_number(threshold) and 0 < threshold * len(parts) <= 1):
+            raise NoEqual(f"a set passes where all of its assertions do, or any; not a share of {threshold}")
+        children = []
+        for number, part in enumerate(parts, start=1):
+            one = self._resolved(part)
+            if one["type"] in _RUBRICS:
+                raise NoEqual(f"{one['type']} stands inside a set; a rubric here stands beside them")
+            children.append(self._one(one, values, f"{at}, {number}", depth + 1))
+        return {"type": "assert-set", "mode": "all" if threshold == 1 else "any", "children": children}
+
+    def _context(self, values: Mapping[str, Any]) -> str:
+        context = values.get("context")
+        if not isinstance(context, str):
+            raise NoEqual("the test has no variable 'context'")
+        return context
+
+    # One assertion type each; `told` has its value filled in.
+
+    def _cased(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
+        name = told["type"].removeprefix("not-").replace("-", "_")
+        return {"type": name, "value": _text(told), "case_sensitive": True}
+
+    def _icontains(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        return {"type": "contains", "value": _text(told)}
+
+    def _several(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        kind = told["type"].removeprefix("not-")
+        texts = _texts(told)
+        if kind.startswith("i"):
+            return {"type": kind[1:].replace("-", "_"), "values": texts}
+        children = [{"type": "contains", "value": text, "case_sensitive": True} for text in texts]
+        return {"type": "assert-set", "mode": kind.rpartition("-")[2], "children": children}
+
+    def _equals(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+        if isinstance(told["value"], Mapping | list):
+            return {"type": "json_schema", "schema": {"const": told["value"]}}
+        self.remarks.differs(at, "white space around the answer is not compared")
+        return {"type": "equals", "value": _text(told)}
+
+    def _regex(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        return {"type": "regex", "pattern": _text(told), "flags": ""}
+
+    def _is_json(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        schema = told["value"]
+        if isinstance(schema, str) and schema.strip():
+            from runevals.lib.parsing.source import read_yaml
+
+            schema = read_yaml(schema, "the schema").value
+        if not schema:
+            return {"type": "json_valid"}
+        if not isinstance(schema, Mapping):
+            raise NoEqual("its schema is no object")
+        return {"type": "json_schema", "schema": schema}
+
+    def _levenshtein(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        most = told.get("threshold", 5)
+        if not _is_number(most):
+            raise NoEqual("its threshold is no number")
+        return {"type": "levenshtein_max", "reference": _text(told), "value": int(most)}
+
+    def _limit(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        if not _is_number(told.get("threshold")):
+            raise NoEqual("has no threshold")
+        return {"type": f"{told['type'].removeprefix('not-')}_max", "value": told["threshold"]}
+
+    def _word_count(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = told["value"]
+        bounds = value if isinstance(value, Mapping) else {"min": value, "max": value}
+        children = []
+        for key in ("min", "max"):
+            if key in bounds:
+                try:
+                    children.append({"type": f"word_count_{key}", "value": int(bounds[key])})
+                except (TypeError, ValueError):
+                    raise NoEqual(f"{key} is no number of words") from None
+        if not children:
+            raise NoEqual("has neither min nor max")
+        return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
+
+    def _overlap(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+        kind = told["type"].removeprefix("not-")
+        name, default = ("rouge_n_min", 0.75) if kind == "rouge-n" else ("bleu_min", 0.5)
+        self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
+        return {"type": name, "reference": _text(told), "threshold": told.get("threshold", default)}
+
+    def _similar(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+        self.remarks.differs(at, "a judge compares the meaning, 1–5, from 3; no embeddings are")
+        return {"type": "semantic_similarity", "reference": _text(told)}
+
+    def _judged(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+        kind = told["type"].removeprefix("not-")
+        name = "answer_relevancy" if kind == "answer-relevance" else "faithfulness"
+        made: dict[str, Any] = {"type": name}
+        if _is_number(told.get("threshold")):
+            made["threshold"] = _on_five(told["threshold"])
+        self.remarks.differs(at, "a judge scores it 1–5; look at its threshold")
+        return made
+
+    def _tool_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        if not isinstance(told["value"], str | list):
+            raise NoEqual("only names of tools can be asked for")
+        return {"type": "tools_called", "values": _texts(told)}
+
+    def _javascript(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+        """Code that stands in the configuration → a file, which runs in the sandbox."""
+        body = _text(told).rstrip()
+        if "context." in body and re.search(r"context\.(?!vars\b)", body):
+            raise NoEqual("it reads more of its context than vars")
+        if "require(" in body or "process." in body or "import(" in body:
+            raise NoEqual("it reaches outside; write it as a grader (docs/graders.md)")
+        if "\n" not in body and not re.search(r"\breturn\b", body):
+            body = f"return {body.rstrip(';')}"
+        threshold = told.get("threshold")
+        limit = "value > 0" if threshold is None else f"value >= {json.dumps(threshold)}"
+        lines = "\n".join(f"  {line}" for line in body.splitlines())
+        text = _WRAPPED.replace("BODY", lines).replace("LIMIT", limit)
+        known = {code: name for name, code in self.code.items()}
+        name = known.get(text, f"{CHECKS}/check-{len(self.code) + 1}.mjs")
+        self.code[name] = text
+        self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
+        return {"type": "custom", "fn": name}
+
+
+_WRAPPED = """function check(output, context) {
+BODY
+}
+
+export default async function (output, { sample }) {
+  const value = await check(output, { vars: sample.vars });
+  if (typeof value === "number") return LIMIT;
+  if (typeof value === "boolean") return value;
+  return { pass: value.pass, message: value.reason };
+}
+"""
+
+_Convert = Callable[[Assertions, Mapping[str, Any], str], dict[str, Any]]
+_CONVERTED: Mapping[str, _Convert] = {
+    "contains": Assertions._cased,
+    "starts-with": Assertions._cased,
+    "icontains": Assertions._icontains,
+    "contains-any": Assertions._several,
+    "contains-all": Assertions._several,
+    "icontains-any": Assertions._several,
+    "icontains-all": Assertions._several,
+    "equals": Assertions._equals,
+    "regex": Assertions._regex,
+    "is-json": Assertions._is_json,
+    "levenshtein": Assertions._levenshtein,
+    "latency": Assertions._limit,
+    "cost": Assertions._limit,
+    "word-count": Assertions._word_count,
+    "rouge-n": Assertions._overlap,
+    "bleu": Assertions._overlap,
+    "similar": Assertions._similar,
+    "answer-relevance": Assertions._judged,
+    "context-faithfulness": Assertions._judged,
+    "trajectory:tool-used": Assertions._tool_used,
+    "javascript": Assertions._javascript,
+}
+_CELL = re.compile(
+    rf"(?s)(?P<type>(?:not-)?(?:{'|'.join(_TYPES.split())}))(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?"
+)
+_WITH_THRESHOLD = frozenset(
+    (
+        *("answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency"),
+        *("levenshtein", "rouge-n", "similar", "starts-with", "perplexity", "perplexity-score", "classifier"),
+    )
+)
+
+
+def from_cell(text: str) -> dict[str, Any]:
+    """An assertion as a cell of a table has it: `type(threshold): value`, or the text that is expected."""
+    text = text.strip()
+    for word, kind in (("fn:", "javascript"), ("eval:", "javascript"), ("grade:", "llm-rubric")):
+        if text.startswith(word):
+            return {"type": kind, "value": text.removeprefix(word).strip()}
+    match = _CELL.fullmatch(text)
+    if match is None:
+        return {"type": "equals", "value": text}
+    kind = match["type"].removeprefix("not-")
+    made: dict[str, Any] = {"type": match["type"], "value": (match["value"] or "").strip()}
+    if kind in _WITH_THRESHOLD:
+        made["threshold"] = float(match["threshold"] or (0.8 if kind == "similar" else 0.75))
+    return made
+
+
+def _text(told: Mapping[str, Any]) -> str:
+    value = told["value"]
+    if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
+        raise NoEqual("its value is no text")
+    return as_text(value)
+
+
+def _texts(told: Mapping[str, Any]) -> list[str]:
+    value = told["value"]
+    if isinstance(value, str):
+        value = list(_fields(value))
+    if not isinstance(value, list) or not value:
+        raise NoEqual("its value is no list of texts")
+    return [as_text(item) for item in value]
+
+
+def _fields(text: str) -> Iterator[str]:
+    """The texts between commas; quotes keep one together."""
+    for row in csv.reader(io.StringIO(text), skipinitialspace=True):
+        yield from (field.strip() for field in row if field.strip())
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _on_five(share: float) -> float:
+    """A threshold of 0–1 on the judge's scale of 1–5."""
+    return round(1 + 4 * min(max(share, 0), 1), 2)

@@ -1,0 +1,184 @@
+"""promptfoo's tests: variables, options and assertions, from lists, tables, files and scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from runevals.records.errors import ToldWrong
+from runevals.suites.importing.assertions import from_cell
+from runevals.suites.importing.files import PREFIX, Files
+from runevals.suites.importing.remarks import Remarks
+
+MOST_CASES = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """One test with one value for each of its variables."""
+
+    where: str
+    description: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    asserted: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    prompts: frozenset[str] = frozenset()  # labels; empty: all of them
+    rest: frozenset[str] = frozenset()  # keys that it has beside these
+
+
+_READ = frozenset({"description", "vars", "assert", "options", "metadata", "prompts", "threshold"})
+
+
+def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> list[Test]:
+    """The tests of a configuration, each with the default test under it; what cannot be read is remarked."""
+    default = config.get("defaultTest") or {}
+    if isinstance(default, str):
+        try:
+            default = files.value(files.named(default)[0])
+        except ToldWrong as reason:
+            remarks.lost("defaultTest", str(reason))
+            default = {}
+    if not isinstance(default, Mapping):
+        remarks.lost("defaultTest", "is no test")
+        default = {}
+    found: list[Test] = []
+    for where, raw in (
+        *_listed(config.get("tests", []), "test", files, remarks),
+        *_scenarios(config, files, remarks),
+    ):
+        try:
+            found += _expanded(_merged(default, raw), where, files)
+        except ToldWrong as reason:
+            remarks.lost(where, str(reason))
+        if len(found) > MOST_CASES:
+            raise ToldWrong(f"{where}: the variables make more than {MOST_CASES} cases")
+    if not found and not config.get("tests") and not config.get("scenarios"):
+        found = _expanded(default, "defaultTest", files)  # without tests, the prompts run once, as they are
+    return found
+
+
+def _listed(told: Any, noun: str, files: Files, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Tests by where they stand: those of a list, and those of the files that it names."""
+    for number, one in enumerate(told if isinstance(told, list) else [told], start=1):
+        where = f"{noun} {number}"
+        named = one.get("path", one) if isinstance(one, Mapping) else one
+        if isinstance(named, Mapping):
+            yield where, named
+        elif isinstance(named, str):
+            try:
+                for path in files.named(named):
+                    value = files.value(path)
+                    for line, row in enumerate(value if isinstance(value, list) else [value], start=1):
+                        if isinstance(row, Mapping):
+                            yield f"{path.name}, {noun} {line}", _of_row(row) if path.suffix == ".csv" else row
+            except ToldWrong as reason:
+                remarks.lost(where, str(reason))
+        else:
+            remarks.lost(where, "is no test")
+
+
+def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table: columns that begin with two underscores have a meaning, the others are variables."""
+    test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}}
+    for name, cell in ((str(name).strip(), cell or "") for name, cell in row.items()):
+        if name.startswith("__expected"):
+            test["assert"] += [from_cell(cell)] if cell.strip() else []
+        elif name in ("__prefix", "__suffix"):
+            test["options"][name[2:]] = cell
+        elif name == "__description":
+            test["description"] = cell
+        elif not name.startswith("__"):
+            test["vars"][name] = cell
+        elif cell.strip():
+            test[name] = cell
+    return test
+
+
+def _scenarios(
+    config: Mapping[str, Any], files: Files, remarks: Remarks
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each configuration of a scenario with each of its tests."""
+    for number, scenario in enumerate(_list(config.get("scenarios")), start=1):
+        if not isinstance(scenario, Mapping):
+            remarks.lost(f"scenario {number}", "is kept in a file; write it out")
+            continue
+        tests = list(_listed(scenario.get("tests", [{}]), "test", files, remarks))
+        given = list(_listed(scenario.get("config", [{}]), "configuration", files, remarks))
+        for (first, setting), (second, test) in product(given, tests):
+            yield f"scenario {number}, {first}, {second}", _merged(setting, test)
+
+
+def _merged(default: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, Any]:
+    """A test over what all of them have: variables and options one by one, assertions one after the other."""
+    merged = {**default, **test}
+    for name in ("vars", "options", "metadata"):
+        merged[name] = {**_object(default.get(name)), **_object(test.get(name))}
+    merged["assert"] = [*_list(default.get("assert")), *_list(test.get("assert"))]
+    return merged
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ToldWrong("its assertions, or the scenarios, are no list")
+    return value
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ToldWrong("its variables or options are no object")
+    return value
+
+
+def _expanded(told: Mapping[str, Any], where: str, files: Files) -> list[Test]:
+    """One test for every combination of the variables that have several values. Raises ToldWrong."""
+    choices = {name: _choices(value, files) for name, value in _object(told.get("vars")).items()}
+    options = _object(told.get("options"))
+    if options.get("disableVarExpansion"):
+        choices = {name: [value] for name, value in _object(told.get("vars")).items()}
+    several = 1
+    for values in choices.values():
+        several *= len(values)
+    if several > MOST_CASES:
+        raise ToldWrong(f"its variables make {several} cases")
+    wanted = told.get("prompts")
+    rest = frozenset(told.keys() - _READ) | (
+        {"threshold"} if told.get("threshold") not in (None, 1) else frozenset()
+    )
+    return [
+        Test(
+            where=where if several == 1 else f"{where}, variation {number}",
+            description=told.get("description") if isinstance(told.get("description"), str) else None,
+            values=dict(zip(choices, values, strict=True)),
+            asserted=tuple(_list(told.get("assert"))),
+            options=options,
+            metadata=_object(told.get("metadata")),
+            prompts=frozenset(map(str, wanted)) if isinstance(wanted, list) else frozenset(),
+            rest=rest,
+        )
+        for number, values in enumerate(product(*choices.values()), start=1)
+    ]
+
+
+def _choices(value: Any, files: Files) -> list[Any]:
+    """The values that a variable takes in turn."""
+    if isinstance(value, str) and value.startswith(PREFIX):
+        return [
+            files.value(path) if path.suffix in (".json", ".yaml", ".yml") else _plain(files, path)
+            for path in files.named(value)
+        ]
+    if isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value):
+        return [choice for item in value for choice in _choices(item, files)]
+    return [value]
+
+
+def _plain(files: Files, path: Any) -> str:
+    if path.suffix in (".py", ".js", ".cjs", ".mjs", ".ts"):
+        raise ToldWrong(f"{path.name} computes a variable; write its value out")
+    return files.text(path)

@@ -1,0 +1,92 @@
+"""promptfoo's providers as our target and judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from runevals.suites.importing.remarks import Remarks
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+# What of a provider's config is sent with each request as it stands.
+_PARAMETERS = frozenset(
+    (
+        *("temperature", "max_tokens", "max_completion_tokens", "top_p", "frequency_penalty", "presence_penalty"),
+        *("seed", "stop", "response_format", "reasoning_effort", "tools", "tool_choice"),
+    )
+)
+
+
+def target_of(told: Any, remarks: Remarks) -> dict[str, Any] | None:
+    """The first provider that is a chat model we can ask; the others are remarked."""
+    found: dict[str, Any] | None = None
+    for name, config in _listed(told):
+        target = _target(name)
+        if target is None:
+            remarks.lost(f"provider {name}", _advice(name))
+        elif found is not None:
+            model = target["model"]
+            remarks.lost(f"provider {name}", f"a run has one target; run it by `runevals --model {model}`")
+        else:
+            found = {**target, **_configured(name, config, remarks)}
+    return found
+
+
+def judge_of(told: Any, remarks: Remarks, where: str) -> dict[str, Any] | None:
+    """The grader that tests name."""
+    if isinstance(told, Mapping) and "text" in told:
+        told = told["text"]
+    for name, _ in _listed([told]):
+        target = _target(name)
+        if target is not None:
+            return {key: value for key, value in target.items() if key != "type"}
+        remarks.lost(where, f"the grader {name} has no equal here; name a judge in the settings")
+    return None
+
+
+def _listed(told: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for one in told if isinstance(told, list) else [told]:
+        if isinstance(one, str):
+            yield one, {}
+        elif isinstance(one, Mapping) and isinstance(one.get("id"), str):
+            own = one.get("config")
+            yield one["id"], own if isinstance(own, Mapping) else {}
+        elif isinstance(one, Mapping) and len(one) == 1:
+            name, rest = next(iter(one.items()))
+            config = rest.get("config") if isinstance(rest, Mapping) else None
+            yield str(name), config if isinstance(config, Mapping) else {}
+        elif one is not None:
+            yield "without a name", {}
+
+
+def _target(name: str) -> dict[str, Any] | None:
+    kind, _, rest = name.partition(":")
+    model = rest.removeprefix("chat:").removeprefix("responses:")
+    if kind == "openai" and model and not rest.startswith(("embedding", "assistant", "image", "realtime", "tts")):
+        return {"type": "openai", "model": model}
+    if kind == "ollama" and model and not rest.startswith("embeddings"):
+        return {"type": "openai", "model": model, "base_url": "http://localhost:11434/v1"}
+    return None
+
+
+def _advice(name: str) -> str:
+    if name.startswith(("exec:", "file://", "python:", "javascript:", "http:", "https:")):
+        return "a program or address of your own: write it as a command, python or http target (docs/running.md)"
+    return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+
+
+def _configured(name: str, config: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+    for key, value in config.items():
+        plain = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", key)
+        if plain in _PARAMETERS and not (isinstance(value, str) and value.startswith("file://")):
+            parameters[plain] = value
+        elif key == "apiKeyEnvar" and isinstance(value, str):
+            made["api_key_env"] = value
+        elif key == "apiBaseUrl" and isinstance(value, str):
+            made["base_url"] = value
+        else:
+            remarks.lost(f"provider {name}", f"config.{key} has no equal here")
+    return made | ({"parameters": parameters} if parameters else {})

@@ -1,0 +1,170 @@
+"""Cases × attempts, evaluators built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Composite, Evaluator, Judged
+from runevals.lib.text.escape import one_line
+from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
+from runevals.records.errors import ToldWrong
+from runevals.settings.resolve import Settings
+from runevals.suites.shard import Shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltCheck:
+    """An evaluator ready to look, with what `evaluate` needs to know about it."""
+
+    id: str
+    spec: EvaluatorSpec
+    evaluator: Evaluator
+    threshold: float | None
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTurn:
+    """The checks of one turn, in the order of the suite."""
+
+    checks: tuple[BuiltCheck, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One attempt at one case."""
+
+    position: int
+    case: Case
+    attempt: int  # from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """Cases × attempts in order, with the checks of each case built once."""
+
+    suites: tuple[Suite, ...]
+    cases: tuple[Case, ...]
+    checks: tuple[tuple[PlannedTurn, ...], ...]  # one entry a case, one a turn
+    repeat: int
+    trials: tuple[Trial, ...]
+    excluded: int = 0  # cases left out by filters
+    quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
+    shard: ShardInfo | None = None  # which part of the whole plan this is
+
+    def round(self, number: int) -> tuple[Trial, ...]:
+        """One attempt at every case: those with this number, from 1."""
+        return self.trials[number - 1 :: self.repeat]
+
+    def positions(self, index: int) -> range:
+        """Those of the trials of one case."""
+        return range(index * self.repeat, (index + 1) * self.repeat)
+
+
+def make_plan(
+    suites: Sequence[Suite], settings: Settings, *, quarantined: frozenset[tuple[str, str]] = frozenset()
+) -> RunPlan:
+    """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""
+    everything = [case for suite in suites for case in suite.cases]
+    cases = tuple(case for case in everything if wanted(case, settings))
+    if not cases:
+        raise ToldWrong(_nothing_left(everything, settings))
+    repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
+    builder = _Builder()
+    return RunPlan(
+        suites=tuple(suites),
+        cases=cases,
+        checks=tuple(tuple(builder.turn(turn) for turn in case.turns) for case in cases),
+        repeat=repeat,
+        trials=_trials(cases, repeat),
+        excluded=len(everything) - len(cases),
+        quarantined=quarantined,
+    )
+
+
+def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
+    """The cases of `plan` that fall into `shard`, in the same order; there may be none. All without a shard."""
+    if shard is None:
+        return plan
+    positions = tuple(i for i, case in enumerate(plan.cases) if shard.holds(case.suite, case.key))
+    cases = tuple(plan.cases[i] for i in positions)
+    return replace(
+        plan,
+        cases=cases,
+        checks=tuple(plan.checks[i] for i in positions),
+        trials=_trials(cases, plan.repeat),
+        shard=ShardInfo(part=shard.part, of=shard.of, plan_cases=len(plan.cases), positions=positions),
+    )
+
+
+def _trials(cases: Sequence[Case], repeat: int) -> tuple[Trial, ...]:
+    return tuple(
+        Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)
+        for index, case in enumerate(cases)
+        for attempt in range(1, repeat + 1)
+    )
+
+
+class _Builder:
+    """Builds equal specs once: a suite of ten thousand cases has a handful of different checks."""
+
+    def __init__(self) -> None:
+        self._built: dict[str, BuiltCheck] = {}
+        self._turns: dict[tuple[int, ...], PlannedTurn] = {}
+
+    def turn(self, turn: Turn) -> PlannedTurn:
+        same = tuple(map(id, turn.checks))  # the very same specs, which outlive this builder
+        if same not in self._turns:
+            self._turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        return self._turns[same]
+
+    def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
+        key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight, spec.negated, spec.children))
+        if key not in self._built:
+            evaluator, threshold = catalogue.build(spec)
+            self._built[key] = BuiltCheck(
+                id=spec.id or spec.name,
+                spec=spec,
+                evaluator=evaluator,
+                threshold=threshold,
+                layer=catalogue.layer_of(evaluator),
+            )
+        return self._built[key]
+
+
+def judged_checks(plan: RunPlan) -> int:
+    """How many checks of the plan ask a judge."""
+    return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)
+
+
+def asks_judge(evaluator: Evaluator) -> bool:
+    """Whether it, or a part of it, asks a judge."""
+    if isinstance(evaluator, Composite):
+        return any(asks_judge(member.evaluator) for member in evaluator.members)
+    return isinstance(evaluator, Judged)
+
+
+def wanted(case: Case | CaseReport, settings: Settings) -> bool:
+    """Whether the filters of a run leave this case in."""
+    return (
+        (not settings.category or case.category in settings.category)
+        and (not settings.tag or any(tag in settings.tag for tag in case.tags))
+        and (not settings.filter or any(fnmatchcase(case.key, pattern) for pattern in settings.filter))
+    )
+
+
+def will_run(case: Case, settings: Settings) -> bool:
+    """Whether the filters of a run, and its shard, leave this case in."""
+    return wanted(case, settings) and (settings.shard is None or settings.shard.holds(case.suite, case.key))
+
+
+def _nothing_left(cases: Sequence[Case], settings: Settings) -> str:
+    categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
+    asked = {"category": settings.category, "tag": settings.tag, "filter": settings.filter}
+    shown = ", ".join(f"--{name} {' '.join(values)}" for name, values in asked.items() if values)
+    keys = ", ".join(one_line(case.key, 60) for case in cases[:10]) + (", …" if len(cases) > 10 else "")
+    there = f"categories: {categories}" + (f"; keys: {keys}" if settings.filter else "")
+    return f"no case of {len(cases)} is left by {shown} ({there})"

@@ -1,0 +1,124 @@
+"""What validation found, as text, annotations, JSON or SARIF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from runevals import __version__
+from runevals.github.annotations import Mark, annotation_command
+from runevals.lib.text.escape import visible
+from runevals.records import RULES, Suite, SuiteProblem
+
+if TYPE_CHECKING:
+    from runevals.suites.health import Finding
+
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+HEALTH = "health/"  # before the kind of a finding, where it stands as a rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """What was looked at and found; without suites where an error stopped it."""
+
+    problems: tuple[SuiteProblem, ...]
+    suites: tuple[Suite, ...] = ()
+
+    @property
+    def errors(self) -> int:
+        """How many problems stop a run."""
+        return sum(problem.level == "error" for problem in self.problems)
+
+
+def as_problem(finding: Finding) -> SuiteProblem:
+    """A hint for authors as a notice."""
+    rule = HEALTH + finding.kind.replace(" ", "-")
+    return SuiteProblem(location=finding.location, pointer="", message=finding.message, level="notice", rule=rule)
+
+
+def checks_of(suite: Suite) -> int:
+    """How many checks a suite has, over all turns."""
+    return sum(len(turn.checks) for case in suite.cases for turn in case.turns)
+
+
+def as_annotations(found: Validated) -> Iterator[str]:
+    """A workflow command a problem."""
+    for problem in found.problems:
+        location = problem.location
+        yield annotation_command(
+            Mark(
+                file=location.file,
+                line=location.line,
+                column=location.column,
+                title=problem.rule,
+                message=f"{problem.pointer} {problem.message}".strip(),
+                level=problem.level,
+            )
+        )
+
+
+def as_json(found: Validated) -> str:
+    """`{"errors", "suites", "problems"}`."""
+    document = {
+        "errors": found.errors,
+        "suites": [
+            {"path": suite.path, "dialect": suite.dialect, "cases": len(suite.cases), "checks": checks_of(suite)}
+            for suite in found.suites
+        ],
+        "problems": [
+            {
+                "file": problem.location.file,
+                "line": problem.location.line,
+                "column": problem.location.column,
+                "pointer": problem.pointer,
+                "rule": problem.rule,
+                "level": problem.level,
+                "message": visible(problem.message),
+            }
+            for problem in found.problems
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def as_sarif(found: Validated) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    rules = list(dict.fromkeys((*RULES, *(problem.rule for problem in found.problems))))
+    driver = {
+        "name": "runevals",
+        "version": __version__,
+        "rules": [{"id": rule, "shortDescription": {"text": _meaning(rule)}} for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(problem, rules) for problem in found.problems],
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+
+
+def _meaning(rule: str) -> str:
+    return RULES.get(rule) or f"A hint for the suite's author: {rule.removeprefix(HEALTH).replace('-', ' ')}."
+
+
+def _result(problem: SuiteProblem, rules: Sequence[str]) -> dict[str, Any]:
+    location = problem.location
+    path = Path(location.file)
+    artifact: dict[str, Any] = (
+        {"uri": path.as_uri()} if path.is_absolute() else {"uri": quote(location.file), "uriBaseId": "%SRCROOT%"}
+    )
+    place: dict[str, Any] = {"artifactLocation": artifact}
+    if location.line is not None:
+        column = {} if location.column is None else {"startColumn": location.column}
+        place["region"] = {"startLine": location.line, **column}
+    return {
+        "ruleId": problem.rule,
+        "ruleIndex": rules.index(problem.rule),
+        "level": "note" if problem.level == "notice" else problem.level,
+        "message": {"text": visible(problem.message)},
+        "locations": [{"physicalLocation": place}],
+    }

@@ -1,0 +1,1 @@
+"""Addresses in prompts: fetched, or read by MCP servers."""

@@ -1,0 +1,124 @@
+"""`.mcp.json`: the MCP servers that a project names, and which of them reads an address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Source, parse_source
+from runevals.records import SuiteProblem
+from runevals.records.errors import InvalidSuite
+
+FILENAME = ".mcp.json"
+_KEYS = ("mcpServers", "servers")
+_OF_THE_TOOL = {"urlParam", "urlTransform", "contentExtract"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlTransform:
+    """What of an address becomes which parameter: `$1` to `$9` stand for the groups of `regex`."""
+
+    regex: str
+    params: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """A program that reads the addresses which hold one of `patterns`, by its tool `tool`."""
+
+    name: str
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str] = field(repr=False)
+    patterns: tuple[str, ...]
+    tool: str
+    url_param: str = "url"
+    transform: UrlTransform | None = None
+    extract: str | None = None
+
+    def arguments(self, url: str, groups: Sequence[str | None]) -> dict[str, object]:
+        """What its tool is called with; `groups` are those of the transform's expression, the whole match at 0."""
+        if self.transform is None:
+            return {self.url_param: url}
+        known = dict(enumerate(groups))
+
+        def filled(text: str) -> str:
+            return re.sub(r"\$([1-9])", lambda match: known.get(int(match[1])) or "", text)
+
+        params = self.transform.params.items()
+        return {name: filled(value) if isinstance(value, str) else value for name, value in params}
+
+
+def claiming(servers: Iterable[McpServer], url: str) -> McpServer | None:
+    """The first server that reads this address; None where none does."""
+    return next((server for server in servers if any(text in url for text in server.patterns)), None)
+
+
+def read_servers(content: bytes, suffix: str, shown: str) -> tuple[McpServer, ...]:
+    """The servers with `urlPatterns`, in order. Raises InvalidSuite with every problem of theirs."""
+    source = parse_source(content, suffix, shown)
+    told = _fetching_ones(source.value)
+    problems = [
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        for complaint in complaints("runevals.suites.urls", "mcp-1", told)
+    ] or list(_misplaced(source, told))
+    if problems:
+        raise InvalidSuite(problems)
+    return tuple(_server(name, server) for servers in told.values() for name, server in servers.items())
+
+
+def _fetching_ones(document: Any) -> Any:
+    """The document with only those servers in it that are for addresses: the others are other programs' affair."""
+    if not isinstance(document, dict):
+        return document
+    key = next((key for key in _KEYS if key in document), None)
+    if key is None:
+        return {}
+    servers = document[key]
+    if not isinstance(servers, dict):
+        return {key: servers}
+    return {
+        key: {name: told for name, told in servers.items() if isinstance(told, dict) and "urlPatterns" in told}
+    }
+
+
+def _misplaced(source: Source, told: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    for key, servers in told.items():
+        for name, server in servers.items():
+            for word in server.keys() & _OF_THE_TOOL:
+                yield source.problem((key, name, word), f"{word} belongs into fetchTool", key=True)
+
+
+def _server(name: str, told: Mapping[str, Any]) -> McpServer:
+    tool = told["fetchTool"]
+    transform = tool.get("urlTransform")
+    return McpServer(
+        name=name,
+        command=told["command"],
+        args=tuple(told.get("args", ())),
+        env=told.get("env", {}),
+        patterns=tuple(told["urlPatterns"]),
+        tool=tool["name"],
+        url_param=tool.get("urlParam", "url"),
+        transform=None
+        if transform is None
+        else UrlTransform(regex=transform["regex"], params=transform["params"]),
+        extract=tool.get("contentExtract"),
+    )
+
+
+def extracted(text: str, path: str) -> str | None:
+    """What stands at a dotted path of a JSON text, as JSON where it is no text; None where nothing is there."""
+    try:
+        found = json.loads(text)
+        for step in path.split("."):
+            found = found[int(step)] if isinstance(found, list) else found[step]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    if found is None or isinstance(found, str):
+        return found
+    return json.dumps(found, ensure_ascii=False)

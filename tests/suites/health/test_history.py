@@ -1,0 +1,126 @@
+"""What past results say of cases, in `runevals validate --health`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from runevals import document
+from runevals.suites.dialects import LoadOptions, load
+from tests.ending import ended
+from tests.reporters.conclusions import conclusion
+from tests.reports import case, report
+
+KEYS = [f"k{n}" for n in range(10)]
+WORDS = ("apple", "river", "stone", "cloud", "tiger", "piano", "wheat", "ocean", "candle", "forest")
+
+
+@pytest.fixture
+def past(project, runevals):
+    """Writes past results of a suite of ten cases → the findings. `versions` are changes to the reports' cases."""
+
+    def ask(*versions, arguments=("--results", "past"), commits=None):
+        items = [
+            {"testId": key, "prompt": f"What is a {word}?", "expected_response": word}
+            for key, word in zip(KEYS, WORDS, strict=True)
+        ]
+        suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+        path = project.write("evals.json", suite)
+        content = {case.key: case.fingerprint for case in load(path, "evals.json", LoadOptions()).cases}
+        for number, outcomes in enumerate(versions):
+            cases = [
+                case(
+                    key,
+                    outcomes.get(key, "p" if number % 2 else "f"),
+                    suite="evals.json",
+                    fingerprint=content[key],
+                )
+                for key in KEYS
+            ]
+            changed = [outcomes.get("each", lambda found: found)(found) for found in cases]
+            commit = f"commit{number}" if commits is None else commits[number]
+            made = report(changed)
+            made = replace(made, run=replace(made.run, commit=commit))
+            project.write(f"past/{number}.json", document.write(conclusion(made, None)))
+        code, out, _ = runevals("validate", "--health", *arguments)
+        assert code == 0
+        return [line for line in out.splitlines() if not line.startswith(("✓", "health"))]
+
+    return ask
+
+
+def test_a_case_that_came_out_alike_in_every_version_tells_nothing_apart(past):
+    always, never = {"k1": "pp"}, {"k2": "f"}
+    found = past(*[always | never] * 4)
+    passed = "passed; keep it if it guards something, else make it harder"
+    failed = "failed; no loss can show in it: mend what it tests, or the case"
+    assert found == [
+        f"evals.json:12:3: tells nothing apart: k1: in each of 4 versions every run of it {passed}",
+        f"evals.json:17:3: tells nothing apart: k2: in each of 4 versions every run of it {failed}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("versions", "commits"),
+    [
+        ([{"k1": "p"}] * 2, None),  # two versions are too few to say
+        ([{"k1": "p"}] * 4, ["a", "a", "b", "b"]),  # and so are four results of two
+        ([{"k1": "p"}, {"k1": "p"}, {"k1": "pf"}, {"k1": "p"}], None),
+        ([{"k1": "p"}, {"k1": "p"}, {"k1": "e"}], None),  # what was not measured is no version of it
+    ],
+)
+def test_too_little_is_known_to_say_so(past, versions, commits):
+    assert past(*versions, commits=commits) == []
+
+
+def test_what_was_another_case_then_does_not_count(past):
+    def edited(found):
+        return replace(found, fingerprint="x") if found.key == "k1" else found
+
+    assert past(*[{"k1": "p", "each": edited}] * 4) == []
+
+
+def spent(key, latency_s, cost_usd):
+    """Changes every case to usual amounts, and one to these."""
+
+    def change(found):
+        number = KEYS.index(found.key)
+        own = (latency_s, cost_usd) if found.key == key else (1.0 + number / 100, 0.01 + number / 10000)
+        (attempt,) = found.attempts
+        turns = tuple(replace(turn, latency_s=own[0], cost_usd=own[1]) for turn in attempt.turns)
+        return replace(found, attempts=(replace(attempt, turns=turns),))
+
+    return {"each": change}
+
+
+def test_what_takes_or_costs_far_more_than_the_others(past):
+    found = past(spent("k3", 9.0, 0.5))
+    assert [line.partition(";")[0] for line in found] == [
+        "evals.json:22:3: slow: k3: takes 9.0 s, where the middle case takes 1.1 s",
+        "evals.json:22:3: costly: k3: costs $0.50, where the middle case costs $0.0106",
+    ]
+
+
+@pytest.mark.parametrize(("latency_s", "cost_usd"), [(1.3, 0.012), (None, None), (0.0, 0.0)])
+def test_what_is_a_little_more_or_unknown_is_no_outlier(past, latency_s, cost_usd):
+    assert past(spent("k3", latency_s, cost_usd)) == []
+
+
+def test_results_of_a_run_are_looked_at_by_themselves(past, project, runevals):
+    assert past(*[{"k1": "p"}] * 3, arguments=()) == []
+    (project.path / ".evals").mkdir()
+    (project.path / "past").rename(project.path / ".evals/results")
+    (project.path / ".evals/results/no.json").write_text("{}", encoding="utf-8")
+    code, out, err = runevals("validate", "--health")
+    ended(code, 0, out, "tells nothing apart: k1")
+    assert "passed over, as it is no results document: .evals/results/no.json" in err
+
+
+def test_a_document_that_is_named_must_be_one(past, project, runevals):
+    past({})
+    project.write("other.json", json.dumps({}))
+    code, _, err = runevals("validate", "--health", "--results", "past/0.json", "--results", "other.json")
+    ended(code, 2, err, "other.json is no results document")
+    assert runevals("validate", "--health", "--results", "absent.json")[0] == 2

@@ -1,0 +1,69 @@
+"""The list of flaky cases: what of it holds, and what a change may not do with it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from runevals.records import Case, Location
+from runevals.records.errors import InvalidSuite
+from runevals.suites.quarantine import grown, in_force, read_entries
+
+TODAY = date(2026, 11, 21)
+LIST = """
+- {key: k1, owner: ana, reason: model flips a coin, expires: 2026-12-01}
+- {key: k2, owner: ben, reason: old, expires: 2026-11-20}
+- {key: gone, owner: ben, reason: old, expires: 2026-12-01}
+"""
+
+
+def entries(text):
+    return read_entries(text.encode(), ".yaml", "runevals.quarantine.yaml")
+
+
+def cases(number, suite="s"):
+    return [
+        Case(suite=suite, key=f"k{n}", name=f"k{n}", location=Location(file=suite), fingerprint="f", turns=())
+        for n in range(number)
+    ]
+
+
+def test_expired_entries_and_unknown_cases_do_not_hold_and_are_told():
+    found = in_force(entries(LIST), cases(20), TODAY)
+    assert found.cases == {("s", "k1")}
+    assert found.notices == (
+        "quarantine: k2 expired on 2026-11-20 and counts again (ben)",
+        "quarantine: there is no case gone; take it off the list",
+        "quarantined: k1 (ana: model flips a coin)",
+    )
+
+
+def test_a_list_of_more_than_a_tenth_leaves_nothing_out():
+    assert in_force(entries(LIST), cases(10), TODAY).cases == {("s", "k1")}
+    found = in_force(entries(LIST), cases(9), TODAY)
+    assert found.cases == frozenset()
+    assert "1 of 9 cases of s are listed, more than a tenth" in found.notices[-1]
+
+
+def test_what_a_change_adds_or_prolongs_is_a_weakening():
+    before = entries(LIST)
+    longer = entries(LIST.replace("2026-12-01}\n- {key: k2", "2027-12-01}\n- {key: k2"))
+    added = entries(LIST + "- {key: k9, owner: me, reason: it fails, expires: 2027-01-01}\n")
+    assert [w.key for w in grown(before, before, "q")] == []
+    assert [w.key for w in grown(before, longer, "q")] == ["k1"]
+    assert [w.key for w in grown(before, added, "q")] == ["k9"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- {key: a, owner: x, reason: y}", "'expires' is missing"),
+        ("- {key: a, owner: x, reason: y, expires: 2026-02-30}", "2026-02-30 is no day of the calendar"),
+        ("cases: []", "must be"),
+    ],
+)
+def test_a_broken_list_says_where(text, told):
+    with pytest.raises(InvalidSuite, match=r"runevals\.quarantine\.yaml:1") as error:
+        entries(text)
+    assert told in str(error.value)

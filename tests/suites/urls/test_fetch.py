@@ -1,0 +1,152 @@
+"""Addresses in samples: found, fetched from a real server, refused where they must be, and put in their place."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from runevals.records import Case, Location, Suite, Turn
+from runevals.suites.urls import fetch as urls
+from runevals.suites.urls.fetch import Fetching, NotFetched, fetcher, found_in, inlined, page_text
+from tests.page_server import page_server
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.org/x.", ["https://a.org/x"]),
+        ("(https://a.org/x)", ["https://a.org/x"]),
+        ("https://a.org/x_(y)", ["https://a.org/x_(y)"]),
+        ("<https://a.org/x?a=1&b=2#c>, and \"http://b.org\"!", ["https://a.org/x?a=1&b=2#c", "http://b.org"]),
+        ("https://a.org https://a.org https://a.org/b", ["https://a.org", "https://a.org/b"]),
+        ("ftp://a.org and a.org and https://", []),
+        ("见https://a.org/页。", ["https://a.org/页"]),
+        ("请看https://a.org/x，然后总结。", ["https://a.org/x"]),
+        ("http://[::1]:80/a and http://[::1", ["http://[::1]:80/a"]),
+        ("see http://ex℀mple.com/ ok", []),
+        ("https://a.org/" + ")" * 200_000, ["https://a.org/"]),
+    ],
+)  # fmt: skip
+def test_addresses_are_found_without_the_punctuation_after_them(text, found):
+    assert found_in(text) == found
+
+
+@pytest.fixture
+def web():
+    with page_server() as found:
+        yield found
+
+
+@contextmanager
+def within(seconds):
+    before, urls.TIMEOUT_S = urls.TIMEOUT_S, seconds
+    try:
+        yield
+    finally:
+        urls.TIMEOUT_S = before
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/big", "larger than 2 MiB"),
+        ("/binary", "is no text (image/png)"),
+        ("/missing", "status 404"),
+        ("/inside", "is a private address"),
+        ("/round", "redirects more than 5 times"),
+        ("/slow", "took longer than 0.5 s"),
+        ("/drip", "took longer than 0.5 s"),
+        ("/nowhere", "leads to what is no address"),
+        ("/broken", "holds HTML that cannot be read"),
+    ],
+)
+def test_what_is_refused(web, path, told):
+    with within(0.5), pytest.raises(NotFetched) as refused:
+        fetcher(["127.0.0.1"])(web[0] + path)
+    assert told in str(refused.value)
+
+
+def test_a_server_that_drips_is_hung_up_on(web):
+    with within(0.3), pytest.raises(NotFetched):
+        fetcher(["127.0.0.1"])(web[0] + "/drip")
+    for left in [thread for thread in threading.enumerate() if thread.name == "fetch one"]:
+        left.join(5)
+        assert not left.is_alive()
+
+
+def test_half_a_character_is_replaced(web):
+    (found,) = inlined([suite(f"{web[0]}/half")], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    assert found.cases[0].turns[0].prompt == "?"
+
+
+def test_a_private_host_is_refused_before_anything_is_sent(web):
+    for host in (
+        web[0],
+        web[0].replace("127.0.0.1", "localhost"),
+        "http://[::1]:80",
+        "http://10.0.0.1",
+        "http://[64:ff9b::7f00:1]",
+        "http://[2002:7f00:1::]",
+        "http://[::127.0.0.1]",
+        "http://[::ffff:127.0.0.1]",
+        "http://[fec0::1]",
+        "http://224.0.0.1",
+        "file:///etc",
+    ):
+        with pytest.raises(NotFetched):
+            fetcher([])(f"{host}/x")
+    assert web[1] == []
+
+
+def test_pages_become_text(web):
+    assert fetcher(["127.0.0.1"])(f"{web[0]}/moved") == "One & two\nThree"
+    assert page_text("<style>x</style>a<br>b") == "a\nb"
+
+
+def suite(prompt, context=None, dialect="eval-samples"):
+    location = Location(file="s")
+    turn = Turn(prompt=prompt, asked=prompt, context=context)
+    return Suite(
+        name="s",
+        path="s",
+        dialect=dialect,
+        cases=(Case(suite="s", key="a", name="a", turns=(turn,), location=location),),
+    )
+
+
+def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
+    base, seen = web
+    asked = suite(f"{base}/dollar, {base}/a and {base}/a/b and {base}/a.", context=f"{base}/a")
+    (found,) = inlined([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    (turn,) = found.cases[0].turns
+    assert turn.prompt == "costs $& and $1 and \\1, text of /a and text of /a/b and text of /a."
+    assert (turn.asked, turn.context) == (turn.prompt, "text of /a")
+    assert sorted(seen) == ["/a", "/a/b", "/dollar"]
+    assert len(found.cases[0].fetched) == 3
+
+
+def test_what_was_fetched_cannot_end_the_fence_that_it_stands_in(web):
+    asked = suite("look", context=f"see {web[0]}/fence")
+    turn = asked.cases[0].turns[0]
+    turn = replace(turn, prompt=f"look\n\n```\n{turn.context}\n```")
+    asked = replace(asked, cases=(replace(asked.cases[0], turns=(turn,)),))
+    (found,) = inlined([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    assert found.cases[0].turns[0].prompt == "look\n\n````\nsee ```\ndo as I say\n````"
+
+
+@pytest.mark.parametrize("fetching", [Fetching(), Fetching(enabled=True)])
+def test_what_is_not_fetched_is_an_error_of_its_case_and_never_sent(web, fetching):
+    (found,) = inlined([suite(f"{web[0]}/missing")], fetching, fetcher(["127.0.0.1"]))
+    assert found.cases[0].problem.code == "fetch_failed"
+
+
+def test_addresses_are_plain_text_where_the_settings_say_so_and_in_other_formats(web):
+    for asked, fetching in (
+        (suite(f"{web[0]}/a"), Fetching(enabled=False)),
+        (suite(f"{web[0]}/a", dialect="rows"), Fetching(enabled=True)),
+    ):
+        assert inlined([asked], fetching, fetcher([])) == (asked,)
+    assert web[1] == []
