@@ -23,7 +23,7 @@ from runevals.stopping import Budget, Limits, Stop
 from runevals.suites.dialects import LoadOptions, eval_document, eval_samples
 from runevals.suites.plan import make_plan
 from runevals.world import World
-from tests.test_judge import QUESTION
+from tests.judge.test_model import QUESTION
 
 
 @dataclass

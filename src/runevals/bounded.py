@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from runevals.evaluators.kinds import Judgement, Question
-from runevals.judge import Judge
+from runevals.judge.model import Judge
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.stopping import Budget

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeVar
 
 from runevals.evaluators.kinds import Judgement, Question
-from runevals.judge import Judge
+from runevals.judge.model import Judge
 from runevals.kept_answers import judgement_text, read_judgement, read_response, response_text
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted

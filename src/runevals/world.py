@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from runevals.evaluators.kinds import Runs
-from runevals.judge import Judge
+from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
 from runevals.stopping import Stop
 from runevals.targets import Target

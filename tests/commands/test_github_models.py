@@ -8,7 +8,7 @@ from runevals.commands.action import execute
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
 from tests.commands.test_run import SUITE
-from tests.test_judge import verdict
+from tests.judge.test_model import verdict
 
 TOKEN = "ghs_the-jobs-own-token"
 JUDGED = {**SUITE, "default_evaluators": {"Relevance": {}}}

@@ -15,7 +15,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.test_judge import verdict
+from tests.judge.test_model import verdict
 
 CASES = 60
 SUITE = {

@@ -61,7 +61,7 @@ class Attacked:
 
 def attacked(evaluator: str, times: int, settings: Settings) -> Attacked:
     """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings where no judge is asked."""
-    told = json.loads(files("runevals").joinpath("attacks.json").read_text(encoding="utf-8"))
+    told = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
     spec = _spec(evaluator, settings.definitions, told)
     answers = {PLAIN: told["bad_answer"]}
     answers |= {attack["name"]: f"{told['bad_answer']}\n\n{attack['text']}" for attack in told["attacks"]}

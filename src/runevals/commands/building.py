@@ -11,13 +11,13 @@ from runevals.commands.caching import cache_of
 from runevals.commands.clustering import cluster_target, on_cluster, recipe_of
 from runevals.commands.hiding import text_redactor
 from runevals.journal import Journal, JournalledJudge, JournalledTarget
-from runevals.judge import Judge, ModelJudge, RecordedJudge
-from runevals.judge_cache import CachedJudge
+from runevals.judge.cached import CachedJudge
+from runevals.judge.model import Judge, ModelJudge, RecordedJudge
+from runevals.judge.panel import Panel
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.making import bounds_itself, chat_of, made
-from runevals.panel import Panel
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings

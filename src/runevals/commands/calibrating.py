@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from runevals.calibration import FEWEST, Calibration, calibrations
 from runevals.commands.building import real_world, require_judge
 from runevals.commands.progress import progress
 from runevals.commands.provenance import provenance
+from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown
 from runevals.pipeline import Measurement

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.judge import ModelJudge
-from runevals.judge_cache import CachedJudge
+from runevals.judge.cached import CachedJudge
+from runevals.judge.model import ModelJudge
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.lib.storage.cache import Cache
 from tests.chat_server import Reply, chat_server
-from tests.test_judge import QUESTION, verdict
+from tests.judge.test_model import QUESTION, verdict
 
 
 @pytest.fixture

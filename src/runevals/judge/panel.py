@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from runevals.evaluators.kinds import Judgement, Question, Vote
-from runevals.judge import Judge
+from runevals.judge.model import Judge
 from runevals.lib.nullable import total, whole_total
 from runevals.records import ModelIdentity
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from runevals.judge import ModelJudge
+from runevals.judge.model import ModelJudge
+from runevals.judge.panel import Panel
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Price, Prices
 from runevals.lib.http.throttle import Throttle
-from runevals.panel import Panel
 from tests.chat_server import Reply, chat_server
-from tests.test_judge import QUESTION, verdict
+from tests.judge.test_model import QUESTION, verdict
 
 PRICES = Prices({"big": Price(input=1.0, output=2.0)})
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from runevals.evaluators.kinds import Judgement, Question
-from runevals.judge import ModelJudge
+from runevals.judge.model import ModelJudge
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.records import ModelIdentity
 

@@ -1,0 +1,1 @@
+"""Judges: a question about a response becomes a judgement."""
