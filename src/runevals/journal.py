@@ -11,11 +11,11 @@ from typing import TypeVar
 
 from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge.model import Judge
-from runevals.kept_answers import judgement_text, read_judgement, read_response, response_text
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets import Target
+from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text
 
 T = TypeVar("T")
 

@@ -17,12 +17,12 @@ from runevals.settings.web_target import OPENAI_URL, origin_of
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
+from runevals.targets.conversation_ids import Threads
 from runevals.targets.environment import cleaned
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
-from runevals.targets.threads import Threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings
 from runevals.targets.a2a import A2ATarget
-from runevals.targets.threads import Threads
+from runevals.targets.conversation_ids import Threads
 from tests.a2a_server import a2a_server
 from tests.json_server import Answer, json_server
 

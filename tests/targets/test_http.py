@@ -14,9 +14,9 @@ from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings
+from runevals.targets.conversation_ids import Threads
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
-from runevals.targets.threads import Threads
 from tests.json_server import Answer, json_server
 
 TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thread="s#c#1")

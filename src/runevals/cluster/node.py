@@ -15,7 +15,7 @@ from runevals.making import Recipe, made
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.targets import Target
-from runevals.targets.threads import Threads
+from runevals.targets.conversation_ids import Threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

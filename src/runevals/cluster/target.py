@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from runevals.cluster.nodes import MOST_TRIES, Lost, Nodes
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.targets.reported import failed
-from runevals.targets.threads import Threads
+from runevals.targets.conversation_ids import Threads
+from runevals.targets.program_report import failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

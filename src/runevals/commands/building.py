@@ -24,12 +24,12 @@ from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.stopping import Budget, Limits, Stop
 from runevals.suites.plan import RunPlan, asks_judge
-from runevals.target_cache import CachedTarget
 from runevals.targets import Target
+from runevals.targets.cached import CachedTarget
+from runevals.targets.conversation_ids import Threads
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.recorded import Key, RecordedTarget
 from runevals.targets.skill import SkillTarget
-from runevals.targets.threads import Threads
 from runevals.world import World
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:

@@ -12,8 +12,8 @@ from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.settings.web_target import WebSettings
-from runevals.targets.reported import failed
-from runevals.targets.threads import Threads
+from runevals.targets.conversation_ids import Threads
+from runevals.targets.program_report import failed
 
 if TYPE_CHECKING:
     from runevals.targets.a2a_client import AgentClient

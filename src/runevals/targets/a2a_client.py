@@ -28,8 +28,8 @@ from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.settings.web_target import WebSettings, origin_of
 from runevals.targets.a2a_reply import AgentReply, of_message, of_task
 from runevals.targets.command import MAX_OUTPUT_BYTES
+from runevals.targets.event_loop import LoopThread
 from runevals.targets.json_endpoint import SHOWN, beginning
-from runevals.targets.loop_thread import LoopThread
 
 
 class AgentClient:

@@ -12,7 +12,7 @@ from google.protobuf.json_format import MessageToDict
 
 from runevals.lib.http.throttle import CallFailed
 from runevals.records import Citation
-from runevals.targets.reported import citations, shallow
+from runevals.targets.program_report import citations, shallow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import IO
 from runevals.lib.line_process import kill_group
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.targets.reported import failed, is_report, reported
+from runevals.targets.program_report import failed, is_report, reported
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 

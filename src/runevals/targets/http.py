@@ -14,9 +14,9 @@ from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import DEFAULT_PICK
 from runevals.targets.command import request_of
+from runevals.targets.conversation_ids import Threads
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
-from runevals.targets.reported import citations, count, failed, number, shallow, tool_calls
-from runevals.targets.threads import Threads
+from runevals.targets.program_report import citations, count, failed, number, shallow, tool_calls
 
 
 class HttpTarget:

@@ -14,7 +14,7 @@ from runevals.lib.chat.prices import Prices
 from runevals.records import AND, Conversation, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.mocks import Mocks
-from runevals.targets.reported import arguments, failed
+from runevals.targets.program_report import arguments, failed
 
 MOST_TURNS = 20
 

@@ -14,7 +14,7 @@ from runevals.lib.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
-from runevals.targets.reported import failed, is_report, reported
+from runevals.targets.program_report import failed, is_report, reported
 
 PATIENCE_S = 0.1
 

@@ -20,7 +20,7 @@ from runevals.records import (
     SuiteProblem,
 )
 from runevals.records.errors import InvalidSuite
-from runevals.targets.reported import citations, count, failed, number, tool_calls
+from runevals.targets.program_report import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runevals.evaluators.kinds import Call, Runs
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
-from runevals.targets.reported import failed
+from runevals.targets.program_report import failed
 
 DEFAULT_TIMEOUT_S = 5.0
 MOST_BYTES = 4 * 1024 * 1024

@@ -12,7 +12,7 @@ from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.lib.storage.cache import Cache
 from runevals.records import Conversation, Message
-from runevals.target_cache import CachedTarget
+from runevals.targets.cached import CachedTarget
 from runevals.targets.openai import OpenAITarget
 from tests.chat_server import Reply, chat_server
 
