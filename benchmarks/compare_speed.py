@@ -8,9 +8,9 @@ import time
 from dataclasses import replace
 
 from regression_sim import BLANK, INFO, TURNLESS
-from runevals.compare import compare
 from runevals.records import CheckReport, Layer, Outcome, RunReport, TurnReport
-from runevals.score import over_attempts, run_report
+from runevals.verdict.compare import compare
+from runevals.verdict.score import over_attempts, run_report
 
 CHECKS = {
     passed: CheckReport(

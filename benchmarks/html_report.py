@@ -30,8 +30,8 @@ from runevals.records import (  # noqa: E402
     TurnReport,
 )
 from runevals.reporters import html  # noqa: E402
-from runevals.score import over_attempts, over_turns  # noqa: E402
 from runevals.settings.resolve import Told, resolve  # noqa: E402
+from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
 CASES, RUNS, LENGTH, LIMIT_S = 10_000, 1, 2_000, 2.0
 CATEGORIES = ("billing", "returns", "shipping", "how-to", "tool usage", "safety", "conversation", "small talk")

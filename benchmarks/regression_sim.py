@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
-from runevals.compare import compare
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -27,8 +26,9 @@ from runevals.records import (
     RunInfo,
     RunReport,
 )
-from runevals.regression import Strictness, settled_early
-from runevals.score import over_attempts, run_report
+from runevals.verdict.compare import compare
+from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.score import over_attempts, run_report
 
 ALPHA, FLOOR, VERIFY_REPEATS = 0.01, 0.02, 6
 INFO = RunInfo(

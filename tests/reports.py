@@ -19,7 +19,7 @@ from runevals.records import (
     SuiteInfo,
     TurnReport,
 )
-from runevals.score import run_report
+from runevals.verdict.score import run_report
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERRORED, "s": Outcome.SKIPPED}
 

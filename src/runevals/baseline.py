@@ -12,10 +12,10 @@ from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
-from runevals.score import pooled, run_report
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import wanted
+from runevals.verdict.score import pooled, run_report
 
 MOST_RUNS = 3
 MAX_BYTES = 64 * 1024 * 1024

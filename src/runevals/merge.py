@@ -11,7 +11,7 @@ from itertools import pairwise
 from runevals import __version__
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import InvalidDocument, WorldRefused
-from runevals.score import run_report
+from runevals.verdict.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
     {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from runevals.compare import compare
-from runevals.conclude import conclude, of_shard
 from runevals.converse import converse
 from runevals.document_text import CASE, json_text
 from runevals.evaluate import Evaluation, evaluate
-from runevals.gate import apply_gates
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.secrets import redacted, redactor
@@ -27,11 +24,14 @@ from runevals.records import (
     Rule,
     RunReport,
 )
-from runevals.regression import Strictness, settled_early
-from runevals.score import attempt_report, pooled, run_info, run_report, scored_case
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial
-from runevals.verification import unverified, verified
+from runevals.verdict.compare import compare
+from runevals.verdict.conclude import conclude, of_shard
+from runevals.verdict.gates import apply_gates
+from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.score import attempt_report, pooled, run_info, run_report, scored_case
+from runevals.verdict.verification import unverified, verified
 from runevals.withholding import without_content
 from runevals.world import World
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from runevals import pipeline
 from runevals.dependencies import changes_since
-from runevals.gate import CATEGORY_GATES
 from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
-from runevals.score import nothing_run
 from runevals.settings.resolve import Settings
 from runevals.suites.load import Loaded
+from runevals.verdict.gates import CATEGORY_GATES
+from runevals.verdict.score import nothing_run
 
 
 def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:

@@ -56,7 +56,7 @@ def test_each_turn_of_a_thread_tells_its_own_outcome():
     from dataclasses import replace
 
     from runevals.records import Layer
-    from runevals.score import over_attempts, over_turns
+    from runevals.verdict.score import over_attempts, over_turns
     from tests.reports import LETTERS, check
 
     made = case("t", "f")

@@ -214,7 +214,7 @@ def _outputs(
     posted: Posting,
     stored: StoredBase,
 ) -> dict[str, str]:
-    from runevals.wording import new_and_failing
+    from runevals.verdict.wording import new_and_failing
 
     totals, comparison = conclusion.report.totals, conclusion.comparison
     regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))

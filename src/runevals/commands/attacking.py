@@ -17,7 +17,7 @@ from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome,
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.checking import Definitions
-from runevals.wording import first_error, plural
+from runevals.verdict.wording import first_error, plural
 
 PLAIN = "the answer itself"
 _NOWHERE = Location(file="attacks")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from runevals.commands.caching import cache_option, named_cache
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 
 @click.command("cache-clear")

@@ -16,7 +16,7 @@ from runevals.records import RunReport, Suite
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.gold import read_gold
 from runevals.suites.plan import make_plan
-from runevals.wording import plural, signed
+from runevals.verdict.wording import plural, signed
 
 
 def calibrated(gold: str, evaluator: str | None, settings: Settings) -> tuple[Calibration, ...]:

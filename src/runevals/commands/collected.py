@@ -11,7 +11,7 @@ from runevals.lib import git
 from runevals.records import RunReport
 from runevals.records.errors import WorldRefused
 from runevals.settings.resolve import Settings
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 MOST_NAMED = 5
 

@@ -22,7 +22,7 @@ from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import RunPlan, make_plan
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 

@@ -9,7 +9,7 @@ import click
 
 from runevals.lib.terminal import fitted, shown
 from runevals.records.errors import MEASURED_GREEN, RunevalsError
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 _INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}

@@ -17,7 +17,7 @@ from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reporters.console import MARKS
 from runevals.reporters.history import PastRun, name_of, of_like, render
-from runevals.wording import money, percent, plural, score
+from runevals.verdict.wording import money, percent, plural, score
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = KEPT_RESULTS.parent / "history.html"

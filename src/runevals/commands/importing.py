@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import Converted

@@ -20,7 +20,7 @@ from runevals.suites.append_case import save, stored
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected
 from runevals.suites.load import Loaded
-from runevals.wording import because, money, seconds
+from runevals.verdict.wording import because, money, seconds
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
 

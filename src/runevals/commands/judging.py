@@ -27,15 +27,15 @@ from runevals.lib.worktree import worktree
 from runevals.pipeline import Baseline, Fresh, Measurement
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
-from runevals.regression import Strictness
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.stopping import Budget, Limits, Stop
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import Loaded
 from runevals.suites.plan import judged_checks, make_plan, part_of
-from runevals.verification import VERIFY_OFF, needs_verification
-from runevals.wording import plural
+from runevals.verdict.regression import Strictness
+from runevals.verdict.verification import VERIFY_OFF, needs_verification
+from runevals.verdict.wording import plural
 
 AN_HOUR = timedelta(hours=1)
 HEAD = "head"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runevals.github.annotations import Mark
 from runevals.records import CaseReport, Change, Conclusion, Outcome
-from runevals.wording import because, first_failure, runs_passed
+from runevals.verdict.wording import because, first_failure, runs_passed
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:

@@ -20,11 +20,11 @@ from runevals.merge import same_model
 from runevals.pipeline import Baseline, Fresh
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
-from runevals.regression import Strictness
-from runevals.score import nothing_run
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
-from runevals.verification import VERIFY_OFF, needs_verification
+from runevals.verdict.regression import Strictness
+from runevals.verdict.score import nothing_run
+from runevals.verdict.verification import VERIFY_OFF, needs_verification
 
 FILTERS = ("category", "tag", "filter")
 

@@ -14,7 +14,7 @@ from runevals.lib.terminal import shown
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, judged_checks
 from runevals.suites.shard import shards_of
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 
 @click.command("plan", cls=Grouped)

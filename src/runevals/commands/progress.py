@@ -18,8 +18,8 @@ from runevals.commands import WITHOUT_CURSOR
 from runevals.lib.terminal import shown
 from runevals.lib.text.escape import one_line
 from runevals.records import Outcome
-from runevals.score import status_of, without_answer
-from runevals.wording import money, plural
+from runevals.verdict.score import status_of, without_answer
+from runevals.verdict.wording import money, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

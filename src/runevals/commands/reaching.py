@@ -12,7 +12,7 @@ from runevals.records.errors import RunevalsError, WorldRefused
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.settings.web_target import OPENAI_URL
-from runevals.wording import money, seconds
+from runevals.verdict.wording import money, seconds
 from runevals.world import World
 
 PATIENCE_S = 5.0

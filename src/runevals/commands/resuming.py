@@ -25,7 +25,7 @@ from runevals.lib.storage.files import marked, remove, require_no_link, write_wh
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.settings.resolve import Settings, repository_root
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 RUNS = Path(".evals", "runs")
 TOLD = "told.json"

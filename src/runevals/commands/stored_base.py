@@ -14,7 +14,7 @@ from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.settings.resolve import Settings
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 MOST_REASONS = 3
 

@@ -12,7 +12,7 @@ import click
 from runevals.commands import finish
 from runevals.commands.kept import newest, readable
 from runevals.commands.options import KEPT_RESULTS, settings_options, settled
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem

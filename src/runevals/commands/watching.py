@@ -20,7 +20,7 @@ from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import wanted
-from runevals.wording import plural
+from runevals.verdict.wording import plural
 
 EVERY_S = 0.5
 SETTLED_S = 0.2  # an editor may write a file in several steps

@@ -6,9 +6,9 @@ from runevals.commands.provenance import provenance
 from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
-from runevals.score import nothing_run
 from runevals.settings.resolve import Settings
 from runevals.settings.target import needs_key
+from runevals.verdict.score import nothing_run
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runevals.lib.text.escape import code_cell, fenced
 from runevals.records import Change
-from runevals.wording import answer_pair
+from runevals.verdict.wording import answer_pair
 
 MOST_READ = 20_000  # characters of an answer that are compared
 MOST_SHOWN = 2_000  # of what is shown for it

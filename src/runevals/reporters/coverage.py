@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from runevals.lib.text.escape import code_cell, one_line
 from runevals.records import CaseReport, Coverage, RunReport, Totals
-from runevals.wording import percent, plural
+from runevals.verdict.wording import percent, plural
 
 MOST_GROUPS = 20
 MOST_TRIPWIRES = 20

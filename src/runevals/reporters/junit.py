@@ -25,7 +25,7 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.reporters.coverage import tripwire
-from runevals.wording import percent, plural, runs_passed, score
+from runevals.verdict.wording import percent, plural, runs_passed, score
 
 NAME = "junit"
 FILENAME = "junit.xml"

@@ -20,7 +20,7 @@ from runevals.records import (
     ToolCall,
     TurnReport,
 )
-from runevals.wording import because, first_error, first_failure, money, runs_passed, score, seconds
+from runevals.verdict.wording import because, first_error, first_failure, money, runs_passed, score, seconds
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from runevals.records import CaseReport
 from runevals.reporters.page_cases import CasePair, slowest
-from runevals.wording import seconds
+from runevals.verdict.wording import seconds
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, Ru
 from runevals.reporters.coverage import tripwire
 from runevals.reporters.page_cases import CasePair
 from runevals.reporters.page_charts import latencies, scores
-from runevals.wording import (
+from runevals.verdict.wording import (
     UNKNOWN,
     compared_cases,
     error_kinds,

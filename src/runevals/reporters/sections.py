@@ -19,7 +19,7 @@ from runevals.records import (
 )
 from runevals.reporters import coverage
 from runevals.reporters.answers import answer_diff
-from runevals.wording import (
+from runevals.verdict.wording import (
     because,
     edited_and_failing,
     error_kinds,

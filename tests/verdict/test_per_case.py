@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from runevals.compare import compare
+from runevals.verdict.compare import compare
 from tests.reports import case, report
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from runevals.records import CheckReport, Layer, ModelIdentity, Rule, RunReport
-from runevals.score import run_report, without_checks
+from runevals.verdict.score import run_report, without_checks
 
 
 def judges_differ(head: RunReport, base: RunReport) -> bool:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runevals
-from runevals.compare import compare
 from runevals.records import ComparisonVerdict as V
+from runevals.verdict.compare import compare
 from tests.reports import report
 
 VALUES = st.text("pf", min_size=1, max_size=4)

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from math import fsum
 
 from runevals.records import CaseReport, CheckReport, Comparison, Gate, Layer, Outcome, RunReport, Scope
-from runevals.totals import totals
+from runevals.verdict.totals import totals
 
 EVALUATOR = "evaluator:"
 

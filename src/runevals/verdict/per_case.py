@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 from math import comb, fsum
 
-from runevals.changes import Pair
 from runevals.lib.statistics.permutation_test import case_p_value
 from runevals.records import FlakyCase, Flips
+from runevals.verdict.matching import Pair
 
 FALSE_DISCOVERIES = 0.10
 FLAKY_FROM = 0.3

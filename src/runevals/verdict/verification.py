@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from runevals.records import Change, Comparison, ComparisonVerdict, Verification
-from runevals.wording import p_value, points
+from runevals.verdict.wording import p_value, points
 
 VERIFY_OFF = "verify: off"
 WORTH_TELLING = 0.05  # of a move of the base

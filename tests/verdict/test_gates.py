@@ -157,7 +157,7 @@ def test_a_required_base_that_is_missing_is_never_green(settings):
 
 def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
     from runevals.records import Layer
-    from runevals.score import over_attempts, over_turns
+    from runevals.verdict.score import over_attempts, over_turns
     from tests.reports import LETTERS, check
 
     made = case("a", "f")

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.compare import compare
 from runevals.records import ComparisonVerdict as V
 from runevals.records import Layer, ModelIdentity, Outcome
-from runevals.regression import Strictness, settled_early
-from runevals.score import over_attempts, over_turns
+from runevals.verdict.compare import compare
+from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.score import over_attempts, over_turns
 from tests.reports import LETTERS, case, check, report
 
 

@@ -17,7 +17,7 @@ from runevals.records import (
     ShardInfo,
 )
 from runevals.records.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
-from runevals.wording import error_kinds, p_value, plural
+from runevals.verdict.wording import error_kinds, p_value, plural
 
 _NOTABLE_DROP = 0.05  # nobody would call as much "no regression", however few the runs
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
-from runevals.changes import Pair
 from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.records import CaseReport, MetricChange, Outcome
+from runevals.verdict.matching import Pair
 
 Values = dict[int, tuple[float, ...]]
 

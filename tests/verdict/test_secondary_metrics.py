@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.compare import compare
 from runevals.records import Layer
-from runevals.score import over_attempts, over_turns
+from runevals.verdict.compare import compare
+from runevals.verdict.score import over_attempts, over_turns
 from tests.reports import LETTERS, case, check, report
 
 

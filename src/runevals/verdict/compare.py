@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runevals.casewise import confirmed, flaky_cases, flips
-from runevals.changes import Pair, case_changes, change_of, match, one_sided, weakenings
-from runevals.comparability import caveats_of, judges_differ, without_judge
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import CategoryChange, Comparison, ComparisonVerdict, Rule, RunReport
-from runevals.regression import Strictness, is_critical_loss, rounds_of, value_test, verdict_of
-from runevals.secondary import metric_changes
-from runevals.totals import pass_rate, totals
+from runevals.verdict.comparability import caveats_of, judges_differ, without_judge
+from runevals.verdict.matching import Pair, case_changes, change_of, match, one_sided, weakenings
+from runevals.verdict.per_case import confirmed, flaky_cases, flips
+from runevals.verdict.regression import Strictness, is_critical_loss, rounds_of, value_test, verdict_of
+from runevals.verdict.secondary_metrics import metric_changes
+from runevals.verdict.totals import pass_rate, totals
 
 WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
 MIN_SHARED = 0.8

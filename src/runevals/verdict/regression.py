@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from runevals.changes import Pair, Side
 from runevals.lib.statistics.permutation_test import BlockedTest, case_blocked_test, round_alpha
 from runevals.records import CaseReport, Comparison, ComparisonVerdict, Outcome, Rule, RunReport
+from runevals.verdict.matching import Pair, Side
 
 WARN_ALPHA = 0.05
 _ROUNDING = 1e-9  # of a difference of means

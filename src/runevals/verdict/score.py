@@ -35,8 +35,8 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.suites.plan import RunPlan
-from runevals.totals import by_evaluator, coverage, totals
-from runevals.votes import vote_agreement
+from runevals.verdict.totals import by_evaluator, coverage, totals
+from runevals.verdict.vote_agreement import vote_agreement
 
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 _NO_LABELS: Mapping[str, tuple[str, ...]] = {}

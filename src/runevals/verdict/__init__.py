@@ -1,0 +1,1 @@
+"""From scores to one verdict: score, compare, gate, conclude."""
