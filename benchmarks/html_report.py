@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.reports import case, report  # noqa: E402
+from tests.sample_reports import case, report  # noqa: E402
 
 from runevals.pipeline import Baseline, decide  # noqa: E402
 from runevals.records import (  # noqa: E402
@@ -29,7 +29,7 @@ from runevals.records import (  # noqa: E402
     ToolCall,
     TurnReport,
 )
-from runevals.reporters import html  # noqa: E402
+from runevals.reports import html  # noqa: E402
 from runevals.settings.resolve import Told, resolve  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from runevals.document import parse
 from runevals.records import Links
-from runevals.reporters import comment
+from runevals.reports import comment
+from runevals.reports.results_document import parse
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"

@@ -8,12 +8,12 @@ from http.server import SimpleHTTPRequestHandler
 
 import pytest
 
-from runevals import document
 from runevals.baseline import read_baseline
 from runevals.pipeline import decide
 from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.reports import results_document as document
 from runevals.settings.resolve import Told, resolve
-from tests.reports import report
+from tests.sample_reports import report
 from tests.serving import Quiet, serving
 
 
@@ -60,7 +60,7 @@ def test_of_a_folder_the_newest_three_measured_runs_are_pooled(named, store):
 
 
 def test_cases_of_other_content_are_not_pooled(named, store):
-    from tests.reports import case
+    from tests.sample_reports import case
 
     store("new.json", [case("a", "p"), case("b", "p")])
     folder = store("old.json", [case("a", "f", fingerprint="older"), case("b", "f")], 1).parent

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from runevals import document
 from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
+from runevals.reports import results_document as document
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import wanted

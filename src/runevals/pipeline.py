@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from runevals.converse import converse
-from runevals.document_text import CASE, json_text
 from runevals.evaluate import Evaluation, evaluate
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
@@ -24,6 +23,7 @@ from runevals.records import (
     Rule,
     RunReport,
 )
+from runevals.reports.results_json import CASE, json_text
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial
 from runevals.verdict.compare import compare

@@ -10,7 +10,7 @@ import pytest
 from runevals.commands.history import sparkline
 from tests.commands.test_run import AGENT, SUITE
 from tests.ending import ended
-from tests.reporters.test_html import Page
+from tests.reports.test_html import Page
 
 
 @pytest.mark.parametrize(

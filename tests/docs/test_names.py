@@ -119,7 +119,7 @@ def test_the_tables_of_the_action_list_its_inputs_and_outputs():
 
 
 def test_files_that_contributors_are_sent_to_exist():
-    folders = (ROOT, ROOT / "src" / "runevals", ROOT / "src" / "runevals" / "reporters")
+    folders = (ROOT, ROOT / "src" / "runevals", ROOT / "src" / "runevals" / "reports")
     for span in spans("CONTRIBUTING.md"):
         if re.fullmatch(r"[\w./-]+(/|\.py|\.md)", span) and "asks_back" not in span:
             assert any((folder / span).exists() for folder in folders), span

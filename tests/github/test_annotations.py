@@ -9,9 +9,9 @@ import pytest
 
 from runevals.commands.marks import marks
 from runevals.github.annotations import Mark, annotation_commands, warning_command
-from tests.reporters.conclusions import all_passed, conclusion, everything_broken, regressions, thousand_cases
-from tests.reporters.hostile import TEXTS
-from tests.reports import case, report
+from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, thousand_cases
+from tests.reports.hostile import TEXTS
+from tests.sample_reports import case, report
 
 
 def understood(line):

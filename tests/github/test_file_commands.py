@@ -4,7 +4,7 @@ import pytest
 
 from runevals.github.file_commands import MAX_SUMMARY_BYTES, write_outputs, write_summary
 from runevals.github.masking import mask_commands
-from tests.reporters.hostile import TEXTS
+from tests.reports.hostile import TEXTS
 
 
 def read_as_the_runner_does(text):

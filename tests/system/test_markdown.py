@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup, Comment
 
-from runevals.document import parse, write
 from runevals.records import GateResult, GateState, Links, ModelIdentity, Outcome, Weakening
 from runevals.records.errors import InvalidDocument
-from runevals.reporters import comment, summary
-from tests.reporters.conclusions import conclusion
-from tests.reporters.hostile import MARKER, TEXTS
-from tests.reports import attempt, case, report
+from runevals.reports import comment, summary
+from runevals.reports.results_document import parse, write
+from tests.reports.conclusions import conclusion
+from tests.reports.hostile import MARKER, TEXTS
+from tests.sample_reports import attempt, case, report
 
 pytestmark = pytest.mark.needs("cmark-gfm")
 

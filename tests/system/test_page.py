@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from runevals.commands import call
-from runevals.reporters import history, html
-from runevals.reporters.history import PastRun
+from runevals.reports import history, html
+from runevals.reports.history import PastRun
 from tests.conftest import chromium
-from tests.reporters.conclusions import conclusion
-from tests.reporters.test_html import NASTY, broken_by
-from tests.reports import case, report
+from tests.reports.conclusions import conclusion
+from tests.reports.test_html import NASTY, broken_by
+from tests.sample_reports import case, report
 from tests.serving import Quiet, serving
 
 pytestmark = pytest.mark.needs("chromium")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runevals import document
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSuite
+from runevals.reports import results_document as document
 from runevals.targets.recorded import RecordedTarget
-from tests.reporters.conclusions import regressions
+from tests.reports.conclusions import regressions
 
 
 def asked(case, attempt=1, turn=1, suite="evals/evals.json"):

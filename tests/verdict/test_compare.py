@@ -11,7 +11,7 @@ from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.verdict.compare import compare
 from runevals.verdict.regression import Strictness, settled_early
 from runevals.verdict.score import over_attempts, over_turns
-from tests.reports import LETTERS, case, check, report
+from tests.sample_reports import LETTERS, case, check, report
 
 
 def compared(head, base, **more):

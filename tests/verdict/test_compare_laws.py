@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import runevals
 from runevals.records import ComparisonVerdict as V
 from runevals.verdict.compare import compare
-from tests.reports import report
+from tests.sample_reports import report
 
 VALUES = st.text("pf", min_size=1, max_size=4)
 PAIRS = st.dictionaries(

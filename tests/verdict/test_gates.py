@@ -9,7 +9,7 @@ import pytest
 from runevals.pipeline import Baseline, decide
 from runevals.records import Gate, GateState, Scope
 from runevals.settings.resolve import Told, resolve
-from tests.reports import case, report
+from tests.sample_reports import case, report
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_a_required_base_that_is_missing_is_never_green(settings):
 def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
     from runevals.records import Layer
     from runevals.verdict.score import over_attempts, over_turns
-    from tests.reports import LETTERS, check
+    from tests.sample_reports import LETTERS, check
 
     made = case("a", "f")
     results = (check(LETTERS["f"]), check(LETTERS["e"], id="Relevance", layer=Layer.JUDGE))

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from runevals.verdict.compare import compare
-from tests.reports import case, report
+from tests.sample_reports import case, report
 
 
 def compared(head, base):

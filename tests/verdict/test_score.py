@@ -9,7 +9,7 @@ import pytest
 from runevals.records import Layer, Outcome
 from runevals.verdict.score import layer_scores, over_attempts, over_turns, pooled, status_of, without_checks
 from runevals.verdict.totals import totals
-from tests.reports import LETTERS, attempt, case, check, report
+from tests.sample_reports import LETTERS, attempt, case, check, report
 
 P, F, E, S = (LETTERS[letter] for letter in "pfes")
 

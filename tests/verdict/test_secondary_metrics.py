@@ -9,7 +9,7 @@ import pytest
 from runevals.records import Layer
 from runevals.verdict.compare import compare
 from runevals.verdict.score import over_attempts, over_turns
-from tests.reports import LETTERS, case, check, report
+from tests.sample_reports import LETTERS, case, check, report
 
 
 def two_checks(key, first, second):

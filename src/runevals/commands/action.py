@@ -16,7 +16,7 @@ import click
 from runevals.commands import finish
 from runevals.lib.storage.files import hand_over, is_plain, require_only
 from runevals.records.errors import InvalidSettings
-from runevals.reporters import REPORTERS, comment
+from runevals.reports import REPORTERS, comment
 
 if TYPE_CHECKING:
     from runevals.commands.on_github import OnGitHub
@@ -88,8 +88,8 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.commands.stored_base import StoredBase, stored_base
     from runevals.commands.withheld import skipped, withheld
     from runevals.lib.terminal import tell, warn_runner
-    from runevals.publish import publish
     from runevals.records.errors import MEASURED_GREEN, CannotWrite
+    from runevals.reports.publish import publish
 
     folder = _folder(settings)
     require_cache(settings)
@@ -241,7 +241,7 @@ def _outputs(
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
     from runevals.github.file_commands import write_outputs, write_summary
     from runevals.lib.terminal import warn_runner
-    from runevals.reporters import summary
+    from runevals.reports import summary
 
     if path := environment.get("GITHUB_OUTPUT"):
         write_outputs(Path(path), outputs)

@@ -37,10 +37,10 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     """
     from runevals.commands.on_github import on_github
     from runevals.commands.posting import posting
-    from runevals.document import read_conclusion
     from runevals.github.api import Refused
     from runevals.github.events import Job
     from runevals.records.errors import InvalidSettings
+    from runevals.reports.results_document import read_conclusion
     from runevals.settings.resolve import defaults
 
     conclusion = read_conclusion(document)
@@ -131,7 +131,7 @@ def _artifacts(settings: Settings, here: OnGitHub, api: Api) -> Iterator[tuple[s
 
 def _reported(text: str) -> Conclusion:
     """What the document says, marked as what it is: a stranger's word."""
-    from runevals.document import parse
+    from runevals.reports.results_document import parse
 
     conclusion = parse(text, "its result")
     run = conclusion.report.run

@@ -40,8 +40,8 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     from runevals.commands.base_side import base_side
     from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.commands.reporting import reported
-    from runevals.document import read
-    from runevals.publish import check_outputs, publish
+    from runevals.reports.publish import check_outputs, publish
+    from runevals.reports.results_document import read
     from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]

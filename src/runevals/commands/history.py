@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import click
 
-from runevals.commands.kept import newest, readable
 from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
 from runevals.lib.terminal import shown
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
-from runevals.reporters.console import MARKS
-from runevals.reporters.history import PastRun, name_of, of_like, render
+from runevals.reports.console import MARKS
+from runevals.reports.history import PastRun, name_of, of_like, render
+from runevals.reports.past_results import newest, readable
 from runevals.verdict.wording import money, percent, plural, score
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -44,8 +44,8 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 
     from runevals.commands.base_side import base_side
     from runevals.commands.reporting import reported
-    from runevals.publish import check_outputs, publish
     from runevals.records.errors import InvalidSettings
+    from runevals.reports.publish import check_outputs, publish
     from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]
@@ -66,8 +66,8 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 
 def merged_report(documents: Sequence[Path]) -> RunReport:
     """The shards as one run. Raises as `read` and `merged` do."""
-    from runevals.document import read
     from runevals.merge import merged
+    from runevals.reports.results_document import read
 
     return merged([(str(path), read(path)) for path in _files(documents)])
 

@@ -8,7 +8,7 @@ from runevals.commands.on_github import OnGitHub
 from runevals.github.api import Refused, understood
 from runevals.github.comments import Comments
 from runevals.records import Conclusion
-from runevals.reporters import comment
+from runevals.reports import comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "worse", "better")
 

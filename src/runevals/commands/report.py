@@ -32,10 +32,10 @@ def command(
       runevals report results.json --output report.html --output junit.xml
       runevals report results.json --output scored.json --format eval-document
     """
-    from runevals.document import read_conclusion
     from runevals.lib.storage.files import write_whole
-    from runevals.publish import check_outputs, publish
     from runevals.records.errors import InvalidSettings
+    from runevals.reports.publish import check_outputs, publish
+    from runevals.reports.results_document import read_conclusion
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

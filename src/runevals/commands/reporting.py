@@ -14,9 +14,9 @@ import click
 from runevals.commands.options import KEPT_RESULTS
 from runevals.lib.storage.files import created, remove, require_no_link
 from runevals.lib.terminal import fitted, shown, tell
-from runevals.publish import unwritable
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.reports.publish import unwritable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,7 @@ def _run(
     from runevals.commands.judging import judged
     from runevals.commands.reporting import free_names, kept_results, reported
     from runevals.lib.storage.files import write_whole
-    from runevals.publish import publish
+    from runevals.reports.publish import publish
 
     outputs, reports, documents = _outputs(told)
     require_cache(settings)
@@ -198,7 +198,7 @@ def _run(
 def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
     """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
     from runevals.commands.reporting import require_kept_results
-    from runevals.publish import check_outputs
+    from runevals.reports.publish import check_outputs
 
     asked_for = [Path(name) for name in told["output"]]
     check_outputs(asked_for)

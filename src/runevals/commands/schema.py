@@ -18,7 +18,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "gold": ("runevals.suites.dialects", "gold"),
     "settings": ("runevals.settings", "settings-1"),
     "quarantine": ("runevals.suites", "quarantine-1"),
-    "results": ("runevals", "results-1"),
+    "results": ("runevals.reports", "results-1"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from runevals import document
 from runevals.baseline import narrowed
 from runevals.commands.on_github import OnGitHub
 from runevals.github.api import Api, Refused, understood
@@ -13,6 +12,7 @@ from runevals.lib import git
 from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
+from runevals.reports import results_document as document
 from runevals.settings.resolve import Settings
 from runevals.verdict.wording import plural
 

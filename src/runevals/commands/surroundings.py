@@ -25,7 +25,6 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.sandbox.lock import landlock_version
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.escape import one_line
-from runevals.publish import unwritable
 from runevals.records.errors import (
     MEASURED_GREEN,
     WORLD_REFUSED,
@@ -33,6 +32,7 @@ from runevals.records.errors import (
     RunevalsError,
     SandboxUnavailable,
 )
+from runevals.reports.publish import unwritable
 from runevals.settings.resolve import Settings, Told
 from runevals.suites.plan import RunPlan
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
-from runevals.commands.kept import newest, readable
 from runevals.commands.options import KEPT_RESULTS, settings_options, settled
+from runevals.reports.past_results import newest, readable
 from runevals.verdict.wording import plural
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _told(found: Sequence[Finding]) -> list[str]:
 
 def _past(named: Sequence[Path]) -> list[RunReport]:
     """The reports of the documents named, and of those of folders that are some."""
-    from runevals.document import read
+    from runevals.reports.results_document import read
 
     reports = []
     for path in named or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):

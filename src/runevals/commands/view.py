@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from runevals.commands.kept import age
 from runevals.commands.opening import open_in_browser
 from runevals.commands.options import KEPT_RESULTS
 from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import age
 
 
 @click.command("view")
@@ -43,8 +43,8 @@ def _page(document: Path) -> Path:
         if not document.is_file():
             raise InvalidSettings(f"{document} is no file")
         return document
-    from runevals.document import read_conclusion
-    from runevals.publish import publish
+    from runevals.reports.publish import publish
+    from runevals.reports.results_document import read_conclusion
 
     page = document.with_suffix(".html")
     publish(read_conclusion(document), [page])

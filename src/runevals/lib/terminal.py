@@ -29,7 +29,7 @@ def _on_screen() -> bool:
 
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
-    from runevals.reporters import console
+    from runevals.reports import console
 
     text = shown(console.render(conclusion))
     first, *rest = fitted(text)

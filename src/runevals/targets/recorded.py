@@ -84,7 +84,7 @@ class RecordedTarget:
 
 def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
     if path.suffix == ".json":
-        from runevals import document  # only when a document is played back
+        from runevals.reports import results_document as document  # only when a document is played back
 
         return _from_document(document.parse(read_text(path, shown, document.MAX_BYTES), shown).report)
     answers: dict[Key, Response] = {}

@@ -11,7 +11,7 @@ import pytest
 
 from runevals.lib.text.secrets import redacted, redactor
 from tests.commands.test_run import SUITE
-from tests.reports import report
+from tests.sample_reports import report
 
 CANARY = "canary-1234567890"
 SHAPES = [

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals import document
+from runevals.reports import results_document as document
 from runevals.suites.dialects import LoadOptions, load
 from tests.ending import ended
-from tests.reporters.conclusions import conclusion
-from tests.reports import case, report
+from tests.reports.conclusions import conclusion
+from tests.sample_reports import case, report
 
 KEYS = [f"k{n}" for n in range(10)]
 WORDS = ("apple", "river", "stone", "cloud", "tiger", "piano", "wheat", "ocean", "candle", "forest")

@@ -1,8 +1,8 @@
 import csv
 import io
 
-from runevals.reporters import table
-from tests.reporters.conclusions import everything_broken, regressions
+from runevals.reports import table
+from tests.reports.conclusions import everything_broken, regressions
 
 
 def rows(made):

@@ -27,8 +27,8 @@ def age(file: Path) -> tuple[int, int, str]:
 
 def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
     """Those that are results documents; the others are named on stderr."""
-    from runevals.document import read_conclusion
     from runevals.records.errors import InvalidDocument, InvalidSuite
+    from runevals.reports.results_document import read_conclusion
 
     for file in files:
         try:

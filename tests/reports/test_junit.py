@@ -3,9 +3,9 @@
 import junitparser
 import pytest
 
-from runevals.reporters import junit
-from tests.reporters.conclusions import all_passed, conclusion, everything_broken, regressions
-from tests.reports import case, report
+from runevals.reports import junit
+from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
+from tests.sample_reports import case, report
 
 
 def parsed(made):
@@ -57,7 +57,7 @@ def test_each_turn_of_a_thread_tells_its_own_outcome():
 
     from runevals.records import Layer
     from runevals.verdict.score import over_attempts, over_turns
-    from tests.reports import LETTERS, check
+    from tests.sample_reports import LETTERS, check
 
     made = case("t", "f")
     first = made.attempts[0].turns[0]

@@ -12,8 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runevals.document_text import CASE, fields_of, json_text
-from runevals.laid_out import PLACE, cases_of
 from runevals.lib.parsing.schema import complaints, fits
 from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.storage.spool import Spool
@@ -31,6 +29,8 @@ from runevals.records import (
     VoteAgreement,
 )
 from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.reports.results_json import CASE, fields_of, json_text
+from runevals.reports.results_lines import PLACE, cases_of
 
 if TYPE_CHECKING:
     import cattrs
@@ -90,7 +90,7 @@ def parse(text: str, shown: str) -> Conclusion:
     if version != FORMAT_VERSION:
         told = "it has no format_version" if version is None else f"its format_version is {version}"
         raise InvalidDocument(f"{shown} is no results document that we read: {told}, we read {FORMAT_VERSION}")
-    for complaint in complaints("runevals", "results-1", document):
+    for complaint in complaints("runevals.reports", "results-1", document):
         place = "/" + "/".join(map(str, complaint.place))
         raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
     try:
@@ -110,13 +110,13 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     texts = cases_of(lines, rest)
     while some := list(islice(texts, AT_ONCE)):
         found = json.loads(f"[{','.join(some)}]", parse_constant=_no_constant)
-        if not fits("runevals", "results-1", found, "cases"):
+        if not fits("runevals.reports", "results-1", found, "cases"):
             raise ValueError("a case is not valid")
         cases += [_spooled(case, spool) for case in _converter().structure(found, tuple[CaseReport, ...])]
     if not cases:
         raise ValueError("it is laid out otherwise")
     document = json.loads("".join(rest), parse_constant=_no_constant)
-    if document["cases"] != [PLACE] or not fits("runevals", "results-1", {**document, "cases": []}):
+    if document["cases"] != [PLACE] or not fits("runevals.reports", "results-1", {**document, "cases": []}):
         raise ValueError("it is not valid")
     return _conclusion(document, tuple(cases))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from runevals.pipeline import Baseline, decide
 from runevals.records import Conclusion, RunReport
 from runevals.settings.resolve import Told, resolve
-from tests.reports import case, report
+from tests.sample_reports import case, report
 
 HOSTILE = (
     "![x](http://evil.example/b.png) @octocat </details> | `` ``` <script>alert(1)</script>\n"

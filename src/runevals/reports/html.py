@@ -13,8 +13,8 @@ from string import Template
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Conclusion
-from runevals.reporters.page_cases import bodies, case_pairs, rows
-from runevals.reporters.page_overview import overview
+from runevals.reports.page_cases import bodies, case_pairs, rows
+from runevals.reports.page_overview import overview
 
 NAME = "html"
 FILENAME = "report.html"
@@ -71,4 +71,4 @@ def _joined(scripts: tuple[str, ...]) -> str:
 
 @cache
 def _part(name: str) -> str:
-    return files("runevals.reporters").joinpath("page", name).read_text(encoding="utf-8")
+    return files("runevals.reports").joinpath("page", name).read_text(encoding="utf-8")

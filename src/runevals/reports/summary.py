@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.records import Conclusion
-from runevals.reporters.sections import sections
+from runevals.reports.sections import sections
 
 NAME = "summary"
 FILENAME = "summary.md"

@@ -10,7 +10,7 @@ from typing import Any
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Conclusion, RunReport
-from runevals.reporters.html import filled
+from runevals.reports.html import filled
 from runevals.verdict.wording import money, percent, plural, score, seconds
 
 Json = dict[str, Any]

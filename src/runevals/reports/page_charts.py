@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runevals.records import CaseReport
-from runevals.reporters.page_cases import CasePair, slowest
+from runevals.reports.page_cases import CasePair, slowest
 from runevals.verdict.wording import seconds
 
 Json = dict[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runevals.records import Change, Outcome
-from runevals.reporters.answers import MOST_SHOWN, answer_diff
-from tests.reports import attempt, case
+from runevals.reports.answer_diff import MOST_SHOWN, answer_diff
+from tests.sample_reports import attempt, case
 
 
 def shown(base, head):

@@ -11,7 +11,7 @@ from typing import Protocol, cast, runtime_checkable
 from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable
 from runevals.records import Conclusion
-from runevals.reporters import html, junit, results, summary, table
+from runevals.reports import html, junit, results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "reporter_for", "reporters", "suffix_of", "text_of"]
 

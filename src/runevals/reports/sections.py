@@ -17,8 +17,8 @@ from runevals.records import (
     Links,
     RunReport,
 )
-from runevals.reporters import coverage
-from runevals.reporters.answers import answer_diff
+from runevals.reports import coverage
+from runevals.reports.answer_diff import answer_diff
 from runevals.verdict.wording import (
     because,
     edited_and_failing,

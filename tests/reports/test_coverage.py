@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from runevals import document
-from runevals.reporters import console, junit, summary, table
-from tests.reporters.conclusions import HOSTILE, conclusion
-from tests.reports import case, report
+from runevals.reports import console, junit, summary, table
+from runevals.reports import results_document as document
+from tests.reports.conclusions import HOSTILE, conclusion
+from tests.sample_reports import case, report
 
 SAMPLES = [
     {

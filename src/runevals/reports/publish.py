@@ -9,7 +9,7 @@ from pathlib import Path
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reporters import reporter_for, reporters, suffix_of, text_of
+from runevals.reports import reporter_for, reporters, suffix_of, text_of
 
 
 def publish(conclusion: Conclusion, outputs: Sequence[Path]) -> None:

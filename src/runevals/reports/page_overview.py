@@ -8,9 +8,9 @@ from typing import Any
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
-from runevals.reporters.coverage import tripwire
-from runevals.reporters.page_cases import CasePair
-from runevals.reporters.page_charts import latencies, scores
+from runevals.reports.coverage import tripwire
+from runevals.reports.page_cases import CasePair
+from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
     UNKNOWN,
     compared_cases,

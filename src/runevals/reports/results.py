@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runevals.document import write as render
-from runevals.document import written as stream
+from runevals.reports.results_document import write as render
+from runevals.reports.results_document import written as stream
 
 __all__ = ["FILENAME", "NAME", "render", "stream"]
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from runevals import document
 from runevals.records import Layer, ModelIdentity
-from runevals.reporters import html
-from runevals.reporters.page_cases import bodies, case_pairs
-from tests.reporters.conclusions import all_passed, conclusion, everything_broken, regressions
-from tests.reports import case, report
+from runevals.reports import html
+from runevals.reports import results_document as document
+from runevals.reports.page_cases import bodies, case_pairs
+from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
+from tests.sample_reports import case, report
 
 HERE = Path(__file__).parent / "golden"
 NASTY = (
@@ -157,7 +157,7 @@ def test_a_results_document_has_the_bases_answer_where_a_case_changed(tmp_path):
 
 
 def test_documents_of_the_first_day_can_be_shown():
-    path = Path(__file__).parents[1] / "documents" / "format-1.json"
+    path = Path(__file__).parent / "documents" / "format-1.json"
     page = Page(html.render(document.read_conclusion(path)))
     assert len(page.data("row")) == len(page.data("body"))
 

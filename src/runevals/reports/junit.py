@@ -24,7 +24,7 @@ from runevals.records import (
     Problem,
     TurnReport,
 )
-from runevals.reporters.coverage import tripwire
+from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import percent, plural, runs_passed, score
 
 NAME = "junit"

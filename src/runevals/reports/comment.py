@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runevals.records import Conclusion, Links
-from runevals.reporters.sections import NUMBERS, Section, folded, sections
+from runevals.reports.sections import NUMBERS, Section, folded, sections
 
 FILENAME = "comment.md"
 MOST_CHARACTERS = 60_000

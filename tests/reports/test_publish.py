@@ -3,9 +3,9 @@
 import pytest
 
 from runevals.lib.storage.files import write_whole
-from runevals.publish import check_outputs, publish
 from runevals.records.errors import CannotWrite, InvalidSettings
-from tests.reporters.conclusions import all_passed
+from runevals.reports.publish import check_outputs, publish
+from tests.reports.conclusions import all_passed
 
 
 def test_one_file_that_cannot_be_written_costs_no_other(tmp_path):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runevals.records import Outcome
-from runevals.reporters import console
-from tests.reporters.conclusions import conclusion
-from tests.reports import attempt, case, report
+from runevals.reports import console
+from tests.reports.conclusions import conclusion
+from tests.sample_reports import attempt, case, report
 
 LONG = "Every device that we sell in any of our shops, " * 10
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from runevals import document
 from runevals.records.errors import InvalidDocument
-from runevals.reporters import REPORTERS, html
+from runevals.reports import REPORTERS, html
+from runevals.reports import results_document as document
 from tests.open_files import open_below
-from tests.reporters.conclusions import all_passed, everything_broken, regressions
+from tests.reports.conclusions import all_passed, everything_broken, regressions
 
 OLD = Path(__file__).parent / "documents"
 
@@ -22,7 +22,7 @@ OLD = Path(__file__).parent / "documents"
 def test_a_document_is_valid_by_its_published_schema(make):
     from runevals.lib.parsing.schema import schema
 
-    jsonschema.validate(json.loads(document.write(make())), schema("runevals", "results-1"))
+    jsonschema.validate(json.loads(document.write(make())), schema("runevals.reports", "results-1"))
 
 
 @pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
@@ -39,8 +39,8 @@ def test_the_quick_check_says_what_the_thorough_one_says(make):
     from runevals.lib.parsing.schema import fits, schema
 
     good = json.loads(document.write(make()))
-    assert fits("runevals", "results-1", good)
-    thorough = jsonschema.Draft202012Validator(schema("runevals", "results-1"))
+    assert fits("runevals.reports", "results-1", good)
+    thorough = jsonschema.Draft202012Validator(schema("runevals.reports", "results-1"))
     for place in (("verdict", "outcome"), ("cases",), ("totals", "cases"), ("run", "target"), ("gates",)):
         bad = json.loads(json.dumps(good))
         parent = bad
@@ -48,7 +48,7 @@ def test_the_quick_check_says_what_the_thorough_one_says(make):
             parent = parent[step]
         parent[place[-1]] = "something else"
         assert not thorough.is_valid(bad)
-        assert not fits("runevals", "results-1", bad)
+        assert not fits("runevals.reports", "results-1", bad)
 
 
 @pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)

@@ -9,9 +9,9 @@ import pytest
 
 from runevals.pipeline import concluded
 from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
-from runevals.reporters import comment
+from runevals.reports import comment
 from runevals.settings.resolve import defaults
-from tests.reporters.conclusions import (
+from tests.reports.conclusions import (
     ALL,
     all_passed,
     conclusion,
@@ -19,7 +19,7 @@ from tests.reporters.conclusions import (
     regressions,
     thousand_cases,
 )
-from tests.reports import attempt, case, report
+from tests.sample_reports import attempt, case, report
 
 HERE = Path(__file__).parent / "golden"
 LINKS = Links(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from runevals.lib.text.escape import spreadsheet_cell
 from runevals.records import LABELS, Conclusion
-from runevals.reporters.coverage import tripwire
+from runevals.reports.coverage import tripwire
 
 NAME = "table"
 FILENAME = "results.csv"

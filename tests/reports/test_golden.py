@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from runevals.reporters import REPORTERS, console, html
-from tests.reporters.conclusions import ALL, thousand_cases
+from runevals.reports import REPORTERS, console, html
+from tests.reports.conclusions import ALL, thousand_cases
 
 HERE = Path(__file__).parent / "golden"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.records import CaseReport, Comparison, Conclusion, GateState
-from runevals.reporters import coverage
+from runevals.reports import coverage
 from runevals.verdict.wording import (
     answer_pair,
     because,

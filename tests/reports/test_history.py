@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runevals.records import ModelIdentity
-from runevals.reporters.history import PastRun, render
-from tests.reporters.conclusions import all_passed, conclusion
-from tests.reporters.test_html import NASTY, Page
-from tests.reports import report
+from runevals.reports.history import PastRun, render
+from tests.reports.conclusions import all_passed, conclusion
+from tests.reports.test_html import NASTY, Page
+from tests.sample_reports import report
 
 
 def past(number, cases=None, *, suite="evals.json", link=None, **more):
