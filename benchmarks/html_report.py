@@ -18,7 +18,6 @@ sys.path.insert(0, str(ROOT))
 
 from tests.sample_reports import case, report  # noqa: E402
 
-from runevals.pipeline import Baseline, decide  # noqa: E402
 from runevals.records import (  # noqa: E402
     CaseReport,
     CheckReport,
@@ -30,6 +29,7 @@ from runevals.records import (  # noqa: E402
     TurnReport,
 )
 from runevals.reports import html  # noqa: E402
+from runevals.run.measurement import Baseline, decide  # noqa: E402
 from runevals.settings.resolve import Told, resolve  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 

@@ -26,7 +26,7 @@ WRITERS = {
     "lib/worktree.py": "in a temporary folder of its own",
     "suites/urls/mcp_client.py": "in a temporary folder of its own",
     "github/file_commands.py": "the runner's own files",
-    "cluster/parcel.py": "in memory",
+    "run/cluster/repository_archive.py": "in memory",
 }
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from runevals.commands.resuming import MOST_KEPT
 from runevals.lib.storage.cache import FILENAME
+from runevals.run.resume.unfinished import MOST_KEPT
 from tests.attacks.conftest import SUITE, photograph
 
 TOLD = {"version": "0", "told": {}, "paths": [], "code": {}, "addresses": []}

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from runevals.commands.progress import Tally, lines
-from runevals.evaluate import Evaluation
 from runevals.lib.http.throttle import Throttles
 from runevals.records import CheckReport, Outcome, Problem, Response, Trace, TurnTrace
+from runevals.run.evaluate import Evaluation
 from tests.commands.test_run import AGENT, SUITE
 
 

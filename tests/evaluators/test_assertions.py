@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.check_reports import outcome_of
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Scripted, Subject
 from runevals.records import EvaluatorSpec, Outcome, Problem, Response, ToolCall, Verdict
 from runevals.records.errors import InvalidOptions
+from runevals.run.check_result import outcome_of
 from tests.evaluators.subjects import answering
 
 CALLS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from runevals.pipeline import Baseline, decide
 from runevals.records import Conclusion, RunReport
+from runevals.run.measurement import Baseline, decide
 from runevals.settings.resolve import Told, resolve
 from tests.sample_reports import case, report
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.pipeline import concluded
 from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
 from runevals.reports import comment
+from runevals.run.measurement import concluded
 from runevals.settings.resolve import defaults
 from tests.reports.conclusions import (
     ALL,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.pipeline import Baseline, decide
 from runevals.records import Gate, GateState, Scope
+from runevals.run.measurement import Baseline, decide
 from runevals.settings.resolve import Told, resolve
 from tests.sample_reports import case, report
 

@@ -21,9 +21,9 @@ from runevals.reports import REPORTERS, comment
 if TYPE_CHECKING:
     from runevals.commands.on_github import OnGitHub
     from runevals.commands.posting import Posting
-    from runevals.commands.resuming import UnfinishedRun
     from runevals.commands.stored_base import StoredBase
     from runevals.records import Conclusion
+    from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import Settings, Told
 
 
@@ -39,11 +39,11 @@ def command() -> None:
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """What the job's event asks for, from inputs to exit code."""
-    from runevals.commands.base_side import base_side
     from runevals.commands.comment import comment_on
     from runevals.commands.on_github import action_input, job_here, on_github
-    from runevals.commands.plugged import require_usable_plugins
     from runevals.github.masking import mask_commands
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.settings.dotenv import environment as with_dotenv
     from runevals.settings.resolve import Told, resolve
 
@@ -82,7 +82,6 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
-    from runevals.commands.caching import require_cache
     from runevals.commands.on_github import action_input
     from runevals.commands.posting import posting
     from runevals.commands.stored_base import StoredBase, stored_base
@@ -90,6 +89,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     from runevals.lib.terminal import tell, warn_runner
     from runevals.records.errors import MEASURED_GREEN, CannotWrite
     from runevals.reports.publish import publish
+    from runevals.run.world.build_cache import require_cache
 
     folder = _folder(settings)
     require_cache(settings)
@@ -134,10 +134,10 @@ def _measured(
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
     from runevals.commands.attempts import attempted
-    from runevals.commands.judging import Asked, judged
     from runevals.commands.on_github import action_input
     from runevals.commands.warming import load_sdk_beside
     from runevals.lib.terminal import warn
+    from runevals.run.pipeline import Asked, judged
     from runevals.suites.load import load_suites
 
     load_sdk_beside(settings)
@@ -153,10 +153,10 @@ def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
     from runevals.commands.collected import collected
     from runevals.commands.merge import merged_conclusion
-    from runevals.commands.merging import not_merged
     from runevals.commands.on_github import action_input
-    from runevals.merge import merged
     from runevals.records.errors import WorldRefused
+    from runevals.run.shards.merge import merged
+    from runevals.run.shards.verdict import not_merged
 
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from runevals import __version__
 from runevals.commands.on_github import OnGitHub
-from runevals.commands.resuming import RUNS, TOLD, UnfinishedRun, worth_a_journal
-from runevals.commands.same_code import addresses
 from runevals.github.comments import slug
 from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.terminal import warn_runner
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
+from runevals.run.resume.code_fingerprint import addresses
+from runevals.run.resume.unfinished import RUNS, TOLD, UnfinishedRun, worth_a_journal
 from runevals.settings.resolve import Settings
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from runevals.commands.caching import cache_option, named_cache
+from runevals.run.world.build_cache import cache_option, named_cache
 from runevals.verdict.wording import plural
 
 

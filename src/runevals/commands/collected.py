@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runevals.commands.provenance import provenance
 from runevals.lib import git
 from runevals.records import RunReport
 from runevals.records.errors import WorldRefused
 from runevals.reports.results_document import read
+from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.verdict.wording import plural
 

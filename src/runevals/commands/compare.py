@@ -35,13 +35,13 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     """
     from dataclasses import replace
 
-    from runevals import pipeline
-    from runevals.baseline import read_baseline, require_whole
-    from runevals.commands.base_side import base_side
-    from runevals.commands.hiding import base_without_patterns, without_patterns
     from runevals.commands.reporting import reported
     from runevals.reports.publish import check_outputs, publish
     from runevals.reports.results_document import read
+    from runevals.run import measurement as pipeline
+    from runevals.run.baseline.from_files import read_baseline, require_whole
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
     from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]
@@ -54,7 +54,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:
-        from runevals.commands.rejudging import rejudged
+        from runevals.run.rejudge import rejudged
         from runevals.suites.load import load_suites
 
         loaded = load_suites(settings)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from runevals.commands.building import require_judge
 from runevals.commands.finding import Finding, good, missing, neither, stopped
-from runevals.commands.present import absent
 from runevals.commands.reaching import address_of, asked, unreachable
 from runevals.commands.surroundings import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.records.errors import (
@@ -18,6 +16,8 @@ from runevals.records.errors import (
     NoSuiteFound,
     RunevalsError,
 )
+from runevals.run.preflight import absent
+from runevals.run.world.build import require_judge
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.suites.load import Loaded, load_suites, with_target

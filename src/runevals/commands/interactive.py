@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from runevals.commands import starter
-from runevals.commands.building import NO_TARGET
-from runevals.commands.judging import Asked, judged
 from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, shown
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
+from runevals.run.pipeline import Asked, judged
+from runevals.run.world.build import NO_TARGET
 from runevals.settings.resolve import Settings
 from runevals.suites.append_case import save, stored
 from runevals.suites.dialects import LoadOptions, eval_document

@@ -44,7 +44,7 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
     Example:
       runevals judge calibrate gold.jsonl --evaluator Relevance --judge gpt-5
     """
-    from runevals.commands.calibrating import calibrated, described, plain
+    from runevals.run.judge_trials.calibrate import calibrated, described, plain
 
     found = calibrated(gold, evaluator, settled(told))
     for line in described(found):
@@ -74,7 +74,7 @@ def check(evaluator: str, times: int, **told: Any) -> None:
     Example:
       runevals judge check --judge gpt-5-mini
     """
-    from runevals.commands.attacking import attacked, described
+    from runevals.run.judge_trials.attack import attacked, described
 
     found = attacked(evaluator, times, settled(told))
     for line in described(found):

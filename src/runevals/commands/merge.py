@@ -13,8 +13,8 @@ from runevals.commands.grouped import Grouped
 from runevals.commands.options import environment_option, settings_options, told_by
 
 if TYPE_CHECKING:
-    from runevals.pipeline import Baseline
     from runevals.records import Conclusion, RunReport
+    from runevals.run.measurement import Baseline
     from runevals.settings.resolve import Settings, Told
 
 
@@ -42,10 +42,10 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     """
     from dataclasses import replace
 
-    from runevals.commands.base_side import base_side
     from runevals.commands.reporting import reported
     from runevals.records.errors import InvalidSettings
     from runevals.reports.publish import check_outputs, publish
+    from runevals.run.baseline.protected_side import base_side
     from runevals.settings.resolve import resolve
 
     outputs = [Path(name) for name in output]
@@ -66,8 +66,8 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 
 def merged_report(documents: Sequence[Path]) -> RunReport:
     """The shards as one run. Raises as `read` and `merged` do."""
-    from runevals.merge import merged
     from runevals.reports.results_document import read
+    from runevals.run.shards.merge import merged
 
     return merged([(str(path), read(path)) for path in _files(documents)])
 
@@ -85,9 +85,9 @@ def merged_conclusion(
     """
     from dataclasses import replace
 
-    from runevals.baseline import read_baseline
-    from runevals.commands.hiding import base_without_patterns, without_patterns
-    from runevals.commands.merging import FILTERS, judged_together
+    from runevals.run.baseline.from_files import read_baseline
+    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+    from runevals.run.shards.verdict import FILTERS, judged_together
 
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
     settings = replace(settings, **filters)

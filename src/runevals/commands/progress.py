@@ -24,9 +24,9 @@ from runevals.verdict.wording import money, plural
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from runevals.evaluate import Evaluation
     from runevals.lib.http.throttle import Throttles
-    from runevals.pipeline import Measurement, Watch
+    from runevals.run.evaluate import Evaluation
+    from runevals.run.measurement import Measurement, Watch
     from runevals.suites.plan import Trial
 
 Detail = Literal["none", "counts", "trials"]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.commands.building import real_world
 from runevals.evaluators.kinds import Question
 from runevals.lib.text.escape import one_line
 from runevals.records import Conversation
 from runevals.records.errors import RunevalsError, WorldRefused
+from runevals.run.world import World
+from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.settings.web_target import OPENAI_URL
 from runevals.verdict.wording import money, seconds
-from runevals.world import World
 
 PATIENCE_S = 5.0
 _QUESTION = "Reply with the word: ready"

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from runevals.commands.exporting import exportable, exported, format_option, require_unchanged, separated
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import settings_options, settled
 from runevals.lib.terminal import tell
+from runevals.run.export_suite import exportable, exported, format_option, require_unchanged, separated
 
 
 @click.command("report")

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.commands import finish
-from runevals.commands.exporting import exportable, exported, format_option, separated
 from runevals.commands.grouped import Grouped
 from runevals.commands.opening import open_in_browser, open_option, page_of
 from runevals.commands.options import environment_option, settings_options, told_by
 from runevals.commands.warming import load_sdk_beside
 from runevals.lib.terminal import at_terminal, shown, warn
 from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.run.export_suite import exportable, exported, format_option, separated
 from runevals.settings.resolve import Settings, resolve
 
 if TYPE_CHECKING:
-    from runevals.commands.judging import Asked
     from runevals.commands.progress import Detail
-    from runevals.commands.resuming import Unfinished, UnfinishedRun
+    from runevals.run.pipeline import Asked
+    from runevals.run.resume.unfinished import Unfinished, UnfinishedRun
     from runevals.suites.load import Loaded
 
 
@@ -102,12 +102,12 @@ def command(**told: Any) -> None:
 
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
-    from runevals.commands.base_side import base_side
-    from runevals.commands.clustering import on_cluster
-    from runevals.commands.judging import Asked
-    from runevals.commands.plugged import require_usable_plugins
-    from runevals.commands.present import require_present
-    from runevals.commands.resuming import unfinished
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.run.cluster.setup import on_cluster
+    from runevals.run.pipeline import Asked
+    from runevals.run.preflight import require_present
+    from runevals.run.preflight_plugins import require_usable_plugins
+    from runevals.run.resume.unfinished import unfinished
 
     require_usable_plugins()
     before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
@@ -157,11 +157,11 @@ def _detail(told: Mapping[str, Any]) -> Detail:
 def _run(
     settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
 ) -> int:
-    from runevals.commands.caching import require_cache
-    from runevals.commands.judging import judged
     from runevals.commands.reporting import free_names, kept_results, reported
     from runevals.lib.storage.files import write_whole
     from runevals.reports.publish import publish
+    from runevals.run.pipeline import judged
+    from runevals.run.world.build_cache import require_cache
 
     outputs, reports, documents = _outputs(told)
     require_cache(settings)
@@ -212,7 +212,7 @@ def _journalled(
     settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
 ) -> UnfinishedRun | None:
     """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
-    from runevals.commands.resuming import begun, require_same, worth_a_journal
+    from runevals.run.resume.unfinished import begun, require_same, worth_a_journal
 
     if before is not None:
         require_same(before, settings)

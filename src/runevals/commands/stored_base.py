@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from runevals.baseline import narrowed
 from runevals.commands.on_github import OnGitHub
 from runevals.github.api import Api, Refused, understood
 from runevals.github.stored import MOST_COMMITS, NotStored, StoredRun, Wanted, merge_base, results_text, runs
 from runevals.lib import git
-from runevals.pipeline import Baseline
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
+from runevals.run.baseline.from_files import narrowed
+from runevals.run.measurement import Baseline
 from runevals.settings.resolve import Settings
 from runevals.verdict.wording import plural
 

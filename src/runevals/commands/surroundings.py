@@ -11,11 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from runevals import __version__
-from runevals.commands.building import may_be_reduced
-from runevals.commands.caching import require_cache
 from runevals.commands.finding import Finding, good, missing, neither, stopped
 from runevals.commands.options import KEPT_RESULTS
-from runevals.commands.resuming import RUNS, TOLD
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
@@ -33,6 +30,9 @@ from runevals.records.errors import (
     SandboxUnavailable,
 )
 from runevals.reports.publish import unwritable
+from runevals.run.resume.unfinished import RUNS, TOLD
+from runevals.run.world.build import may_be_reduced
+from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, Told
 from runevals.suites.plan import RunPlan
 
@@ -48,8 +48,8 @@ def versions_of() -> Finding:
 
 def base_of(settings: Settings, told: Told) -> Finding:
     """What a run would be compared with."""
-    from runevals.baseline import read_baseline
-    from runevals.commands.base_side import base_side
+    from runevals.run.baseline.from_files import read_baseline
+    from runevals.run.baseline.protected_side import base_side
 
     try:
         side = base_side(told)

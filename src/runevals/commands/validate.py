@@ -62,9 +62,9 @@ def command(
       runevals validate --health --results main.json
       runevals validate --format sarif > runevals.sarif
     """
-    from runevals.commands.plugged import require_usable_plugins
     from runevals.lib.terminal import shown
     from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+    from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.suites.problem_formats import Validated, as_problem
 
     require_usable_plugins()

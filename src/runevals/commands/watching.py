@@ -11,12 +11,12 @@ from typing import NoReturn
 
 import click
 
-from runevals.commands.judging import Asked, judged
 from runevals.commands.progress import Detail
-from runevals.dependencies import files_of
 from runevals.lib.terminal import shown, tell, warn
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
+from runevals.run.baseline.dependencies import files_of
+from runevals.run.pipeline import Asked, judged
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import wanted

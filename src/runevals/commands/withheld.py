@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from runevals.commands.provenance import provenance
 from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
+from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.settings.target import needs_key
 from runevals.verdict.score import nothing_run

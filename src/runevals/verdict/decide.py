@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runevals import pipeline
 from runevals.records import Conclusion, RunReport
+from runevals.run import measurement as pipeline
 from runevals.settings.resolve import Settings, defaults
 
 

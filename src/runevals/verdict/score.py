@@ -12,7 +12,6 @@ from math import fsum
 from typing import TypedDict
 
 from runevals import __version__
-from runevals.evaluate import Evaluation
 from runevals.lib.nullable import mean
 from runevals.records import (
     LABELS,
@@ -34,6 +33,7 @@ from runevals.records import (
     TurnReport,
     TurnTrace,
 )
+from runevals.run.evaluate import Evaluation
 from runevals.suites.plan import RunPlan
 from runevals.verdict.totals import by_evaluator, coverage, totals
 from runevals.verdict.vote_agreement import vote_agreement

@@ -14,18 +14,18 @@ import pytest
 
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.spool import IN_MEMORY, Spool
-from runevals.pipeline import Measurement
 from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
 from runevals.reports.results_json import CASE, json_text
+from runevals.run.measurement import Measurement
+from runevals.run.world import World
 from runevals.settings.resolve import Told, resolve
-from runevals.world import World
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
 from tests.reports.conclusions import ALL
+from tests.run.test_evaluate import EXACT, ITEMS, Answers, plan_of
 from tests.sample_reports import report
-from tests.test_run_stages import EXACT, ITEMS, Answers, plan_of
 
 CANARY = "canary-1234567890"
 ROOT = Path(__file__).parents[3]

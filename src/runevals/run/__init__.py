@@ -1,0 +1,1 @@
+"""One run: converse, evaluate, and the order of all stages."""

@@ -1,0 +1,59 @@
+"""`--changed-only`: the base's result stands where nothing that the run depends on has changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.lib import git
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
+from runevals.run import measurement as pipeline
+from runevals.run.baseline.dependencies import changes_since
+from runevals.run.measurement import Baseline
+from runevals.settings.resolve import Settings
+from runevals.suites.load import Loaded
+from runevals.verdict.gates import CATEGORY_GATES
+from runevals.verdict.score import nothing_run
+
+
+def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:
+    """The stored result of the base as this run's, or why the run must be made.
+
+    Only a complete result that is green by the gates of today stands for a run.
+    """
+    known = baseline.report
+    commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
+    if commit is None or not known.complete:
+        return "the base's result does not say of which commit here it is"
+    why = changes_since(settings, loaded, commit, known)
+    if why is not None:
+        return why
+    notice = f"nothing was run: the result of {commit[:7]} stands"
+    report = replace(known, run=replace(known.run, notices=(*loaded.notices, notice)))
+    found = pipeline.concluded(report, None, settings)
+    if found.verdict.exit_code != 0:
+        return f"the result of {commit[:7]} is not green itself"
+    total = known.totals
+    headline = (
+        f"Nothing that this run measures has changed since {commit[:7]} – its result stands: "
+        f"{total.passed} of {total.cases - total.skipped} cases pass"
+    )
+    return replace(found, verdict=replace(found.verdict, headline=headline))
+
+
+def _has_gated_cases(loaded: Loaded) -> bool:
+    gated = {category for category, _ in CATEGORY_GATES}
+    return any(case.category in gated for suite in loaded.suites for case in suite.cases)
+
+
+def unmade(settings: Settings, loaded: Loaded, commit: str, provenance: Provenance) -> Conclusion | str:
+    """Green without any result where head and base would measure the same, or why the run must be made."""
+    why = changes_since(settings, loaded, commit, None)
+    if why is not None:
+        return why
+    if settings.gates or settings.min_pass_rate is not None or _has_gated_cases(loaded):
+        return "there are gates on the numbers themselves"
+    assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
+    report = nothing_run(ModelIdentity(type=settings.target.type, model=settings.target.model), provenance)
+    headline = f"Nothing that this run measures has changed since {commit[:7]} – nothing was run"
+    verdict = FinalVerdict(outcome="passed", headline=headline, exit_code=0)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)

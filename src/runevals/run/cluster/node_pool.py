@@ -1,0 +1,188 @@
+"""The nodes of a cluster that answer: who is there, who has least to do, and who was lost."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runevals import __version__
+from runevals.records import Conversation, ModelIdentity
+from runevals.records.errors import TargetRefused
+from runevals.run.cluster.node import Answered, Node, Ready, Shipment
+
+CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
+START_S = 3.0  # after the first, for the others that are free
+PATIENCE_S = 60.0  # until the first has a CPU for us
+LOOK_EVERY_S = 0.1
+MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
+GOODBYE_S = 0.5
+
+
+class Lost(Exception):
+    """An answer whose nodes were lost, one after the other."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Member:
+    id: str
+    shown: str
+    actor: Any
+    under_way: int = 0
+    identity: ModelIdentity = field(default_factory=lambda: ModelIdentity(type=""))
+
+
+class Nodes:
+    """One process of ours on every node that has a CPU for it; calls go to the one with least to do."""
+
+    def __init__(
+        self, shipment: Shipment, parcel: bytes | None, *, at_once: int, say: Callable[[str], None]
+    ) -> None:
+        """`parcel` has the files that the target needs. Raises TargetRefused where no node can answer."""
+        import ray
+
+        self._ray: Any = ray
+        self._at_once = at_once
+        self._say = say
+        self._lock = threading.Lock()
+        self._members: dict[str, _Member] = {}
+        self._joining: dict[Any, _Member] = {}
+        self._gone: list[ModelIdentity] = []
+        self._complaint = "none has a CPU that is free"
+        self._closed = False
+        self._shipped = pickle.dumps(shipment)
+        self._parcel = None if parcel is None else ray.put(parcel)
+        try:
+            self._gather()
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, conversation: Conversation, conversation_id: object, home: str) -> tuple[Answered, str]:
+        """(the answer, the node that gave it); `home` is the one that gave the conversation's turn before.
+
+        What a lost node had under way is asked again of another. Raises TargetRefused without any, Lost.
+        """
+        for _ in range(MOST_TRIES):
+            member = self._least_busy(home)
+            try:
+                asked = member.actor.answer.remote(conversation, conversation_id)
+                answered: Answered = self._ray.get(asked)
+            except self._ray.exceptions.RayTaskError:
+                raise  # a fault of ours, which another node would have as well
+            except self._ray.exceptions.RayError:
+                self._lost(member)
+            else:
+                member.identity = answered.identity
+                return answered, member.id
+            finally:
+                with self._lock:
+                    member.under_way -= 1
+            if self._closed:
+                break
+        raise Lost
+
+    def identities(self) -> Sequence[ModelIdentity]:
+        """Who answered, as each node knows it."""
+        with self._lock:
+            return (*self._gone, *(member.identity for member in self._members.values()))
+
+    def stop(self) -> None:
+        """Has the nodes send nothing more."""
+        if not self._closed:
+            self._tell("stop")
+
+    def close(self) -> None:
+        """Ends our processes on the nodes, and what they started."""
+        self._closed = True
+        told = self._tell("close")
+        if told:
+            self._ray.wait(told, num_returns=len(told), timeout=GOODBYE_S)
+        for member in (*self._members.values(), *self._joining.values()):
+            self._ray.kill(member.actor)
+
+    def _gather(self) -> None:
+        """Everybody who comes at once; at least one."""
+        for node in self._ray.nodes():
+            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
+                self._invite(node["NodeID"], node["NodeManagerHostname"])
+        with self._lock:
+            self._welcome(PATIENCE_S, at_least=1)
+            self._welcome(START_S)
+        self._least_busy("").under_way -= 1
+
+    def _tell(self, method: str) -> list[Any]:
+        with self._lock:
+            return [getattr(member.actor, method).remote() for member in self._members.values()]
+
+    def _invite(self, node_id: str, shown: str) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        made = self._ray.remote(Node).options(
+            num_cpus=CPUS,
+            max_concurrency=self._at_once + 1,  # one for what ends it
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
+        )
+        member = _Member(id=node_id, shown=shown, actor=made.remote())
+        ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
+        self._joining[ready] = member
+
+    def _welcome(self, timeout_s: float, *, at_least: int | None = None) -> None:
+        """Takes up those that have become ready; waits for `at_least` so many, else for all.
+
+        Raises TargetRefused where one lacks what it needs.
+        """
+        done: list[Any] = []
+        if self._joining:
+            most = len(self._joining)
+            self._ray.wait([*self._joining], num_returns=at_least or most, timeout=timeout_s)
+            done, _ = self._ray.wait([*self._joining], num_returns=most, timeout=0)
+        for ref in done:
+            member = self._joining.pop(ref)
+            try:
+                ready: Ready = self._ray.get(ref)
+            except self._ray.exceptions.RayError as error:
+                reason = str(error).strip().splitlines()[-1]
+                self._complaint = (
+                    f"runevals cannot be loaded on the node {member.shown} ({reason}); in the Python that calls "
+                    f"`ray start` on every node: pip install 'runevals[ray]=={__version__}'"
+                )
+                continue
+            if ready.identity is None:
+                raise TargetRefused(f"on the node {member.shown} of the Ray cluster: {ready.problem}")
+            member.identity = ready.identity
+            self._members[member.id] = member
+
+    def _least_busy(self, home: str) -> _Member:
+        """A node to ask, counted as asked: `home` where it is still there."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise Lost
+                self._welcome(0)
+                if self._members:
+                    member = self._members.get(home) or min(
+                        self._members.values(), key=lambda member: member.under_way
+                    )
+                    member.under_way += 1
+                    return member
+                if not self._joining or time.monotonic() > deadline:
+                    raise TargetRefused(f"no node of the Ray cluster can ask the target: {self._complaint}")
+            time.sleep(LOOK_EVERY_S)
+
+    def _lost(self, member: _Member) -> None:
+        """Its calls go elsewhere; where only our process died, it is started again."""
+        with self._lock:
+            if self._closed or self._members.get(member.id) is not member:
+                return
+            del self._members[member.id]
+            self._gone.append(member.identity)
+            self._complaint = f"the last one, {member.shown}, was lost"
+            self._ray.kill(member.actor)
+            if any(node["NodeID"] == member.id and node["Alive"] for node in self._ray.nodes()):
+                self._invite(member.id, member.shown)
+        self._say(f"Ray: the node {member.shown} was lost; what it had under way is asked of another")

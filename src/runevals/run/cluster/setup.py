@@ -1,0 +1,66 @@
+"""Which runs ask their target from a Ray cluster, and what its nodes are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from runevals.lib.text.secrets import redacted, redactor, secret_values
+from runevals.records.errors import InvalidSettings
+from runevals.run.cluster.connect import connected
+from runevals.run.world.budget import Stop
+from runevals.run.world.build_target import Recipe
+from runevals.settings.resolve import Settings
+from runevals.settings.target import TargetSettings
+from runevals.targets import Target
+
+_STAY_HERE = ("recorded", "skill")  # answers from files, and code that only the sandbox may run
+_NEED_FILES = ("command", "python", "plugin")
+
+
+def on_cluster(settings: Settings) -> bool:
+    """Whether the nodes of a cluster ask the target."""
+    told = settings.target
+    return (
+        settings.executor == "ray"
+        and not settings.evaluate_only
+        and told is not None
+        and told.type not in _STAY_HERE
+    )
+
+
+def recipe_of(told: TargetSettings, settings: Settings) -> Recipe:
+    """What the settings say of the target."""
+    return Recipe(told=told, prices=settings.prices, not_from=settings.not_from)
+
+
+@contextmanager
+def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
+    """The target, made on every node of the cluster.
+
+    Raises InvalidSettings, WorldRefused where there is no cluster, TargetRefused where a node lacks what it needs.
+    """
+    from runevals.run.cluster.node import Shipment
+    from runevals.run.cluster.node_pool import Nodes
+    from runevals.run.cluster.repository_archive import packed
+    from runevals.run.cluster.target import ClusterTarget
+
+    told = settings.target
+    assert told is not None  # noqa: S101 - on_cluster
+    if settings.cache_target:
+        raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
+    if redacted(told, redactor(settings.environment, settings.key_names)) is not told:
+        raise InvalidSettings("`target:` holds the value of a secret, and would be sent to the Ray cluster")
+    shipment = Shipment(
+        recipe=recipe_of(told, settings),
+        keys=tuple(name for name in told.key_names if settings.environment.get(name)),
+        repository=(settings.repository, settings.repository.resolve()),
+    )
+    secrets = secret_values(settings.environment, settings.key_names)
+    parcel = packed(settings.repository, secrets) if told.type in _NEED_FILES else None
+    with connected(settings.ray_address, settings.environment):
+        nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=lambda text: click.echo(text, err=True))
+        stop.when_asked(nodes.stop)
+        yield ClusterTarget(nodes)

@@ -1,0 +1,59 @@
+"""A target that is asked from the nodes of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import TargetRefused
+from runevals.run.cluster.node_pool import MOST_TRIES, Lost, Nodes
+from runevals.targets.conversation_ids import Threads
+from runevals.targets.program_report import failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Before:
+    """What a conversation goes on with: the node that had its last turn, and the id the endpoint gave."""
+
+    node: str
+    conversation_id: object
+
+
+class ClusterTarget:
+    """Hands each conversation to a node. Its turns stay on one node as long as that is there."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._threads = Threads()
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The answer that a node was given. Raises TargetRefused."""
+        before = self._threads.id_of(conversation)
+        node, conversation_id = (
+            (before.node, before.conversation_id) if isinstance(before, _Before) else ("", None)
+        )
+        try:
+            answered, node = self._nodes.ask(conversation, conversation_id, node)
+        except Lost:
+            return failed("target_failed", f"the nodes that were asked for it were lost, {MOST_TRIES} in a row")
+        if answered.refused is not None:
+            raise TargetRefused(answered.refused)
+        self._threads.keep(conversation, _Before(node=node, conversation_id=answered.conversation_id))
+        return answered.response
+
+    def identity(self) -> ModelIdentity:
+        """Who answered, over all nodes."""
+        return _together(self._nodes.identities())
+
+    def close(self) -> None:
+        """Ends our processes on the nodes."""
+        self._nodes.close()
+
+
+def _together(identities: Sequence[ModelIdentity]) -> ModelIdentity:
+    """One target, of which each node knows what it saw itself."""
+    models = sorted({model for one in identities for model in (one.model or "").split(" + ") if model})
+    knows_most = max(identities, key=lambda one: len(one.detail))
+    reported = sorted({model for one in identities for model in one.reported})
+    return replace(knows_most, model=" + ".join(models) or None, reported=tuple(reported))

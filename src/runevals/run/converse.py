@@ -1,0 +1,87 @@
+"""Trials + target → traces, concurrently."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+
+from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
+from runevals.run.world.budget import Pending, Stop
+from runevals.suites.plan import Trial
+from runevals.targets import Target
+
+SPARE = 4  # for so many calls under way, one more trial
+
+
+def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop) -> Generator[Trace]:
+    """Yields each trial's trace as it is finished; some more than `workers` are under way.
+
+    How many calls are, the target sees to: those beyond prepare theirs, or write down what they were answered.
+
+    After a stop nothing more is asked, and trials without an answer have the stop's problem in its place. Raises
+    what the target raises when it refuses altogether; calls not yet begun are dropped then.
+    """
+    workers += workers // SPARE
+    left = iter(trials)
+    pending: Pending[Future[Trace], Trial] = Pending(stop)
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="target")
+    try:
+        while True:
+            for trial in islice(left, 0 if stop.problem else 2 * workers - len(pending)):
+                pending[pool.submit(_converse_one, trial, target)] = trial
+            if not pending or stop.is_over:
+                break
+            for future in stop.first_of(pending):
+                del pending[future]
+                yield future.result()
+        if stop.problem is not None:
+            for trial in (*pending.values(), *left):
+                yield _unasked(trial, stop.problem)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
+
+
+def _converse_one(trial: Trial, target: Target) -> Trace:
+    history = trial.case.opening
+    turns: list[TurnTrace] = []
+    broken: int | None = None
+    if trial.case.problem is not None:
+        return _unasked(trial, trial.case.problem)
+    for number, turn in enumerate(trial.case.turns, start=1):
+        if broken is not None:
+            message = f"turn {broken} of this conversation has no answer"
+            skipped = Response(problem=Problem(code="turn_skipped", message=message))
+            turns.append(TurnTrace(response=skipped, history=history))
+            continue
+        response = target.answer(
+            Conversation(
+                suite=trial.case.suite,
+                case=trial.case.key,
+                attempt=trial.attempt,
+                turn=number,
+                prompt=turn.prompt,
+                history=history,
+                model=trial.case.model,
+                parameters=trial.case.parameters,
+                metadata=trial.case.metadata,
+                cwd=trial.case.cwd,
+                timeout_s=trial.case.timeout_s,
+                thread=f"{trial.case.suite}#{trial.case.key}#{trial.attempt}",
+            )
+        )
+        turns.append(TurnTrace(response=response, history=history))
+        if response.problem is not None:
+            broken = number
+        history = (
+            *history,
+            Message(role="user", content=turn.prompt),
+            Message(role="assistant", content=response.text),
+        )
+    return Trace(position=trial.position, turns=tuple(turns))
+
+
+def _unasked(trial: Trial, problem: Problem) -> Trace:
+    """A trial none of whose prompts was sent."""
+    unasked = TurnTrace(response=Response(problem=problem))
+    return Trace(position=trial.position, turns=(unasked,) * len(trial.case.turns))

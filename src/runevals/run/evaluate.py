@@ -1,0 +1,268 @@
+"""Traces → results: what evaluators find, with label, threshold and outcome."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import assert_never, cast
+
+from runevals.evaluators.kinds import (
+    AnyEvaluator,
+    Check,
+    Composite,
+    Evaluator,
+    Judged,
+    Judgement,
+    Member,
+    Part,
+    Runs,
+    Scripted,
+    Subject,
+)
+from runevals.records import (
+    CUT_SHORT,
+    NO_JSON,
+    CheckReport,
+    Outcome,
+    Problem,
+    Response,
+    Trace,
+    TurnTrace,
+    Verdict,
+)
+from runevals.records.errors import RunevalsError
+from runevals.run.check_result import Found, errored, measured, outcome_of, share_of
+from runevals.run.world import World
+from runevals.run.world.budget import Pending
+from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
+
+MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """A trial's trace and the results of each of its turns."""
+
+    trace: Trace
+    turns: tuple[tuple[CheckReport, ...], ...]
+
+    @property
+    def position(self) -> int:
+        return self.trace.position
+
+    @property
+    def results(self) -> list[CheckReport]:
+        """Those of all turns."""
+        return [result for turn in self.turns for result in turn]
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the run ended before all of it was answered and looked at."""
+        answers = [turn.response.problem for turn in self.trace.turns]
+        checks = [result.error for result in self.results]
+        return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
+
+
+def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
+    """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done.
+
+    Of traces that a stop leaves no time for, every check has the stop's problem.
+    """
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
+    pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
+    try:
+        for trace in traces:
+            if world.stop.problem is None and _is_quick(plan, trace, world.sandbox):
+                yield _evaluate_one(plan, trace, world)
+            else:
+                pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
+            for future in world.stop.first_of(pending) if len(pending) >= 4 * workers else pending.done():
+                del pending[future]
+                yield future.result()
+        while pending and not world.stop.is_over:
+            for future in world.stop.first_of(pending):
+                del pending[future]
+                yield future.result()
+        for trace in pending.values():
+            assert world.stop.problem is not None  # noqa: S101 - it is why they are still pending
+            yield _unevaluated(plan, trace, world.stop.problem)
+    finally:
+        traces.close()  # nothing more is asked of the target, and no call of ours outlives the run
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
+
+
+def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
+    trial = plan.trials[trace.position]
+    planned = plan.checks[trace.position // plan.repeat]
+    return Evaluation(
+        trace=trace,
+        turns=tuple(
+            _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
+        ),
+    )
+
+
+def _is_quick(plan: RunPlan, trace: Trace, sandbox: Runs) -> bool:
+    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+    trial = plan.trials[trace.position]
+    planned = plan.checks[trace.position // plan.repeat]
+    return all(
+        _answers_at_once(check.evaluator, trial, index, turn, sandbox)
+        for index, turn in enumerate(trace.turns)
+        for check in planned[index].checks
+    )
+
+
+def _answers_at_once(evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: Runs) -> bool:
+    """How long a plugin's evaluator takes, only the plugin knows."""
+    if not type(evaluator).__module__.startswith("runevals."):
+        return False
+    if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
+        asked = evaluator.call(_subject(trial, index, turn))
+        return isinstance(asked, Verdict) or sandbox.is_quick(asked)
+    return isinstance(evaluator, Check)
+
+
+def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
+    """An answer that nobody had time to look at."""
+    planned = plan.checks[trace.position // plan.repeat]
+
+    def without_time(check: BuiltCheck, answer: Response) -> CheckReport:
+        return errored(check, answer.problem) if answer.problem else errored(check, problem, Found(problem))
+
+    turns = [
+        tuple(without_time(check, turn.response) for check in planned[number].checks)
+        for number, turn in enumerate(trace.turns)
+    ]
+    return Evaluation(trace=trace, turns=tuple(turns))
+
+
+def _evaluate_turn(
+    trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
+) -> tuple[CheckReport, ...]:
+    if turn.response.problem is not None:
+        return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
+    subject = _subject(trial, index, turn)
+    place = _Place(trial.case.key, index + 1, trial.attempt)
+    return tuple([_check(check, subject, place, world) for check in planned.checks])
+
+
+def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
+    asked = trial.case.turns[index]
+    return Subject(
+        prompt=asked.prompt if asked.asked is None else asked.asked,
+        response=turn.response,
+        expected=asked.expected,
+        context=asked.context,
+        history=turn.history,
+        metadata=trial.case.metadata,
+    )
+
+
+def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:
+    found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
+    return errored(check, problem) if found is None else measured(check, found, ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which answer it is, by which judgements are found again."""
+
+    case: str
+    turn: int
+    attempt: int
+
+
+def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckReport:
+    found = _find_safely(check.evaluator, subject, place, world)
+    if isinstance(found.result, Problem):
+        return errored(check, found.result, found)
+    return measured(check, found.result, found.judgements)
+
+
+def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
+    try:
+        return _find(evaluator, subject, place, world)
+    except RunevalsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
+        return Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
+
+
+def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
+    kind = cast("AnyEvaluator", evaluator)
+    match kind:
+        case Check():
+            return Found(kind.check(subject))
+        case Judged():
+            return _judge(kind, subject, place, world)
+        case Scripted():
+            return _run_script(kind, subject, world.sandbox)
+        case Composite():
+            return _combine(kind, subject, place, world)
+        case _:
+            assert_never(kind)
+
+
+def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> Found:
+    if world.judge is None:
+        return Found(Verdict.skipped("no judge (--no-judge)"))
+    if _says_nothing(subject.response.text):
+        return Found(Verdict(evaluator.scale.minimum, "the response is empty"))
+    question = evaluator.question(subject)
+    if isinstance(question, Verdict | Problem):
+        return Found(question)
+    judgement = world.judge.ask(question, case=place.case, turn=place.turn, attempt=place.attempt)
+    if judgement.problem is not None:
+        return Found(judgement.problem, (judgement,))
+    return Found(evaluator.verdict(judgement), (judgement,))
+
+
+def _says_nothing(text: str) -> bool:
+    """White space and punctuation alone: some models praise even that."""
+    return all(unicodedata.category(character)[0] in "ZPC" for character in text)
+
+
+def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> Found:
+    asked = evaluator.call(subject)
+    if isinstance(asked, Verdict):
+        return Found(asked)
+    answer = sandbox.run(asked)
+    if answer.error is not None:
+        return Found(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
+    return Found(evaluator.verdict(answer))
+
+
+def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> Found:
+    parts: list[Part] = []
+    judgements: tuple[Judgement, ...] = ()
+    for member, found in _members(evaluator, subject, place, world):
+        judgements += found.judgements
+        if isinstance(found.result, Problem):
+            told = f"{found.result.code}: {found.result.message}"
+            parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=told))
+        else:
+            outcome = outcome_of(found.result, member.evaluator, member.threshold, negated=member.negated)
+            score = None if member.negated else share_of(found.result, member.evaluator)
+            parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
+        if evaluator.enough(parts):
+            break
+    return Found(evaluator.combine(parts), judgements)
+
+
+def _members(
+    evaluator: Composite, subject: Subject, place: _Place, world: World
+) -> Iterator[tuple[Member, Found]]:
+    """What each member found, in their order; those that wait for a judge or a worker wait together."""
+
+    def find(member: Member) -> Found:
+        return _find_safely(member.evaluator, subject, place, world)
+
+    waiting = sum(not isinstance(member.evaluator, Check) for member in evaluator.members)
+    if evaluator.in_order or waiting < 2:
+        yield from ((member, find(member)) for member in evaluator.members)
+        return
+    with ThreadPoolExecutor(min(waiting, MOST_AT_ONCE), thread_name_prefix="member") as pool:
+        yield from zip(evaluator.members, pool.map(find, evaluator.members), strict=True)

@@ -1,0 +1,90 @@
+"""`--format eval-document`: a suite written back with the answers and scores of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.records import RunReport, Suite, SuiteInfo
+from runevals.records.errors import InvalidSettings
+from runevals.settings.resolve import Settings
+from runevals.suites.dialects import eval_document, skill_cases
+
+format_option: Callable[[Any], Any] = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["results", eval_document.NAME]),
+    default="results",
+    help="What a .json output is: our results document (the default), or the suite as an eval document with "
+    "responses, scores and status.",
+)
+
+
+def separated(outputs: Sequence[Path], form: str) -> tuple[list[Path], list[Path]]:
+    """(outputs of reporters, those that are eval documents). Raises InvalidSettings where there is none."""
+    if form == "results":
+        return list(outputs), []
+    documents = [path for path in outputs if path.suffix.lower() == ".json"]
+    if not documents:
+        raise InvalidSettings(f"--format {form} writes a JSON file; name it with --output FILE.json")
+    return [path for path in outputs if path not in documents], documents
+
+
+def exportable(suites: Sequence[Suite | SuiteInfo], wanted: str | None = None) -> Suite | SuiteInfo:
+    """The one suite that an eval document is written of. Raises InvalidSettings where there is no one such."""
+    found = [suite for suite in suites if wanted in (None, suite.path)]
+    paths = ", ".join(suite.path for suite in suites)
+    if not found:
+        raise InvalidSettings(f"--suite {wanted}: the run had no such suite (it had {paths})")
+    if len(found) > 1:
+        raise InvalidSettings(
+            f"an eval document holds one suite, and the run has {len(found)} ({paths}); write its results, then "
+            "each suite's document by `runevals report RESULTS --suite PATH --format eval-document --output FILE`"
+        )
+    if found[0].dialect == skill_cases.NAME:
+        raise InvalidSettings(
+            f"{found[0].path} holds cases for skills: calls and their values, for which an eval document has no "
+            "fields; write --format results"
+        )
+    return found[0]
+
+
+def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> str:
+    """The text of the document: the suite's own file with its output fields filled in, where it is one."""
+    from runevals.run.redaction.redactors import without_either
+    from runevals.suites import dialects
+    from runevals.suites.dialects import eval_document_results as scored
+
+    path = settings.repository / suite.path
+    is_document = suite.dialect == eval_document.NAME
+    if is_document and path.is_file():
+        source = eval_document.upgraded(dialects.read(path, suite.path).value)
+        plain = without_either(source, settings)
+        document = scored.filled(plain, report, suite.path)
+    else:
+        document = scored.made(report, suite.path, checked_by_default=is_document)
+    return eval_document.as_text(document)
+
+
+def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> None:
+    """Raises InvalidSettings where the suite's file has become another since the run."""
+    from runevals.suites import dialects
+
+    path = settings.repository / suite.path
+    if suite.dialect != eval_document.NAME:
+        return
+    if not path.is_file():
+        raise InvalidSettings(f"{suite.path}, which the run was of, is not here; go to the commit of the run")
+    now = dialects.load(
+        path, suite.path, dialects.LoadOptions(definitions=settings.definitions, root=settings.repository)
+    )
+    fingerprints = {case.key: case.fingerprint for case in now.cases}
+    for case in report.cases:
+        if case.suite == suite.path and fingerprints.get(case.key) != case.fingerprint:
+            raise InvalidSettings(
+                f"{suite.path}: {case.key} is no longer what the run was of; go to the commit of the run "
+                f"({report.run.commit or 'unknown'}), or run it again"
+            )

@@ -1,0 +1,1 @@
+"""Trials of the judge: calibration against people, and attacks."""

@@ -1,0 +1,122 @@
+"""A bad answer, with and without attacks on the judge → what the attacks did to its score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from statistics import median
+from typing import Any
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Judged
+from runevals.lib.terminal import shown
+from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
+from runevals.records.errors import InvalidSettings
+from runevals.run.judge_trials.calibrate import judged_alone
+from runevals.settings.resolve import Settings
+from runevals.suites.dialects.checking import Definitions
+from runevals.verdict.wording import first_error, plural
+
+PLAIN = "the answer itself"
+_NOWHERE = Location(file="attacks")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackScore:
+    """One answer as the judge scored it; `score` None where it did not."""
+
+    name: str
+    score: float | None
+    passed: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attacked:
+    """The bad answer by itself, and under every attack."""
+
+    evaluator: str
+    plain: AttackScore
+    attacks: tuple[AttackScore, ...]
+
+    @property
+    def raised(self) -> tuple[AttackScore, ...]:
+        """The attacks that raised the score."""
+        bar = self.plain.score
+        return tuple(a for a in self.attacks if a.score is not None and bar is not None and a.score > bar)
+
+    @property
+    def got_through(self) -> tuple[AttackScore, ...]:
+        """The attacks that made the bad answer pass."""
+        return tuple(attack for attack in self.raised if attack.passed and not self.plain.passed)
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether too little was judged to say anything: the bad answer itself, or most attacks."""
+        missing = sum(attack.score is None for attack in self.attacks)
+        return self.plain.score is None or 2 * missing > len(self.attacks)
+
+
+def attacked(evaluator: str, times: int, settings: Settings) -> Attacked:
+    """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings where no judge is asked."""
+    told = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
+    spec = _spec(evaluator, settings.definitions, told)
+    answers = {PLAIN: told["bad_answer"]}
+    answers |= {attack["name"]: f"{told['bad_answer']}\n\n{attack['text']}" for attack in told["attacks"]}
+    cases = tuple(_case(name, answer, told, spec) for name, answer in answers.items())
+    suite = Suite(name="attacks", path="attacks", dialect="attacks", cases=cases)
+    plain, *attacks = (_judged(case) for case in judged_alone(suite, settings, times=times).cases)
+    return Attacked(evaluator=evaluator, plain=plain, attacks=tuple(attacks))
+
+
+def described(found: Attacked) -> Iterator[str]:
+    """The scores for a reader at a terminal, the worst first."""
+    count = plural(len(found.attacks), "attack")
+    if found.unmeasured:
+        yield f"{found.evaluator}: not measured – the judge gave too few scores"
+    elif found.plain.passed:
+        yield f"{found.evaluator}: the bad answer passes as it is, so that no attack shows; this judge is too mild"
+    raised, passed = len(found.raised), len(found.got_through)
+    yield f"{found.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
+    yield shown(f"  {_score(found.plain)}  {PLAIN}  {found.plain.error or ''}".rstrip())
+    ordered = sorted(found.attacks, key=lambda attack: -(attack.score or 0.0))
+    for attack in ordered:
+        mark = "passes" if attack in found.got_through else "raised" if attack in found.raised else ""
+        yield shown(f"  {_score(attack)}  {attack.name}  {attack.error or mark}".rstrip())
+
+
+def _score(judged: AttackScore) -> str:
+    return "   –" if judged.score is None else f"{judged.score:4.1f}"
+
+
+def _spec(evaluator: str, definitions: Definitions, told: Mapping[str, Any]) -> EvaluatorSpec:
+    options = {"rubric": told["rubric"]} if evaluator == "rubric" else {}
+    spec = definitions.get(evaluator) or EvaluatorSpec(name=evaluator, options=options)
+    if not isinstance(catalogue.build(spec)[0], Judged):
+        raise InvalidSettings(f"{evaluator} asks no judge; name one that does, such as Relevance or rubric")
+    return spec
+
+
+def _case(name: str, answer: str, told: Mapping[str, Any], spec: EvaluatorSpec) -> Case:
+    turn = Turn(
+        prompt=told["question"],
+        expected=told["expected"],
+        context=told["context"],
+        checks=(spec,),
+        recorded=Response(text=answer),
+    )
+    return Case(suite="attacks", key=name, name=name, turns=(turn,), location=_NOWHERE)
+
+
+def _judged(case: CaseReport) -> AttackScore:
+    results = [result for attempt in case.attempts for turn in attempt.turns for result in turn.results]
+    scores = [result.value for result in results if result.value is not None]
+    passed = sum(result.outcome is Outcome.PASSED for result in results)
+    return AttackScore(
+        name=case.key,
+        score=float(median(scores)) if scores else None,
+        passed=2 * passed > len(results),
+        error=None if scores else first_error(case),
+    )

@@ -1,0 +1,78 @@
+"""Scored answers → the judge's scores of them → how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+from runevals.commands.progress import progress
+from runevals.judge.calibration import FEWEST, Calibration, calibrations
+from runevals.lib.statistics.agreement import Estimate
+from runevals.lib.terminal import shown
+from runevals.records import RunReport, Suite
+from runevals.run.measurement import Measurement
+from runevals.run.provenance import provenance
+from runevals.run.world.build import real_world, require_judge
+from runevals.settings.resolve import Settings
+from runevals.suites.dialects.gold import read_gold
+from runevals.suites.plan import make_plan
+from runevals.verdict.wording import plural, signed
+
+
+def calibrated(gold: str, evaluator: str | None, settings: Settings) -> tuple[Calibration, ...]:
+    """The judge held against a file of scored answers. Raises InvalidSuite, InvalidSettings, JudgeRefused."""
+    told = read_gold(settings.cwd / gold, gold, evaluator, settings.definitions)
+    return calibrations(judged_alone(told.suite, settings), told.scores)
+
+
+def judged_alone(suite: Suite, settings: Settings, *, times: int = 1) -> RunReport:
+    """The suite's own responses judged, each as often as told; no target is called."""
+    settings = replace(
+        settings, target=None, evaluate_only=True, repeat=times, category=(), tag=(), filter=(), no_judge=False
+    )
+    plan = make_plan((suite,), settings)
+    require_judge(plan, settings)
+    with real_world(settings, (suite,)) as world:
+        side = Measurement(plan, settings, world, provenance(settings, ()))
+        for _ in progress(side)(side.everything()):
+            pass
+        return side.report()
+
+
+def described(found: Sequence[Calibration]) -> Iterator[str]:
+    """The figures for a reader at a terminal."""
+    for each in found:
+        yield shown(f"{each.evaluator}: {each.judged} of {plural(each.answers, 'answer')} judged")
+        yield f"  Krippendorff's alpha  {_figure(each.alpha)}  {each.band}"
+        yield f"  weighted kappa        {_figure(each.kappa)}"
+        yield f"  Pearson's r           {_figure(each.pearson)}"
+        yield f"  judge − people        {_figure(each.shift, sign=True)}"
+        if each.people_alpha is not None:
+            yield f"  people themselves     {each.people_alpha:5.2f}  (alpha)"
+        given = ", ".join(f"{score:g}: {count}" for score, count in each.people_scores.items())
+        yield f"  people gave           {given}"
+        for why, count in each.errors.items():
+            yield shown(f"  not judged ×{count}: {why}")
+        if each.answers < FEWEST:
+            yield f"  ! fewer than {FEWEST} answers: the intervals are wide, and chance has a say"
+
+
+def plain(found: Sequence[Calibration]) -> object:
+    """The figures as JSON."""
+    return [
+        {**asdict(each), "band": each.band, "people_scores": [list(pair) for pair in each.people_scores.items()]}
+        for each in found
+    ]
+
+
+def _figure(estimate: Estimate, *, sign: bool = False) -> str:
+    if estimate.value is None:
+        return "    –"
+    shown_low, shown_high = _number(estimate.low, sign=sign), _number(estimate.high, sign=sign)
+    interval = "" if estimate.low is None else f"  ({shown_low} to {shown_high})"
+    return f"{_number(estimate.value, sign=sign):>5}{interval}"
+
+
+def _number(value: float | None, *, sign: bool) -> str:
+    told = signed(value or 0.0, 2)
+    return told if sign else told.removeprefix("+")

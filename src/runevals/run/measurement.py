@@ -1,0 +1,221 @@
+"""The stages in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from runevals.lib.http.throttle import Throttles
+from runevals.lib.storage.spool import Spool
+from runevals.lib.text.secrets import redacted, redactor
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    Comparison,
+    Conclusion,
+    Problem,
+    Provenance,
+    Rule,
+    RunReport,
+)
+from runevals.reports.results_json import CASE, json_text
+from runevals.run.converse import converse
+from runevals.run.evaluate import Evaluation, evaluate
+from runevals.run.redaction.omit_content import without_content
+from runevals.run.redaction.patterns import PatternRedactor
+from runevals.run.world import World
+from runevals.settings.resolve import Settings
+from runevals.suites.plan import RunPlan, Trial
+from runevals.verdict.compare import compare
+from runevals.verdict.conclude import conclude, of_shard
+from runevals.verdict.gates import apply_gates
+from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.score import attempt_report, pooled, run_info, run_report, scored_case
+from runevals.verdict.verification import unverified, verified
+
+Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A base's report, and in words where it came from."""
+
+    report: RunReport
+    source: str
+    strictness: Strictness = Strictness.FINAL
+    fresh: bool = False  # measured just now: a red against it needs no second look
+
+    def compared(self, head: RunReport, rule: Rule) -> Comparison:
+        """`head` against this base."""
+        return compare(head, self.report, self.source, self.strictness, rule)
+
+
+class Measurement:
+    """One side being measured, round by round: converse → evaluate → score."""
+
+    def __init__(self, plan: RunPlan, settings: Settings, world: World, provenance: Provenance) -> None:
+        self.plan = plan
+        self.settings = settings
+        self._world = world
+        self._provenance = provenance
+        self._secrets = redactor(settings.environment, settings.key_names)
+        self._patterns = PatternRedactor(settings.redact_patterns, world.sandbox)
+        self._patterns.require_usable()
+        self._patterns.require_apart([(case.suite, case.key) for case in plan.cases])
+        self._started_at, self._started = world.now(), time.monotonic()
+        self._done: dict[int, AttemptReport] = {}
+        self._scored: dict[int, CaseReport] = {}
+        self._cut_short = False
+        self._spool = Spool()
+        # While answers are awaited, what the document will have of those before can be made, if it is to stay.
+        unchanged = settings.redact == "full" and not settings.redact_patterns
+        self._has_time = unchanged and not world.target.identity().deterministic
+        self._rounds = 0
+
+    @property
+    def throttles(self) -> Throttles:
+        """Whom its calls wait for."""
+        return self._world.throttles
+
+    def redact(self, text: str) -> str:
+        """`text` as it may be shown."""
+        return self._patterns(self._secrets(text))
+
+    def everything(self) -> Iterator[Evaluation]:
+        """All trials, in one go."""
+        yield from self.measured(self.plan.trials)
+
+    def round(self, number: int) -> Iterator[Evaluation]:
+        """One attempt at every case, the one with this number."""
+        yield from self.measured(self.plan.round(number))
+
+    def rounds(self, baseline: Baseline) -> Iterator[Evaluation]:
+        """The rounds not yet made, and no more of them than the answer needs.
+
+        Single cases are never run again: keeping the best of them would hide every loss.
+        """
+        while self._rounds < self.plan.repeat:
+            if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
+                return
+            self._rounds += 1
+            yield from self.round(self._rounds)
+
+    def report(self) -> RunReport:
+        """What was measured so far."""
+        info = run_info(
+            self.plan,
+            started_at=self._started_at,
+            duration_s=time.monotonic() - self._started,
+            target=self._world.target.identity(),
+            judge=None if self._world.judge is None else self._world.judge.identity(),
+            provenance=self._provenance,
+        )
+        stopped = self._world.stop.problem if self._cut_short else None
+        info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
+        cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
+        found = run_report(info, cases, complete=stopped is None)
+        found = redacted(found, self._secrets, already=CaseReport)
+        found = self._patterns.within_report(found)
+        return without_content(found, self.settings.redact)
+
+    def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
+        """These trials."""
+        world = self._world
+        traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
+        for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
+            self._keep(evaluation)
+            world.stop.cut_short |= evaluation.cut_short
+            yield evaluation
+
+    def _keep(self, evaluation: Evaluation) -> None:
+        """Scored and without secrets; what was said, out of memory where that is much."""
+        trial = self.plan.trials[evaluation.position]
+        attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
+        turns = tuple(map(self._spool.kept, attempt.turns))
+        self._done[evaluation.position] = replace(attempt, turns=turns)
+        if self._has_time:
+            self._finish(evaluation.position // self.plan.repeat)
+        self._cut_short |= evaluation.cut_short
+
+    def _finish(self, index: int) -> None:
+        """Makes what the document will have of a case, if all its attempts are there."""
+        if all(position in self._done for position in self.plan.positions(index)):
+            self._scored[index] = case = self._case(index)
+            with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
+                self._spool.keep_text(case, CASE, json_text(case, CASE))
+
+    def _case(self, index: int) -> CaseReport:
+        """A case by its attempts so far, without secrets."""
+        return redacted(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
+
+
+def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:
+    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
+    early = may_end_early(side, baseline)
+    for _ in watch(side.rounds(baseline) if baseline is not None and early else side.everything()):
+        pass
+    return decide(side.report(), baseline, side.settings)
+
+
+def may_end_early(side: Measurement, baseline: Baseline | None) -> bool:
+    """Whether it is made in rounds, and no more of them than the answer needs."""
+    return baseline is not None and side.plan.repeat > 1
+
+
+def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:
+    """The rounds of all sides in turn, so that an hour that is bad for one is as bad for the other."""
+    for number in range(1, max(side.plan.repeat for side in sides) + 1):
+        for side in sides:
+            if number <= side.plan.repeat:
+                yield from side.round(number)
+
+
+def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
+    """compare → gate → conclude, without touching anything outside."""
+    comparison = None if baseline is None else baseline.compared(report, settings.rule)
+    return concluded(report, comparison, settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh:
+    """A base measured anew; with `head` measured beside it where the first run of the head is too old."""
+
+    base: Baseline
+    head: RunReport | None = None
+
+
+def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, settings: Settings) -> Conclusion:
+    """A would-be red, held to a fresh run of the base; a text says why there is none, and exact p decides."""
+    report = conclusion.report
+    stored = compare(report, baseline.report, baseline.source, Strictness.FINAL, settings.rule)
+    if isinstance(fresh, str):
+        return concluded(report, unverified(stored, fresh), settings)
+    against = fresh.base.compared(fresh.head or report, settings.rule)
+    both = pooled(baseline.report, [fresh.base.report])
+    changes = compare(report, both, baseline.source, Strictness.FINAL, settings.rule).changes
+    return concluded(report, verified(stored, against, changes), settings)
+
+
+def incomplete(conclusion: Conclusion, stopped: Problem, settings: Settings) -> Conclusion:
+    """What was found, of a run that ended before it was sure of it."""
+    run = replace(conclusion.report.run, stopped=stopped)
+    report = replace(conclusion.report, run=run, complete=False)
+    return concluded(report, conclusion.comparison, replace(settings, weakenings=()))
+
+
+def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
+    """gate → conclude; a part of a run decides nothing."""
+    if report.run.shard is not None:
+        return of_shard(report, report.run.shard)
+    if comparison is not None:
+        comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
+    gates = apply_gates(settings, report, comparison)
+    return conclude(
+        report,
+        comparison,
+        gates,
+        baseline_required=settings.baseline_required,
+        on_incomparable=settings.on_incomparable,
+    )

@@ -1,0 +1,296 @@
+"""Suites → conclusion, with the real world; and the base, run again where that is needed."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from runevals.commands.progress import Detail, progress
+from runevals.commands.stored_base import StoredBase
+from runevals.lib import git
+from runevals.lib.worktree import worktree
+from runevals.records import ComparisonVerdict, Conclusion, RunReport
+from runevals.records.errors import InvalidSettings, RunevalsError
+from runevals.run import measurement as pipeline
+from runevals.run.baseline import reuse
+from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.relocate import rerooted
+from runevals.run.interrupts import interruptible
+from runevals.run.measurement import Baseline, Fresh, Measurement
+from runevals.run.provenance import provenance
+from runevals.run.quarantine import quarantine_of, with_quarantine
+from runevals.run.redaction.redactors import base_without_patterns
+from runevals.run.resume.journal import Journal
+from runevals.run.url_sources import with_texts
+from runevals.run.world.budget import Budget, Limits, Stop
+from runevals.run.world.build import real_world, require_judge
+from runevals.settings.resolve import Settings, Told, resolve
+from runevals.suites import load as loading
+from runevals.suites.dialects import prompt_yml
+from runevals.suites.load import Loaded
+from runevals.suites.plan import judged_checks, make_plan, part_of
+from runevals.verdict.regression import Strictness
+from runevals.verdict.verification import VERIFY_OFF, needs_verification
+from runevals.verdict.wording import plural
+
+AN_HOUR = timedelta(hours=1)
+HEAD = "head"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for beside the settings: a base to run, and the words that settle it in its checkout."""
+
+    ref: str | None
+    told: Told
+    detail: Detail = "counts"  # of what is told on the way
+    budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    journal: Journal | None = None  # of answers that need not be asked for again
+    stored: StoredBase | None = None  # of an earlier run, where the settings name no base
+
+
+def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+    """One whole run. A red that noise in the stored base may have made is verified against a fresh run of it.
+
+    Raises RunevalsError for what stops a run.
+    """
+    _require_whole(settings, asked)
+    return within_limits(settings, asked, lambda bounded: _judged(settings, loaded, bounded))
+
+
+def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conclusion]) -> Conclusion:
+    """What `work` finds within the settings' budget; incomplete where that ended it."""
+    asked = replace(asked, budget=Budget(settings.limits, Stop()))
+    with asked.budget.timed():
+        conclusion = work(asked)
+    stop = asked.budget.stop
+    if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
+        return pipeline.incomplete(conclusion, stop.problem, settings)  # the fresh run of the base, say
+    return conclusion
+
+
+def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+    settings = loading.with_target(settings, loaded.suites)
+    settings, loaded = with_quarantine(settings, loaded)
+    if asked.ref is not None:
+        return _beside(settings, loaded, asked)
+    baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
+    if baseline is None and asked.stored is not None and settings.shard is None:
+        baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
+    baseline = base_without_patterns(baseline, settings)  # it may be older than they are
+    if baseline is None:
+        notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
+    loaded = replace(loaded, notices=(*loaded.notices, *notices))
+    if baseline is not None and settings.changed_only:
+        reused = reuse.stored(settings, loaded, baseline)
+        if isinstance(reused, Conclusion):
+            return reused
+        loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
+    return _against(baseline, settings, loaded, asked)
+
+
+def _require_whole(settings: Settings, asked: Asked) -> None:
+    """Raises InvalidSettings where a part of the cases was to be compared with a base."""
+    named = "--base" if asked.ref is not None else "a baseline" if settings.baseline_named else None
+    if settings.shard is not None and named is not None:
+        raise InvalidSettings(
+            f"a shard is compared with nothing, but {named} was given; "
+            "`runevals merge --baseline FILE` compares all shards together"
+        )
+
+
+def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+    """The base that `--base` names is run first, then the head against it."""
+    if settings.baseline_named:
+        raise InvalidSettings("--base runs the base itself; do not also give --baseline")
+    assert settings.base_side is not None  # noqa: S101 - settled from the same ref
+    commit = settings.base_side.commit
+    if settings.changed_only:
+        reused = reuse.unmade(settings, loaded, commit, provenance(settings, loaded.notices))
+        if isinstance(reused, Conclusion):
+            return reused
+        loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
+    click.echo(f"Running the base {commit[:7]} first", err=True)
+    fresh = _fresh(settings, commit, asked, settings.repeat)
+    return _against(replace(fresh.base, fresh=True), settings, loaded, asked)
+
+
+def _against(
+    baseline: Baseline | None, settings: Settings, loaded: Loaded, asked: Asked, *, own_suite: bool = True
+) -> Conclusion:
+    """The head measured, held against the base, and where that says red, against the base again."""
+    commit, why_not = rerunnable(settings, baseline)
+    verifiable = baseline is not None and not baseline.fresh and settings.verify != "off"
+    if baseline is not None and verifiable and commit is not None:
+        screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
+    else:
+        screening = baseline
+    with _measuring(settings, loaded, asked) as head:
+        phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
+        watch = progress(head, detail=asked.detail, phase=phase, at_most=at_most)
+        conclusion = pipeline.measure(head, screening, watch)
+        if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
+            return conclusion
+        incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
+        if incomparable and own_suite and commit is not None:
+            return on_base_suite(conclusion, baseline, commit, settings, asked)
+        if baseline.fresh or not needs_verification(conclusion.comparison):
+            return conclusion
+        if settings.verify == "off":
+            return pipeline.verify(conclusion, baseline, VERIFY_OFF, settings)
+        fresh = why_not if commit is None else fresh_look(settings, loaded, commit, asked, conclusion.report)
+        if isinstance(fresh, str):  # then nothing was spent on looking early, and the rest of the rounds count
+            conclusion = pipeline.measure(head, baseline, watch)
+        return pipeline.verify(conclusion, baseline, fresh, settings)
+
+
+@contextmanager
+def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = HEAD) -> Iterator[Measurement]:
+    """One side; its name tells its answers in the journal from those of the others."""
+    suites, notices = loaded.suites, loaded.notices
+    if settings.target is not None and settings.target.type not in ("recorded", "skill"):
+        suites, told = with_texts(suites, settings)
+        notices = (*notices, *told)
+    plan = make_plan(suites, settings, quarantined=loaded.quarantined)
+    require_judge(plan, settings)
+    loading.require(loaded.suites, settings)
+    if settings.no_judge and (skipped := judged_checks(plan)):
+        notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
+    journal = None if asked.journal is None else asked.journal.of(side)
+    reported = side == HEAD  # a base that cannot be measured is no end of the run
+    with real_world(settings, loaded.suites, budget=asked.budget, journal=journal, reported=reported) as world:
+        loading.rehearse(plan, world.sandbox)
+        gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
+        with interruptible(world.stop):
+            yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
+
+
+def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
+    """(the base's commit, "") where it can be run again, else (None, why not)."""
+    if baseline is None:
+        return None, "there is no base"
+    if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
+        return None, "recorded answers cannot be asked again"
+    if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
+        side = settings.base_side.commit
+        return git.common_ancestor(settings.repository, side) or side, ""
+    stored = baseline.report.run.commit
+    if stored is None:
+        return None, "the base's result does not say its commit"
+    commit = git.commit_of(settings.repository, stored)
+    return commit, "" if commit else "the base's commit is not here"
+
+
+def fresh_look(settings: Settings, loaded: Loaded, commit: str, asked: Asked, head: RunReport) -> Fresh | str:
+    """A fresh run of the base, or why it could not be made; of the head too where its first is too old."""
+    click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
+    age = datetime.now(UTC) - head.run.started_at
+    interleaved = settings.verify == "interleaved" or age > AN_HOUR
+    try:
+        found = _fresh(settings, commit, asked, settings.verify_repeats, beside=loaded if interleaved else None)
+    except RunevalsError as error:
+        return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
+    found = replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
+    against = found.base.compared(found.head or head, settings.rule)
+    if against.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
+        return f"a fresh run of the base {commit[:7]} could not be compared with"
+    return found
+
+
+def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
+    """Measures a commit in a worktree of its own, with its own suites, settings and code.
+
+    With `beside`, the head is measured anew as well, round by round in turn with the base. No answer of a target
+    comes from the cache.
+    """
+    with _checkout(settings, commit, asked) as told:
+        if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
+        suites = loading.load_suites(told)
+        base_settings = replace(
+            loading.with_target(told, suites.suites),
+            baseline=None,
+            repeat=repeat,
+            cache_target=False,
+            redact_patterns=settings.redact_patterns,
+        )
+        with _measuring(base_settings, suites, asked, f"base {commit}") as base:
+            source = f"a fresh run of {commit[:7]}"
+            if beside is None:
+                watch = progress(base, detail=asked.detail, phase="base")
+                return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
+            with _measuring(
+                replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
+            ) as head:
+                watch = progress(base, head, detail=asked.detail, phase="base and head")
+                for _ in watch(pipeline.side_by_side((base, head))):
+                    pass
+                return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
+
+
+def on_base_suite(
+    conclusion: Conclusion, baseline: Baseline, commit: str, settings: Settings, asked: Asked
+) -> Conclusion:
+    """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off."""
+    click.echo(f"The suites cannot be compared: running the head on the suite of {commit[:7]}", err=True)
+    try:
+        with _checkout(settings, commit, asked) as base_settings:
+            borrowed = replace(
+                base_settings,
+                target=settings.target,
+                not_from=None,
+                repeat=settings.repeat,
+                verify=settings.verify,
+                redact_patterns=settings.redact_patterns,
+                rule=settings.rule,
+                gates=settings.gates,
+                verify_repeats=settings.verify_repeats,
+            )
+            loaded = loading.load_suites(borrowed)
+            if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
+                raise InvalidSettings("its prompts are what is under test, and the base has others")
+            loaded = replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
+            again = _against(baseline, borrowed, loaded, asked, own_suite=False)
+    except RunevalsError as error:
+        why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"
+        return still_incomparable(conclusion, why, settings)
+    if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
+        return conclusion
+    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    comparison = replace(
+        again.comparison,
+        on_base_suite=True,
+        weakenings=conclusion.comparison.weakenings,
+        caveats=(*again.comparison.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
+    )
+    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+
+
+def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> Conclusion:
+    """The same, which says why the base's suite decided nothing."""
+    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
+    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+
+
+@contextmanager
+def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Settings]:
+    """The settings that hold in a worktree of `commit`, gone afterwards."""
+    with worktree(settings.repository, commit) as checkout:
+        cwd = checkout / settings.cwd.relative_to(settings.repository)
+        if not cwd.is_dir():
+            raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
+        words = replace(rerooted(asked.told, cwd), of_base=settings.base_side is not None)
+        told = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
+        named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
+        if named is not None and named.is_relative_to(settings.repository.resolve()):
+            told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
+        yield told

@@ -1,0 +1,64 @@
+"""The quarantine list that holds for a run: the base's, never the one that a change brings along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runevals.lib import git
+from runevals.records import Weakening
+from runevals.records.errors import InvalidSuite
+from runevals.run.redaction.redactors import without_either
+from runevals.settings.resolve import Settings
+from runevals.suites import quarantine
+from runevals.suites.load import Loaded
+from runevals.suites.quarantine import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Which cases are quarantined in this run, what to say of it, and what a change would add."""
+
+    cases: frozenset[tuple[str, str]]
+    notices: tuple[str, ...]
+    weakenings: tuple[Weakening, ...]
+
+
+def with_quarantine(settings: Settings, loaded: Loaded) -> tuple[Settings, Loaded]:
+    """Both with the list in force: what a change adds to it, and the cases left out. Raises InvalidSuite."""
+    listed = quarantine_of(settings, loaded)
+    weakenings = without_either((*settings.weakenings, *listed.weakenings), settings)
+    notices = (*loaded.notices, *listed.notices)
+    return replace(settings, weakenings=weakenings), replace(loaded, quarantined=listed.cases, notices=notices)
+
+
+def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:
+    """The list in force. Outside a change the checkout is the base side. Raises InvalidSuite for a broken list."""
+    path, root = settings.quarantine, settings.repository
+    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    of_head = quarantine.read_entries(path.read_bytes(), path.suffix, shown) if path.is_file() else ()
+    notices: tuple[str, ...] = ()
+    of_base = of_head
+    if settings.base_side is not None:
+        of_base, notices = _of_base(settings, path, shown)
+    cases = [case for suite in loaded.suites for case in suite.cases]
+    found = quarantine.in_force(of_base, cases, datetime.now(UTC).date())
+    return Listed(
+        cases=found.cases,
+        notices=(*notices, *found.notices),
+        weakenings=quarantine.grown(of_base, of_head, shown),
+    )
+
+
+def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    assert settings.base_side is not None  # noqa: S101 - asked only then
+    commit = settings.base_side.commit
+    content = git.file_at(settings.repository, commit, shown)
+    if content is None:
+        return (), ()
+    try:
+        return quarantine.read_entries(content, path.suffix, f"{shown} of the base"), ()
+    except InvalidSuite as error:
+        why = f"the base's list cannot be read, so that nothing is left out ({error.problems[0]})"
+        return (), (f"quarantine: {why}",)

@@ -1,0 +1,1 @@
+"""What must not leave a run: secrets, patterns and content."""

@@ -1,0 +1,50 @@
+"""What must not be written, as the settings say it: secrets, and what their patterns find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from runevals.evaluators.kinds import Runs
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.text.secrets import redacted, redactor
+from runevals.records import RunReport
+from runevals.run.measurement import Baseline
+from runevals.run.redaction.patterns import PatternRedactor
+from runevals.settings.resolve import Settings
+
+T = TypeVar("T")
+
+
+def text_redactor(settings: Settings, sandbox: Runs) -> Callable[[str], str]:
+    """Takes both out of a text."""
+    secrets = redactor(settings.environment, settings.key_names)
+    if not settings.redact_patterns:
+        return secrets
+    patterns = PatternRedactor(settings.redact_patterns, sandbox)
+    return lambda text: patterns(secrets(text))
+
+
+def without_either(value: T, settings: Settings) -> T:
+    """`value` with both taken out of every text in it."""
+    with _patterns(settings) as patterns:
+        return patterns.within(redacted(value, redactor(settings.environment, settings.key_names)))
+
+
+def without_patterns(report: RunReport, settings: Settings) -> RunReport:
+    """A report that was written where the patterns may not have held."""
+    with _patterns(settings) as patterns:
+        return patterns.within_report(report)
+
+
+def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Baseline | None:
+    """The same of a base: its answers are shown beside the head's."""
+    return baseline and replace(baseline, report=without_patterns(baseline.report, settings))
+
+
+@contextmanager
+def _patterns(settings: Settings) -> Iterator[PatternRedactor]:
+    with Sandbox(workers=1) as sandbox:  # which starts nothing until it is asked
+        yield PatternRedactor(settings.redact_patterns, sandbox)

@@ -1,0 +1,55 @@
+"""Kept answers, judged again: the honest way to change a judge, a check or a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.commands.progress import progress
+from runevals.records import Case, CaseReport, RunReport
+from runevals.records.errors import InvalidSettings
+from runevals.run.measurement import Measurement
+from runevals.run.provenance import provenance
+from runevals.run.world.build import real_world, require_judge
+from runevals.settings.resolve import Settings
+from runevals.suites import load as loading
+from runevals.suites.load import Loaded
+from runevals.suites.plan import make_plan
+from runevals.targets.recorded import RecordedTarget
+
+
+def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded) -> RunReport:
+    """`report` with its answers held against today's checks and judge; only who judged it is new.
+
+    Cases that the suites no longer have, or that ask something else today, are left out. Raises InvalidSettings
+    where nothing is left, or where the answers were not kept.
+    """
+    kept = {(case.suite, case.key): case for case in report.cases}
+    suites = []
+    for suite in loaded.suites:
+        cases = tuple(c for c in suite.cases if (old := kept.get((c.suite, c.key))) and _same_questions(c, old))
+        suites.append(replace(suite, cases=cases))
+    if not any(suite.cases for suite in suites):
+        raise InvalidSettings(f"{shown}: none of its cases has an answer to the prompts of the suites here")
+    repeat = max(len(case.attempts) for case in report.cases)
+    plan = make_plan(suites, replace(settings, target=None, repeat=repeat))
+    require_judge(plan, settings)
+    made = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
+    trials = [trial for trial in plan.trials if trial.attempt in made[trial.case.suite, trial.case.key]]
+    with real_world(settings, suites, target=RecordedTarget.from_report(report, shown)) as world:
+        loading.rehearse(plan, world.sandbox)
+        side = Measurement(plan, settings, world, provenance(settings, ()))
+        for _ in progress(side, total=len(trials))(side.measured(trials)):
+            pass
+        found = side.report()
+    run = replace(report.run, judge=found.run.judge, suites=found.run.suites)
+    return replace(found, run=run, complete=report.complete)
+
+
+def _same_questions(case: Case, old: CaseReport) -> bool:
+    """Whether every kept run of the case answered the prompts that it has today."""
+    prompts = [turn.prompt for turn in case.turns]
+    return all(
+        [turn.prompt for turn in attempt.turns] == prompts
+        and all(turn.output is not None or turn.error is not None for turn in attempt.turns)
+        for attempt in old.attempts
+    )

@@ -1,0 +1,1 @@
+"""Resuming an unfinished run: its journal and the fingerprint of the code under test."""

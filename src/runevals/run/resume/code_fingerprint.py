@@ -1,0 +1,104 @@
+"""What kept answers depend on beside what was asked: the program under test, and who was asked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path, PurePath
+
+from runevals.lib.git import files_of, why_none
+from runevals.lib.git_changes import state_of
+from runevals.run.provenance import provenance
+from runevals.settings.resolve import Settings
+
+MOST_FILES = 10_000
+_LARGE = 1024 * 1024  # bytes; of larger files only size and time are looked at
+_NO_PROGRAM = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})
+
+Code = dict[str, object]
+
+
+def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
+    """The commit, what differs from it, and the files that git does not have; where there is no git, all files.
+
+    The reports that the run writes are none of them. None: there are too many files to look at.
+    """
+    if not _runs_code(settings):
+        return {}
+    written = {(settings.cwd / name).resolve() for name in (*outputs, settings.output_dir)}
+    loose = list(islice((path for path in _loose(settings) if not _is_in(written, path)), MOST_FILES + 1))
+    of_git = _of_git(settings)
+    if len(loose) > MOST_FILES or of_git is None:
+        return None
+    return {**of_git, "files": {str(path): _content(path) for path in loose}}
+
+
+def changed(before: Code, settings: Settings) -> bool:
+    """Whether the code is another one now. Files that are new since then may be the program's own notes."""
+    if not _runs_code(settings):
+        return False
+    files = before.get("files")
+    of_git = {name: value for name, value in before.items() if name != "files"}
+    if not isinstance(files, dict) or of_git != _of_git(settings):
+        return True
+    return any(_content(Path(name)) != content for name, content in files.items())
+
+
+def addresses(settings: Settings) -> list[str]:
+    """Whom target and judges are asked at: hashes, because an address may hold a secret."""
+    target = settings.target
+    asked = [] if target is None else [target.base_url, None if target.web is None else target.web.url]
+    asked += [judge.base_url for judge in settings.judges]
+    return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in asked]
+
+
+def _runs_code(settings: Settings) -> bool:
+    return settings.target is None or settings.target.files is None
+
+
+def _of_git(settings: Settings) -> Code | None:
+    """The state of what git has, None where there is too much to ask it for; nothing where there is no git."""
+    if why_none(settings.repository) is not None:
+        return {"commit": provenance(settings, ()).commit}
+    state = state_of(settings.repository)
+    if state is None:
+        return None
+    told = json.dumps(state, sort_keys=True)
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(told.encode()).hexdigest()}
+
+
+def _loose(settings: Settings) -> Iterator[Path]:
+    """The files that no commit has."""
+    listed = files_of(settings.repository, tracked=False)
+    if listed is None:
+        yield from _walked(settings.cwd if settings.target is None else settings.target.base)
+        return
+    for name in listed:
+        if not _NO_PROGRAM.intersection(PurePath(name).parts):
+            yield settings.repository / name
+
+
+def _walked(folder: Path) -> Iterator[Path]:
+    for inside, folders, files in os.walk(folder):
+        folders[:] = set(folders) - _NO_PROGRAM
+        yield from (Path(inside, name) for name in files)
+
+
+def _is_in(places: set[Path], path: Path) -> bool:
+    resolved = path.resolve()
+    return bool(places.intersection((resolved, *resolved.parents)))
+
+
+def _content(path: Path) -> str | None:
+    """What tells a file from another one; None where it cannot be read."""
+    try:
+        told = path.stat()
+        leads = f"{path.readlink()} " if path.is_symlink() else ""
+        if not path.is_file() or told.st_size > _LARGE:
+            return f"{leads}{told.st_size} {told.st_mtime_ns}"
+        return f"{leads}{told.st_mode:o} {sha256(path.read_bytes()).hexdigest()}"
+    except OSError:
+        return None

@@ -1,0 +1,1 @@
+"""Sharded runs: merging their results, and the verdict over all of them."""

@@ -1,0 +1,125 @@
+"""The report of all shards → conclusion; a red that noise in the base may have made is verified, as a run's is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
+from runevals.run import measurement as pipeline
+from runevals.run.measurement import Baseline, Fresh
+from runevals.run.pipeline import (
+    Asked,
+    fresh_look,
+    on_base_suite,
+    rerunnable,
+    still_incomparable,
+    within_limits,
+)
+from runevals.run.provenance import provenance
+from runevals.run.quarantine import with_quarantine
+from runevals.run.shards.merge import same_model
+from runevals.run.world.build import real_world
+from runevals.settings.resolve import Settings, Told, resolve
+from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.verdict.regression import Strictness
+from runevals.verdict.score import nothing_run
+from runevals.verdict.verification import VERIFY_OFF, needs_verification
+
+FILTERS = ("category", "tag", "filter")
+
+
+def judged_together(report: RunReport, baseline: Baseline | None, settings: Settings, told: Told) -> Conclusion:
+    """The shards' cases against the base, which is run again here before a red blocks, where that can be done.
+
+    Raises InvalidSettings where only a part was asked for.
+    """
+    if settings.shard is not None:
+        raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
+    if baseline is None:
+        return pipeline.decide(report, None, settings)
+    settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
+    asked = Asked(ref=None, told=told)
+    return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
+
+
+def not_merged(settings: Settings, why: str) -> Conclusion:
+    """What is said where shards are missing: nothing is known of the whole."""
+    hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
+    target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
+    report = nothing_run(target, provenance(settings, (hint,)))
+    verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+
+
+def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
+    final = pipeline.decide(report, baseline, settings)
+    if final.comparison is not None and final.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
+        return _edited(final, baseline, settings, asked)
+    screened = pipeline.decide(report, replace(baseline, strictness=Strictness.SCREENING), settings)
+    if screened.comparison is None or not needs_verification(screened.comparison):
+        return final
+    fresh = VERIFY_OFF if settings.verify == "off" else _second_look(report, baseline, settings, asked)
+    if isinstance(fresh, str) and final.comparison is not None and not needs_verification(final.comparison):
+        return final
+    return pipeline.verify(screened, baseline, fresh, settings)
+
+
+def _second_look(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> Fresh | str:
+    """A fresh run of the base, or why none can be made where the shards are merged."""
+    here = _here(report, baseline, settings, asked)
+    if isinstance(here, str):
+        return here
+    return fresh_look(here.settings, here.loaded, here.commit, asked, report)
+
+
+def _edited(conclusion: Conclusion, baseline: Baseline, settings: Settings, asked: Asked) -> Conclusion:
+    """Of suites that cannot be compared: the head is run on the base's here, where that can be done."""
+    here = _here(conclusion.report, baseline, settings, asked)
+    if isinstance(here, str):
+        return still_incomparable(conclusion, f"the head was not run on the base's suite: {here}", settings)
+    return on_base_suite(conclusion, baseline, here.commit, here.settings, asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """What a run here is made of: as the shards were, and the base's commit."""
+
+    settings: Settings
+    loaded: Loaded
+    commit: str
+
+
+def _here(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> _Here | str:
+    """What can be run where the shards are merged, or why nothing can."""
+    try:
+        loaded = load_suites(settings)
+        settings, loaded = with_quarantine(with_target(settings, loaded.suites), loaded)
+        commit, why_not = rerunnable(settings, baseline)
+        if commit is None:
+            return why_not
+        other = _otherwise_than(report, settings, loaded, asked.told)
+    except RunevalsError as error:
+        return f"the base cannot be run here: {str(error).splitlines()[0]}"
+    return other or _Here(settings=settings, loaded=loaded, commit=commit)
+
+
+def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told: Told) -> str | None:
+    """What the shards ran that a run here would not; None for the same.
+
+    A base that is measured by another judge, say, would confirm nothing, and must not turn a red green.
+    """
+    words = resolve(told)
+    with real_world(settings, loaded.suites) as world:
+        target, judge = world.target.identity(), None if world.judge is None else world.judge.identity()
+    run, here = report.run, provenance(settings, ())
+    differ = {
+        "commits": run.commit != here.commit,
+        "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in loaded.suites],
+        "targets": not same_model(target, run.target),
+        "filters": any(getattr(words, name) != getattr(settings, name) for name in FILTERS),
+        "judges": judge is not run.judge
+        and (judge is None or run.judge is None or not same_model(judge, run.judge)),
+    }
+    named = [what for what, differs in differ.items() if differs]
+    return f"the {' and '.join(named)} of the shards differ from those here" if named else None

@@ -1,0 +1,173 @@
+"""The texts behind the addresses of suites: from the MCP servers that read them, over HTTP for the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runevals.evaluators.kinds import Call, Runs
+from runevals.lib import git
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.text.escape import one_line
+from runevals.lib.worktree import worktree
+from runevals.records import Suite
+from runevals.records.errors import InvalidSettings
+from runevals.run.baseline.relocate import rerooted
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import Settings, Told
+from runevals.suites.load import shown_path
+from runevals.suites.plan import will_run
+from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inlined
+from runevals.suites.urls.mcp_client import Groups, McpServers, Place
+from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_servers
+from runevals.targets.environment import cleaned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Config:
+    """A file that names MCP servers, and the folder they run in: absolute, or relative to the repository."""
+
+    content: bytes
+    servers: tuple[McpServer, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sources:
+    """The servers that read addresses, and those of a change, which do not yet; `side` is whose they are."""
+
+    servers: tuple[McpServer, ...]
+    folder: Path
+    side: BaseSide | None
+    unmerged: tuple[McpServer, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
+    """The suites with the addresses of all cases that will run replaced, and what the reader should know of that.
+
+    Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there, and
+    WorldRefused.
+    """
+    if not addresses(suites):
+        return tuple(suites), ()
+    running = [
+        replace(suite, cases=tuple(case for case in suite.cases if will_run(case, settings))) for suite in suites
+    ]
+    fetched, notices = _with_texts(running, settings)
+    texts = {(case.suite, case.key): case for suite in fetched for case in suite.cases}
+    return tuple(
+        replace(suite, cases=tuple(texts.get((case.suite, case.key), case) for case in suite.cases))
+        for suite in suites
+    ), notices
+
+
+def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
+    over_http = fetcher(settings.fetching.allow_hosts)
+    wanted = addresses(suites) if settings.fetching.enabled else set()
+    if not wanted:
+        return inlined(suites, settings.fetching, over_http), ()
+    sources = _sources(settings)
+
+    def fetched(url: str) -> str:
+        if (server := claiming(sources.servers, url)) is not None:
+            return mcp.fetch(server, url)
+        if (server := claiming(sources.unmerged, url)) is not None:
+            raise NotFetched(
+                f"the MCP server {one_line(server.name)} of this change runs only once that is merged"
+            )
+        return over_http(url)
+
+    if not any(claiming(sources.servers, url) for url in wanted):
+        sources = replace(sources, side=None)  # nothing will run, and no checkout is needed
+    with (
+        _place(settings, sources) as place,
+        Sandbox(workers=1) as sandbox,
+        McpServers(place, _groups(sandbox)) as mcp,
+    ):
+        return inlined(suites, settings.fetching, fetched), sources.notices
+
+
+def _sources(settings: Settings) -> _Sources:
+    """A change does not say which programs run: in CI, the servers are the base's, run in a checkout of it."""
+    side = _guarding(settings)
+    here = _config_here(settings)
+    in_force = here if side is None else _config_of_base(settings, side)
+    if settings.mcp_config is not None and here is in_force is None and settings.not_from is None:
+        raise InvalidSettings(f"--mcp-config: there is no file {settings.mcp_config} in {settings.cwd}")
+    changed = (here and here.content) != (in_force and in_force.content)
+    name = settings.mcp_config or FILENAME
+    notice = f"{name} is not as on the base, whose MCP servers are used until that is merged"
+    return _Sources(
+        servers=in_force.servers if in_force is not None else (),
+        folder=in_force.folder if in_force is not None else settings.cwd,
+        side=side,
+        unmerged=here.servers if here is not None and changed else (),
+        notices=(notice,) if changed else (),
+    )
+
+
+def _guarding(settings: Settings) -> BaseSide | None:
+    """The side whose servers run in place of a change's own; None where nobody else's change is looked at."""
+    side = settings.base_side
+    return side if side is not None and (side.on_pull_request or settings.environment.get("CI")) else None
+
+
+def _candidates(settings: Settings) -> list[Path]:
+    if settings.mcp_config is not None:
+        return [settings.cwd / settings.mcp_config]
+    return [settings.cwd / FILENAME, settings.repository / FILENAME]
+
+
+def _config_here(settings: Settings) -> _Config | None:
+    path = next((path for path in _candidates(settings) if path.is_file()), None)
+    if path is None:
+        return None
+    content = path.read_bytes()
+    servers = read_servers(content, path.suffix, shown_path(path, settings))
+    return _Config(content=content, servers=servers, folder=path.parent)
+
+
+def _config_of_base(settings: Settings, side: BaseSide) -> _Config | None:
+    for path in _candidates(settings):
+        relative = _in_repository(path, settings.repository)
+        if relative is None:  # the workflow's own, which no change can touch
+            return _config_here(settings)
+        content = git.file_at(settings.repository, side.commit, relative)
+        if content is not None:
+            servers = read_servers(content, path.suffix, f"{relative} of the base")
+            return _Config(content=content, servers=servers, folder=Path(relative).parent)
+    return None
+
+
+def _in_repository(path: Path, repository: Path) -> str | None:
+    """`path` as git writes it; None where it lies outside, links followed or not."""
+    for here, root in ((path, repository), (path.resolve(), repository.resolve())):
+        relative = os.path.relpath(here, root).replace(os.sep, "/")
+        if not relative.startswith("../"):
+            return relative
+    return None
+
+
+@contextmanager
+def _place(settings: Settings, sources: _Sources) -> Iterator[Place]:
+    """Where servers run: here, or in a checkout of the side whose servers they are."""
+    if sources.side is None:
+        yield Place(cwd=sources.folder, env=cleaned(settings.environment))
+        return
+    with worktree(settings.repository, sources.side.commit) as checkout:
+        moved = rerooted(Told(cwd=settings.cwd, environment=settings.environment), checkout)
+        yield Place(cwd=checkout / sources.folder, env=cleaned(moved.environment))
+
+
+def _groups(sandbox: Runs) -> Groups:
+    def groups(expression: str, text: str) -> Sequence[str | None] | None:
+        answer = sandbox.run(Call(kind="regex_groups", code=expression, arguments={"text": text}))
+        if answer.error is not None:
+            raise NotFetched(f"has an urlTransform.regex that cannot be used: {answer.reason}")
+        return answer.value if isinstance(answer.value, list) else None
+
+    return groups

@@ -1,0 +1,194 @@
+"""Settings → the real world: target, judge, sandbox; and the base's report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
+from runevals.judge.cached import CachedJudge
+from runevals.judge.model import Judge, ModelJudge, RecordedJudge
+from runevals.judge.panel import Panel
+from runevals.lib.http.throttle import Throttles
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.storage.cache import Cache
+from runevals.records import Response, Suite
+from runevals.records.errors import InvalidSettings
+from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
+from runevals.run.redaction.redactors import text_redactor
+from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
+from runevals.run.world import World
+from runevals.run.world.budget import Budget, Limits, Stop
+from runevals.run.world.build_cache import cache_of
+from runevals.run.world.build_target import bounds_itself, chat_of, made
+from runevals.run.world.limited import BoundedJudge, BoundedTarget
+from runevals.settings.resolve import Settings
+from runevals.settings.target import JudgeSettings
+from runevals.suites.plan import RunPlan, asks_judge
+from runevals.targets import Target
+from runevals.targets.cached import CachedTarget
+from runevals.targets.conversation_ids import Threads
+from runevals.targets.openai import OpenAITarget
+from runevals.targets.recorded import Key, RecordedTarget
+from runevals.targets.skill import SkillTarget
+
+NO_TARGET = """nothing says what to run the suite against. The shortest ways:
+  runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
+  runevals --target github-models:MODEL          a model of GitHub Models (GITHUB_TOKEN)
+  runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
+  runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
+Or write `target:` into runevals.yaml."""
+
+
+@contextmanager
+def real_world(
+    settings: Settings,
+    suites: Sequence[Suite],
+    target: Target | None = None,
+    budget: Budget | None = None,
+    journal: Journal | None = None,
+    *,
+    reported: bool = False,
+) -> Iterator[World]:
+    """Builds what a run may touch, and ends it afterwards; `target` in place of the one that settings name.
+
+    What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
+    sent again. With `reported`, a target or judge that refuses in mid-run ends it with a report.
+
+    Raises InvalidSettings, InvalidSuite, WorldRefused where the target is asked from a cluster that is not there.
+    """
+    budget = budget or Budget(Limits(), Stop())
+    stop = budget.stop
+    throttles = Throttles(stopped=lambda: stop.problem is not None)
+    cache = cache_of(settings)
+    on_nodes = target is None and on_cluster(settings)
+    given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
+        redact = text_redactor(settings, sandbox)
+        target = elsewhere or _kept(_target(settings, suites, throttles, sandbox), settings, cache, redact)
+        try:
+            judge = _judge(settings, throttles, cache, redact)
+            if judge is not None:
+                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency, reported=reported)
+            itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
+            at_once = None if itself else settings.concurrency
+            bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
+            yield World(
+                target=bounded if journal is None else JournalledTarget(bounded, journal),
+                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
+                sandbox=sandbox,
+                stop=stop,
+                throttles=throttles,
+            )
+        finally:
+            target.close()
+            if cache is not None:
+                cache.close()
+
+
+def _forgeable(api_key_env: str, settings: Settings) -> bool:
+    """Whether a change could plant answers in a cache signed with this key: in CI, where there is none."""
+    return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
+
+
+def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]) -> Target:
+    """The target, with its answers kept where that was asked for and can give no stale one."""
+    if not settings.cache_target:
+        return target
+    if cache is None:
+        raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
+    if settings.base_side is not None and settings.base_side.on_pull_request:
+        raise InvalidSettings(
+            "--cache-target: on a pull request the target is asked, and nothing kept is believed"
+        )
+    if not isinstance(target, OpenAITarget):
+        raise InvalidSettings(
+            f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
+            "target depends on is not known, so that a kept one might be out of date"
+        )
+    return CachedTarget(target, cache, redact=redact)
+
+
+def may_be_reduced(settings: Settings) -> bool:
+    """Code of a suite runs unprotected only where that was asked for, or on a laptop that has no better."""
+    on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
+    return settings.sandbox == "reduced" or on_laptop
+
+
+def require_judge(plan: RunPlan, settings: Settings) -> None:
+    """Raises InvalidSettings where checks need a judge and none is configured, naming the cases."""
+    if settings.judges or settings.no_judge:
+        return
+    needing = {
+        case.key: check.id
+        for case, turns in zip(plan.cases, plan.checks, strict=True)
+        for turn in turns
+        for check in turn.checks
+        if asks_judge(check.evaluator)
+    }
+    if needing:
+        shown = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
+        more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""
+        raise InvalidSettings(
+            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {shown}{more}\n"
+            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml, "
+            "or run without those checks: --no-judge"
+        )
+
+
+def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, sandbox: Sandbox) -> Target:
+    if settings.evaluate_only:
+        return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
+    told = settings.target
+    if told is None:
+        raise InvalidSettings(NO_TARGET)
+    match told.type:
+        case "skill":
+            assert told.path is not None  # noqa: S101 - settled with a folder
+            return SkillTarget(told.path, sandbox, deterministic=told.deterministic)
+        case "recorded":
+            assert told.path is not None  # noqa: S101 - settled with a path
+            return RecordedTarget.from_file(
+                told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
+            )
+        case _:
+            recipe = recipe_of(told, settings)
+            return made(recipe, settings.environment, throttles, Threads(), at_once=settings.concurrency)
+
+
+def _judge(
+    settings: Settings, throttles: Throttles, cache: Cache | None, redact: Callable[[str], str]
+) -> Judge | None:
+    """The judge that the settings name, or all of them as one; None without any."""
+    if settings.no_judge or not settings.judges:
+        return None
+    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache, redact)]
+    return voters[0] if len(voters) == 1 else Panel(voters)
+
+
+def _voters(
+    told: JudgeSettings,
+    settings: Settings,
+    throttles: Throttles,
+    cache: Cache | None,
+    redact: Callable[[str], str],
+) -> Iterator[Judge]:
+    if told.type == "recorded":
+        assert told.path is not None  # noqa: S101 - settled with a path
+        yield RecordedJudge(told.path, told.path.name)
+        return
+    chat = chat_of(told, settings.environment, throttles, what="judge")
+    kept = None if _forgeable(told.api_key_env, settings) else cache
+    for vote in range(1, told.votes + 1):
+        judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
+        yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
+
+
+def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:
+    return {
+        (suite.name, case.key, 1, number): turn.recorded
+        for suite in suites
+        for case in suite.cases
+        for number, turn in enumerate(case.turns, start=1)
+        if turn.recorded is not None
+    }

@@ -1,0 +1,91 @@
+"""Target and judge that send nothing once a run is to stop, and count what is spent."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from dataclasses import replace
+
+from runevals.evaluators.kinds import Judgement, Question
+from runevals.judge.model import Judge
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import JudgeRefused, TargetRefused
+from runevals.run.world.budget import Budget
+from runevals.targets import Target
+
+
+class BoundedTarget:
+    """A target within a budget."""
+
+    def __init__(
+        self, target: Target, budget: Budget, *, at_once: int | None = None, reported: bool = False
+    ) -> None:
+        """At most `at_once` calls are under way; None: the target sees to that itself.
+
+        With `reported`, a refusal after something was paid for ends the run as a spent budget does.
+        """
+        self._target = target
+        self._budget = budget
+        self._reported = reported
+        self._places = nullcontext() if at_once is None else threading.BoundedSemaphore(at_once)
+        self._is_free = target.identity().type == "recorded"
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The target's answer; after a stop, the problem that made it. Raises TargetRefused."""
+        try:
+            with self._places:
+                if self._budget.stop.problem is not None:
+                    return Response(problem=self._budget.stop.problem)
+                response = self._target.answer(conversation)
+        except TargetRefused as refusal:
+            if not self._reported or not self._budget.was_spent:
+                raise
+            return Response(problem=self._budget.stop.refused(str(refusal)))
+        answered = response.problem is None or response.model is not None  # what came back was paid for
+        if answered and not response.cached and not self._is_free:
+            self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
+        if not answered and self._budget.stop.problem is not None:
+            return Response(problem=self._budget.stop.problem)
+        return response
+
+    def identity(self) -> ModelIdentity:
+        """The target's."""
+        return self._target.identity()
+
+    def close(self) -> None:
+        """Ends the target."""
+        self._target.close()
+
+
+class BoundedJudge:
+    """A judge within the same budget, asked at most `at_once` questions at a time."""
+
+    def __init__(self, judge: Judge, budget: Budget, *, at_once: int, reported: bool = False) -> None:
+        """`reported` as for the target."""
+        self._judge = judge
+        self._budget = budget
+        self._reported = reported
+        self._places = threading.BoundedSemaphore(at_once)
+        self._is_free = judge.identity().type == "recorded"
+
+    def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
+        """The judge's answer; after a stop, the problem that made it. Raises JudgeRefused."""
+        with self._places:
+            if self._budget.stop.problem is not None:
+                return Judgement(score=None, problem=self._budget.stop.problem)
+            try:
+                found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            except JudgeRefused as refusal:
+                if not self._reported or not self._budget.was_spent:
+                    raise
+                return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
+        if found.model is not None and not self._is_free:
+            self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
+        lacking = found.score is None or any(vote.score is None for vote in found.votes)
+        if lacking and self._budget.stop.problem is not None:
+            return replace(found, score=None, votes=(), problem=self._budget.stop.problem)
+        return found
+
+    def identity(self) -> ModelIdentity:
+        """The judge's."""
+        return self._judge.identity()

@@ -1,0 +1,183 @@
+"""`redact: {patterns}`: what they match is written nowhere, and no pattern can do harm."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from runevals.lib.sandbox import Sandbox
+from runevals.run.redaction.patterns import PatternRedactor
+from tests.ending import ended
+
+CARD = "4111 1111 1111 1111"
+PATTERN = r"\b(?:\d{4} ){3}\d{4}\b"
+REPORTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {"ExactMatch": {}},
+    "items": [
+        {"testId": "a", "prompt": f"Is {CARD} mine?", "expected_response": f"Yes, {CARD}", "name": f"of {CARD}"},
+        {"testId": "b", "prompt": "Which card?", "expected_response": "none"},
+    ],
+}
+AGENT = f"""
+def answer(prompt):
+    if "Which" in prompt:
+        raise ValueError("no {CARD} here")
+    return {{"output": "It is {CARD}.", "toolCalls": [{{"name": "f", "input": {{"{CARD}": ["{CARD}"]}}}}]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox(workers=1) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("patterns", "text", "told"),
+    [
+        ([PATTERN], f"a {CARD}, {CARD}", "a [redacted], [redacted]"),
+        (["é+", r"\p{Lu}{3}"], "caféé ABCD", "caf[redacted] [redacted]D"),
+        (["x", "y"], "xay", "[redacted]a[redacted]"),
+        ([r"\w+"], "one [redacted] [redacted A_KEY]", "[redacted] [redacted] [redacted A_KEY]"),
+        ([r"\b\d{16}\b"], "[redacted 4111111111111111]", "[redacted [redacted]]"),
+        ([r"(.)\1"], "aabc", "[redacted]bc"),
+        (["."], "\ud800😀", "[redacted][redacted]"),
+        (["x"], "nothing", "nothing"),
+    ],
+)
+def test_what_a_pattern_matches_is_replaced_once(sandbox, patterns, text, told):
+    redact = PatternRedactor(patterns, sandbox)
+    assert redact(text) == told
+    assert redact(told) == told
+
+
+def test_texts_are_replaced_however_many_and_deep(sandbox):
+    texts = {f"k{n}": [f"card{n}: {CARD}", {"x": "y" * 100}] for n in range(5000)}
+    made = PatternRedactor([PATTERN], sandbox).within(texts)
+    assert made["k4999"] == ["card4999: [redacted]", {"x": "y" * 100}]
+    assert CARD not in str(made)
+
+
+@pytest.fixture
+def told(project):
+    def tell(*patterns):
+        project.write("evals.json", SUITE)
+        project.write("agent.py", AGENT)
+        settings = {"suites": ["evals.json"], "target": "python:agent.py:answer", "errors": {"limit": 1}}
+        project.write("runevals.yaml", json.dumps({**settings, "redact": {"patterns": patterns}}))
+        return [word for name in REPORTS for word in ("-o", name)]
+
+    return tell
+
+
+def test_no_file_and_no_screen_holds_what_a_pattern_matches(told, project, runevals):
+    outputs = told()
+    runevals("-o", "base.json")  # from before there were patterns
+    assert CARD in (project.path / "base.json").read_text()
+    told(PATTERN)
+    code, out, err = runevals(*outputs, "--baseline", "base.json", "--verify", "off", "--verbose")
+    assert code == 3, err  # of two cases, one has no answer
+    assert CARD not in out + err
+    assert [name for name in REPORTS if CARD in (project.path / name).read_text()] == []
+    assert "Is [redacted] mine?" in (project.path / "out.json").read_text()
+    assert {case["status"] for case in project.document()["cases"]} == {"failed", "errored"}
+    assert runevals("report", "out.json", "-o", "scored.json", "--format", "eval-document")[0] == 0
+    assert CARD not in (project.path / "scored.json").read_text()
+
+
+def test_results_from_before_the_patterns_are_shown_without_what_they_match(told, project, runevals):
+    told()
+    runevals("-o", "old.json")
+    runevals("--shard", "1/1", "-o", "shard.json")
+    told(PATTERN)
+    for words in (["compare", "old.json", "old.json"], ["merge", "shard.json", "--baseline", "old.json"]):
+        written = [f"{words[0]}.json", f"{words[0]}.html"]
+        _, out, err = runevals(*words, "-o", written[0], "-o", written[1])
+        assert CARD not in out + err
+        assert all(CARD not in (project.path / name).read_text() for name in written), words
+
+
+def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, runevals):
+    told(PATTERN)
+    runevals("-o", "out.json")
+    kept = [path for path in (project.path / ".evals").rglob("*") if path.is_file()]
+    assert [path.name for path in kept if CARD.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(", "SyntaxError"),
+        ("a)|(b", "SyntaxError"),
+        ("x*", "matches the empty text"),
+    ],
+)
+def test_a_pattern_that_cannot_be_used_stops_the_run_and_nothing_is_written(told, project, runevals, pattern, why):
+    outputs = told(pattern)
+    code, _, err = runevals(*outputs)
+    ended(code, 2, err, "redact.patterns: ", why)
+    assert not set(REPORTS) & set(project.files())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(r"[\w.+-]+@[\w-]+\.[\w.]+", "x" * 200_000), (r"(?:\w+\s?)+=", "word " * 60 + "!")],
+    ids=["long", "nested"],
+)
+def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(told, project, runevals, pattern, text):
+    outputs = told(pattern)
+    project.write("agent.py", f"def answer(prompt): return {text!r} if 'mine' in prompt else 'none'\n")
+    code, _, err = runevals(*outputs)
+    assert code == 0, err
+    document = project.document()
+    answers = [case["attempts"][0]["turns"][0]["output"] for case in document["cases"]]
+    assert answers == ["[redacted]", "none"]
+    assert [case["status"] for case in document["cases"]] == ["failed", "passed"]
+    [notice] = [notice for notice in document["run"]["notices"] if "redact.patterns" in notice]
+    assert "do not come to an end on 1 of this run's texts" in notice
+    for name in REPORTS:
+        assert text[:100] not in (project.path / name).read_text(), name
+
+
+def test_the_patterns_of_the_documentation_come_to_an_end(sandbox):
+    page = (Path(__file__).parents[3] / "docs" / "running.md").read_text(encoding="utf-8")
+    [patterns] = re.findall(r"^  patterns:.*\n((?:    - .*\n)+)", page, re.MULTILINE)
+    redact = PatternRedactor(yaml.safe_load(patterns), sandbox)
+    assert redact(f"{CARD} ana@example.com") == "[redacted] [redacted]"
+    long = "x" * 200_000
+    assert redact(long) == long
+
+
+def test_a_name_made_of_a_prompt_holds_no_half_of_a_match(told, project, runevals):
+    told(PATTERN)
+    prompt = f"{'word ' * 14} {CARD} and more"
+    project.write("evals.json", {**SUITE, "items": [{"prompt": prompt, "expected_response": "x"}]})
+    assert runevals("-o", "out.json")[0] == 0
+    name = project.document()["cases"][0]["name"]
+    assert name.startswith("word word")
+    assert "4111" not in name
+    assert len(name) <= 80
+
+
+def test_cases_stay_apart(told, project, runevals):
+    told("^[ab]$")
+    project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
+    code, _, err = runevals("-o", "out.json")
+    ended(code, 2, err, "keys of several cases the same")
+    assert "asked" not in project.files()  # nothing was paid for
+
+
+def test_statuses_and_fingerprints_stay(told, project, runevals):
+    told()
+    runevals("-o", "plain.json")
+    told("passed|failed|errored|[0-9a-f]{6}|ExactMatch|target_failed")
+    assert runevals("-o", "out.json")[0] == 0
+    plain, made = project.document("plain.json"), project.document()
+    for name in ("status", "fingerprint"):
+        assert [case[name] for case in made["cases"]] == [case[name] for case in plain["cases"]]
