@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.commands.marks import marks
 from runevals.github.annotations import Mark, annotation_commands, warning_command
+from runevals.github.failed_cases import marks
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, thousand_cases
 from tests.reports.hostile import TEXTS
 from tests.sample_reports import case, report

@@ -19,9 +19,9 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports import REPORTERS, comment
 
 if TYPE_CHECKING:
-    from runevals.commands.on_github import OnGitHub
-    from runevals.commands.posting import Posting
-    from runevals.commands.stored_base import StoredBase
+    from runevals.github.job import OnGitHub
+    from runevals.github.post_comment import Posting
+    from runevals.github.stored_baseline import StoredBase
     from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import Settings, Told
@@ -40,7 +40,7 @@ def command() -> None:
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """What the job's event asks for, from inputs to exit code."""
     from runevals.commands.comment import comment_on
-    from runevals.commands.on_github import action_input, job_here, on_github
+    from runevals.github.job import action_input, job_here, on_github
     from runevals.github.masking import mask_commands
     from runevals.run.baseline.protected_side import base_side
     from runevals.run.preflight_plugins import require_usable_plugins
@@ -82,10 +82,10 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
-    from runevals.commands.on_github import action_input
-    from runevals.commands.posting import posting
-    from runevals.commands.stored_base import StoredBase, stored_base
-    from runevals.commands.withheld import skipped, withheld
+    from runevals.github.job import action_input
+    from runevals.github.post_comment import posting
+    from runevals.github.stored_baseline import StoredBase, stored_base
+    from runevals.github.without_secrets import skipped, withheld
     from runevals.lib.terminal import tell, warn_runner
     from runevals.records.errors import MEASURED_GREEN, CannotWrite
     from runevals.reports.publish import publish
@@ -133,9 +133,9 @@ def _measured(
     settings: Settings, told: Told, here: OnGitHub, stored: StoredBase
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
-    from runevals.commands.attempts import attempted
-    from runevals.commands.on_github import action_input
     from runevals.commands.warming import load_sdk_beside
+    from runevals.github.job import action_input
+    from runevals.github.job_attempts import attempted
     from runevals.lib.terminal import warn
     from runevals.run.pipeline import Asked, judged
     from runevals.suites.load import load_suites
@@ -151,9 +151,9 @@ def _measured(
 
 def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
-    from runevals.commands.collected import collected
     from runevals.commands.merge import merged_conclusion
-    from runevals.commands.on_github import action_input
+    from runevals.github.collect_shards import collected
+    from runevals.github.job import action_input
     from runevals.records.errors import WorldRefused
     from runevals.run.shards.merge import merged
     from runevals.run.shards.verdict import not_merged
@@ -196,8 +196,8 @@ def _keep(posted: Posting, folder: Path) -> Path:
 
 
 def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
-    from runevals.commands.marks import marks
     from runevals.github.annotations import annotation_commands
+    from runevals.github.failed_cases import marks
     from runevals.lib.text.secrets import redactor
 
     if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":

@@ -13,8 +13,8 @@ import click
 from runevals.commands import finish
 
 if TYPE_CHECKING:
-    from runevals.commands.on_github import OnGitHub
     from runevals.github.api import Api
+    from runevals.github.job import OnGitHub
     from runevals.records import Conclusion
     from runevals.settings.resolve import Settings
 
@@ -35,10 +35,10 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     Example:
       runevals comment results.json --pull-request 7
     """
-    from runevals.commands.on_github import on_github
-    from runevals.commands.posting import posting
     from runevals.github.api import Refused
     from runevals.github.events import Job
+    from runevals.github.job import on_github
+    from runevals.github.post_comment import posting
     from runevals.records.errors import InvalidSettings
     from runevals.reports.results_document import read_conclusion
     from runevals.settings.resolve import defaults
@@ -91,8 +91,8 @@ def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
 
 
 def _posted(conclusion: Conclusion, here: OnGitHub, settings: Settings, pull_request: int, head: str) -> str:
-    from runevals.commands.posting import posting
     from runevals.github.api import Refused
+    from runevals.github.post_comment import posting
 
     posted = posting(conclusion, here, settings.comment, pull_request, head)
     if posted.problem:
@@ -118,7 +118,7 @@ def _pull_request(api: Api, repository: str, run: Any) -> int | None:
 
 def _artifacts(settings: Settings, here: OnGitHub, api: Api) -> Iterator[tuple[str, str]]:
     """(artifact, comment id) of the results to show: the named one, else all of ours."""
-    from runevals.commands.on_github import ARTIFACTS
+    from runevals.github.job import ARTIFACTS
     from runevals.github.stored import artifact_names
 
     if settings.comment_id or settings.baseline_artifact:

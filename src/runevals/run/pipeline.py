@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from runevals.commands.progress import Detail, progress
-from runevals.commands.stored_base import StoredBase
+from runevals.github.stored_baseline import StoredBase
 from runevals.lib import git
 from runevals.lib.worktree import worktree
 from runevals.records import ComparisonVerdict, Conclusion, RunReport

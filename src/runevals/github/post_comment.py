@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runevals.commands.on_github import OnGitHub
 from runevals.github.api import Refused, understood
 from runevals.github.comments import Comments
+from runevals.github.job import OnGitHub
 from runevals.records import Conclusion
 from runevals.reports import comment
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from runevals.commands.on_github import OnGitHub
 from runevals.github.api import Api, Refused, understood
+from runevals.github.job import OnGitHub
 from runevals.github.stored import MOST_COMMITS, NotStored, StoredRun, Wanted, merge_base, results_text, runs
 from runevals.lib import git
 from runevals.records import RunReport

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 
 from runevals import __version__
-from runevals.commands.on_github import OnGitHub
 from runevals.github.comments import slug
+from runevals.github.job import OnGitHub
 from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.terminal import warn_runner
