@@ -26,7 +26,7 @@ from statistics import median
 from urllib.request import urlopen
 
 from faulty_endpoint import TIMEOUT_S
-from runevals.commands import call
+from runevals.cli import call
 
 MOST_CALLS = 5
 BOUND_S = (

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from runevals.commands import call
+from runevals.cli import call
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As under `nohup … &`: programs that the tests start would ignore it too, and could not be interrupted.

@@ -124,52 +124,10 @@ KNOWN: Mapping[str, str] = {
     "verdict/score -> suites/plan": "what needs a plan belongs to run/measurement",
 }
 
-# Where modules that have not moved yet will be. Everything here speaks of the new places.
-STILL_AT: Mapping[str, str] = {
-    "commands/__init__": "cli/__init__",
-    "commands/action": "cli/action",
-    "commands/beginning": "cli/init/scaffold",
-    "commands/cache_clear": "cli/cache_clear",
-    "commands/cache_dir": "cli/cache_dir",
-    "commands/cache_info": "cli/cache_info",
-    "commands/comment": "cli/comment",
-    "commands/compare": "cli/compare",
-    "commands/diagnosing": "cli/doctor/checks",
-    "commands/doctor": "cli/doctor/__init__",
-    "commands/evaluators": "cli/evaluators",
-    "commands/evaluators_page": "cli/evaluators_page",
-    "commands/finding": "cli/doctor/finding",
-    "commands/grouped": "cli/help",
-    "commands/history": "cli/history",
-    "commands/importing": "cli/import_",
-    "commands/init": "cli/init/__init__",
-    "commands/interactive": "cli/interactive",
-    "commands/judge": "cli/judge",
-    "commands/merge": "cli/merge",
-    "commands/opening": "cli/browser",
-    "commands/options": "cli/options",
-    "commands/plan": "cli/plan",
-    "commands/progress": "cli/progress",
-    "commands/reaching": "cli/doctor/connectivity",
-    "commands/report": "cli/report",
-    "commands/reporting": "cli/output",
-    "commands/run": "cli/run",
-    "commands/schema": "cli/schema",
-    "commands/settings": "cli/settings",
-    "commands/starter": "cli/init/templates",
-    "commands/surroundings": "cli/doctor/environment",
-    "commands/upgrade": "cli/upgrade",
-    "commands/validate": "cli/validate",
-    "commands/view": "cli/view",
-    "commands/warming": "cli/preload",
-    "commands/watching": "cli/watch",
-}
-
 
 def place_of(path: Path) -> str:
     """A module's place: its path below `runevals`, without the suffix."""
-    place = path.relative_to(SRC).with_suffix("").as_posix()
-    return STILL_AT.get(place, place)
+    return path.relative_to(SRC).with_suffix("").as_posix()
 
 
 @cache

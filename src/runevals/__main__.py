@@ -12,7 +12,7 @@ def main() -> None:
 
         sys.stdout.write(f"runevals {__version__}\n")
         return
-    from runevals.commands import main as run  # click and the rest only when needed
+    from runevals.cli import main as run  # click and the rest only when needed
 
     run(sys.argv[1:])
 

@@ -53,7 +53,7 @@ def fault_of(value: object, block: Block, folder: Path) -> str | None:
         case {"mcpServers": _}:
             return _complaints("runevals.suites.urls", "mcp-1", value)
         case {"json.schemas": _}:
-            return None  # tests/commands/test_schema.py follows it
+            return None  # tests/cli/test_schema.py follows it
         case [{"expires": _}, *_]:
             return _complaints("runevals.suites", "quarantine-1", value)
         case {"messages": _} | {"samples": _} | {"schemaVersion": _} | {"skill": _}:

@@ -10,7 +10,7 @@ from functools import cache
 import click
 import pytest
 
-from runevals.commands import COMMANDS, commands, rewritten
+from runevals.cli import COMMANDS, commands, rewritten
 from tests.docs.pages import PAGES, blocks, prose, spans
 
 EXIT_CODES = {"0", "1", "2", "3", "4", "130"}

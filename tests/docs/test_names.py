@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 import yaml
 
-from runevals.commands.schema import SCHEMAS
+from runevals.cli.schema import SCHEMAS
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
 from runevals.lib.plugins import GROUPS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.commands.evaluators import explain
+from runevals.cli.evaluators import explain
 from runevals.evaluators import catalogue
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, UnknownEvaluator

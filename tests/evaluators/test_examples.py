@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from runevals.commands.evaluators_page import page
+from runevals.cli.evaluators_page import page
 from runevals.evaluators import catalogue
 from runevals.evaluators.describe import described
 from runevals.evaluators.kinds import Judged

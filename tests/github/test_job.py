@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.commands.action import execute
+from runevals.cli.action import execute
 from runevals.github.comments import marker
 from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import parse, write
-from tests.commands.test_run import AGENT, SUITE
+from tests.cli.test_run import AGENT, SUITE
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
 from tests.github.test_archive import NAME, packed
 from tests.github.test_file_commands import read_as_the_runner_does

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.lib.parsing.schema import fits
 from runevals.suites.dialects import LoadOptions, load
-from tests.commands.test_run import ANSWERS, SUITE
+from tests.cli.test_run import ANSWERS, SUITE
 from tests.ending import ended
 
 FULL = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands.test_run import AGENT, SUITE
+from tests.cli.test_run import AGENT, SUITE
 
 SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
 

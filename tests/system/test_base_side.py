@@ -12,7 +12,7 @@ from runevals.lib import git
 from runevals.lib.parsing.schema import schema
 from runevals.settings.file import GUARDED, BaseSide, base_settings_file
 from runevals.settings.resolve import Told, resolve
-from tests.commands.test_run import AGENT
+from tests.cli.test_run import AGENT
 from tests.system.test_base import SETTINGS
 
 WORSE = AGENT.replace("'Paris'", "'Rome'")

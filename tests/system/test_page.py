@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.commands import call
+from runevals.cli import call
 from runevals.reports import history, html
 from runevals.reports.history import PastRun
 from tests.conftest import chromium

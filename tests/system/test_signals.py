@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_run import SUITE
+from tests.cli.test_run import SUITE
 
 COMMAND = "target: {type: command, command: [python3, agent.py]}\n"
 PYTHON = "target: {type: python, function: 'agent.py:answer'}\n"

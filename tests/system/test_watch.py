@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.commands.test_run import AGENT, SUITE
+from tests.cli.test_run import AGENT, SUITE
 from tests.terminal import Terminal
 
 

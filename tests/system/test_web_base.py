@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands.test_run import SUITE
+from tests.cli.test_run import SUITE
 from tests.ending import ended
 from tests.json_server import json_server
 from tests.system.test_base_side import on_main

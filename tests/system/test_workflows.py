@@ -23,7 +23,7 @@ import pytest
 
 from runevals.suites.shard import shards_of
 from tests.chat_server import Reply, chat_server
-from tests.commands.test_run import AGENT
+from tests.cli.test_run import AGENT
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 
 pytestmark = pytest.mark.needs("container")

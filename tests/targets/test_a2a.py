@@ -383,9 +383,7 @@ def test_a_run_against_an_agent(project, runevals):
 
 def test_without_the_sdk_the_extra_is_named(project):
     project.write("evals.json", SUITE)
-    script = (
-        "import sys; sys.modules['a2a'] = None; from runevals.commands import call; sys.exit(call(sys.argv[1:]))"
-    )
+    script = "import sys; sys.modules['a2a'] = None; from runevals.cli import call; sys.exit(call(sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-c", script, "--target", "a2a:http://127.0.0.1:9"],
         capture_output=True,

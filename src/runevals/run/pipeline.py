@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from runevals.commands.progress import Detail, progress
+from runevals.cli.progress import Detail, progress
 from runevals.github.stored_baseline import StoredBase
 from runevals.lib import git
 from runevals.lib.worktree import worktree

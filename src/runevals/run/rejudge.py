@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.commands.progress import progress
+from runevals.cli.progress import progress
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.measurement import Measurement

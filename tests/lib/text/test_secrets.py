@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from runevals.lib.text.secrets import redacted, redactor
-from tests.commands.test_run import SUITE
+from tests.cli.test_run import SUITE
 from tests.sample_reports import report
 
 CANARY = "canary-1234567890"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.commands import validate
+from runevals.cli import validate
 from runevals.suites.health import duplicates, history, labels, rubrics
-from tests.commands.test_run import SUITE
+from tests.cli.test_run import SUITE
 from tests.ending import ended
 from tests.suites.health.test_history import WORDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from runevals.commands.progress import progress
+from runevals.cli.progress import progress
 from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown

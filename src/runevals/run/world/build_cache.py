@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from runevals.commands.options import settings_options, settled
+from runevals.cli.options import settings_options, settled
 from runevals.lib.git import committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link

@@ -1,0 +1,190 @@
+"""The command line: which commands there are, and what happens when one fails."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from runevals import __version__
+from runevals.records.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
+
+REPORT_TO = "the issue tracker of runevals"
+
+# name → its line in `--help`; each is a module of this package with a function `command`
+COMMANDS: Mapping[str, str] = {
+    "run": "Run suites against the target and judge the result.",
+    "init": "Write a first suite, settings and workflow, and run it once.",
+    "compare": "Compare two results documents.",
+    "merge": "Put the results of all shards together.",
+    "validate": "Check suites without running anything.",
+    "view": "Open an HTML report in a browser.",
+    "report": "Write a results document in another format.",
+    "history": "Show pass rate and score of past runs.",
+    "plan": "Show what would run.",
+    "evaluators": "List the evaluators, or explain one.",
+    "schema": "Print the JSON Schema of a suite format, or of the settings.",
+    "import": "Convert the configuration of another tool.",
+    "upgrade": "Write suites of an older shape in the current one.",
+    "comment": "Put a results document on a pull request, as a comment.",
+    "settings": "Show every setting and where it came from.",
+    "doctor": "Check what a run needs, and say how to mend what is missing.",
+    "judge": "Hold the judge against people, or against attacks.",
+    "cache-info": "Show what is cached, and where.",
+    "cache-clear": "Forget all that is cached.",
+    "cache-dir": "Print the folder of the cache.",
+    "action": "The entry of the container action.",
+}
+WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that show text and can do nothing else
+_MODULES = {"import": "import_"}  # a module cannot be called so
+_TAKE_ALL_WORDS = ("--prompts", "--expected")
+
+
+class _Commands(click.Group):
+    """Loads a command's module when it is called; words that name no command are those of `run`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        being_completed = ctx.resilient_parsing and not args  # then the word to come may be a command
+        if args and not ctx.resilient_parsing:
+            _require_meaning(args[0])
+        return super().parse_args(ctx, args if being_completed else rewritten(args))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        run = self.get_command(ctx, "run")
+        assert run is not None  # noqa: S101 - it is one of ours
+        found = [*super().shell_complete(ctx, incomplete), *run.shell_complete(ctx, incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        command: click.Command = import_module(f"runevals.cli.{module}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, line in COMMANDS.items() if name != "action"])
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`runevals` alone is `runevals run`. Exit codes: 0 gates passed, 1 a gate failed, 2 told wrong, "
+    "3 could not measure, 4 our bug, 130 interrupted.",
+)
+@click.version_option(__version__, "-V", "--version", message="runevals %(version)s")
+def commands() -> None:
+    """CI for prompts, agents and skills: did this change make it worse, really?
+
+    \b
+    Examples:
+      runevals init
+      runevals
+      runevals --base main
+    """
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Runs the command line and exits with its code.
+
+    At once: calls still under way are not waited for, and nothing is freed object by object, which would take
+    a tenth of a second.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    gc.set_threshold(1_000_000, 20, 20)  # what is loaded stays: there is nothing to be found in it
+    code = call(arguments)
+    with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Runs one command → exit code; every failure is told on stderr."""
+    try:
+        result = commands.main(list(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return TOLD_WRONG
+    except RunevalsError as error:
+        from runevals.lib.terminal import shown
+
+        click.echo(shown(f"Error: {error}"), err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except SystemExit:  # click's way of saying that nobody reads our output any more
+        return INTERRUPTED
+    except OSError as error:
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        with suppress(OSError):
+            click.echo(f"Error: {told}", err=True)
+        return TOLD_WRONG if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP) else WORLD_REFUSED
+    except Exception:  # noqa: BLE001 - whatever it is, it is our bug, and the reader must be told where to go
+        traceback.print_exc()
+        told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
+        click.echo(told, err=True)
+        return OUR_BUG
+    return int(result or 0)
+
+
+def coloured() -> bool | None:
+    """False where nobody wants colours (NO_COLOR) or they would be rubbish; None: where there is a terminal."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
+
+
+def _require_meaning(word: str) -> None:
+    """Raises UsageError for a first word that names no command and no file, and is nearly a command."""
+    if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-"):
+        return
+    if word in COMMANDS or os.path.lexists(word):
+        return
+    from runevals.lib.text.suggest import did_you_mean
+
+    hint = did_you_mean(word, [name for name in COMMANDS if name != "action"])
+    if hint:
+        raise click.UsageError(f"there is no command or file '{word}'{hint}")
+
+
+def rewritten(arguments: Sequence[str]) -> list[str]:
+    """Makes `run` the default command, and gives `--prompts` and `--expected` all words up to the next option."""
+    words = list(arguments)
+    if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "-V", "--version")):
+        words.insert(0, "run")
+    out: list[str] = []
+    taking: str | None = None
+    for position, word in enumerate(words):
+        if word in _TAKE_ALL_WORDS:
+            taking = word
+            if position + 1 == len(words) or words[position + 1].startswith("--"):
+                out.append(word)  # without a text: click says so
+        elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
+            taking = None
+            out.append(word)
+        elif taking is not None:
+            out.append(f"{taking}={word}")
+        else:
+            out.append(word)
+    return out
+
+
+def finish(exit_code: int) -> NoReturn:
+    """Ends a command with this exit code."""
+    raise click.exceptions.Exit(exit_code)

@@ -1,0 +1,70 @@
+"""`runevals compare`: two results documents → verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.help import Grouped
+from runevals.cli.options import environment_option, settings_options, told_by
+
+
+@click.command("compare", cls=Grouped)
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("head", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
+@click.option(
+    "--rejudge",
+    is_flag=True,
+    help="Judge the answers that both documents keep again, with the suites and the judge of today.",
+)
+@settings_options("config", "min_pass_rate", "fail_on", "alpha", "min_effect", "judge", "judge_model", "no_judge")
+@environment_option
+def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, **told: Any) -> None:
+    """Compare the results document HEAD with BASE; the exit code is a run's.
+
+    \b
+    Examples:
+      runevals compare main.json branch.json --output comparison.md
+      runevals compare --rejudge --judge gpt-5 main.json branch.json
+    """
+    from dataclasses import replace
+
+    from runevals.cli.output import reported
+    from runevals.reports.publish import check_outputs, publish
+    from runevals.reports.results_document import read
+    from runevals.run import measurement as pipeline
+    from runevals.run.baseline.from_files import read_baseline, require_whole
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+    from runevals.settings.resolve import resolve
+
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    words = told_by(told)
+    settings = resolve(replace(words, base_side=base_side(words)))
+    baseline, _ = read_baseline(
+        replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
+    )
+    report = read(head)
+    require_whole(report, head.name)
+    if rejudge and baseline is not None:
+        from runevals.run.rejudge import rejudged
+        from runevals.suites.load import load_suites
+
+        loaded = load_suites(settings)
+        baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
+        report = rejudged(report, str(head), settings, loaded)
+    report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
+    conclusion = pipeline.decide(report, baseline, settings)
+
+    def write() -> list[Path]:
+        publish(conclusion, outputs)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)

@@ -1,0 +1,152 @@
+"""What `runevals doctor` looks at, in the order in which a run needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from runevals.cli.doctor.connectivity import address_of, asked, unreachable
+from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
+from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.records.errors import (
+    MEASURED_GREEN,
+    TOLD_WRONG,
+    WORLD_REFUSED,
+    InvalidSettings,
+    NoSuiteFound,
+    RunevalsError,
+)
+from runevals.run.preflight import absent
+from runevals.run.world.build import require_judge
+from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.plan import RunPlan, make_plan
+from runevals.verdict.wording import plural
+
+_TOKENS = 300, 50  # of one short question and its answer, at most
+
+
+def exit_code(findings: Sequence[Finding]) -> int:
+    """That of the run; what is told wrong has to be mended first."""
+    codes = {found.exit_code for found in findings}
+    return next((code for code in (TOLD_WRONG, WORLD_REFUSED) if code in codes), MEASURED_GREEN)
+
+
+def diagnosis(told: Told, *, call: bool) -> Iterator[Finding]:
+    """Everything that a run needs."""
+    yield versions_of()
+    try:
+        settings = resolve(told)
+    except RunevalsError as error:
+        yield stopped("settings", error, "mend that, then run doctor again; docs/running.md explains each setting")
+        return
+    yield good(
+        "settings", "no file: flags, environment, defaults" if settings.file is None else settings.file.shown
+    )
+    loaded, plan, found = _suites(settings)
+    yield found
+    settings = with_target(settings, loaded.suites)
+    models = [_target(settings), *_judges(settings, plan)]
+    yield from models
+    yield from _answers(settings, call=call, usable=exit_code(models) == MEASURED_GREEN)
+    yield base_of(settings, told)
+    yield sandbox_of(settings, plan)
+    yield github_of(settings)
+    yield from folders_of(settings)
+
+
+def prepared(settings: Settings) -> Iterator[Finding]:
+    """What has to be ready before there is any suite."""
+    yield versions_of()
+    yield sandbox_of(settings, None)
+    yield from folders_of(settings)
+
+
+def _suites(settings: Settings) -> tuple[Loaded, RunPlan | None, Finding]:
+    try:
+        loaded = load_suites(settings)
+        plan = make_plan(loaded.suites, settings)
+    except NoSuiteFound as error:
+        return Loaded(suites=()), None, stopped("suites", error, "runevals init writes a first one")
+    except RunevalsError as error:
+        return Loaded(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
+    paths = ", ".join(suite.path for suite in loaded.suites[:3])
+    more = f" and {len(loaded.suites) - 3} more" if len(loaded.suites) > 3 else ""
+    return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}{more}")
+
+
+def _target(settings: Settings) -> Finding:
+    target = settings.target
+    if target is None:
+        fix = "runevals --target openai:gpt-5-mini, or `target:` in runevals.yaml"
+        return missing("target", "nothing says what to run against", fix, TOLD_WRONG)
+    if target.type in ("openai", "github-models"):
+        return _endpoint("target", target, settings)
+    lacking = absent(target, settings.environment)
+    if lacking is not None:
+        fix = f"name it right in `target:`; it is looked for from {target.base}"
+        return missing("target", lacking, fix, TOLD_WRONG)
+    named = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
+    return good("target", f"{target.type} {named}")
+
+
+def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:
+    if settings.no_judge:
+        return [neither("judge", "left out by --no-judge")]
+    if not settings.judges:
+        try:
+            if plan is not None:
+                require_judge(plan, settings)
+        except InvalidSettings as error:
+            fix = "--judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
+            return [missing("judge", str(error).partition(":")[0], fix, error.exit_code)]
+        return [neither("judge", "none, and no check needs one")]
+    return [_judge(judge, settings) for judge in settings.judges]
+
+
+def _judge(judge: JudgeSettings, settings: Settings) -> Finding:
+    if judge.type == "recorded":
+        return good("judge", f"recorded {judge.path}")
+    return _endpoint("judge", judge, settings)
+
+
+def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Settings) -> Finding:
+    """Key and host; no key is sent."""
+    key, address = told.api_key_env, address_of(told)
+    shown = f"{told.model} at {address}"
+    has_key = bool(settings.environment.get(key))
+    if not has_key and told.base_url is None:
+        fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
+        if settings.environment.get("CI"):
+            fix = f"hand it on in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
+        return missing(name, f"{shown}: the variable {key} is not set", fix, TOLD_WRONG)
+    problem = unreachable(address)
+    if problem is not None:
+        fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
+        return missing(name, f"{shown}: {problem}", fix, WORLD_REFUSED)
+    return good(name, f"{shown} answers; {'a key is set' if has_key else 'no key is set'}")
+
+
+def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Finding]:
+    """One question to target and judge each, or what that would cost."""
+    if call and usable:
+        for name, found in asked(replace(settings, cache=None)):  # a kept judgement would prove nothing
+            if isinstance(found, str):
+                yield good(name, found)
+            else:
+                yield stopped(name, found, "the reason is the other side's own: see there (key, model, quota)")
+        return
+    judges = () if settings.no_judge else settings.judges
+    models = [
+        told.model
+        for told in (settings.target, *judges)
+        if told and told.type in ("openai", "github-models", "azure")
+    ]
+    if call:
+        yield neither("answers", "not asked: target or judge is missing")
+    elif models:
+        costs = [settings.prices.cost_usd(model, *_TOKENS) for model in models]
+        known = [cost for cost in costs if cost is not None]
+        price = f"less than ${sum(known) + 0.0001:.4f}" if len(known) == len(costs) else "a price we do not know"
+        yield neither("answers", f"not asked; --call asks {plural(len(models), 'short question')}, for {price}")

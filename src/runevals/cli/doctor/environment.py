@@ -1,0 +1,156 @@
+"""What a run finds around it: versions, base, sandbox, GitHub, folders."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+from runevals import __version__
+from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.cli.options import KEPT_RESULTS
+from runevals.evaluators.kinds import Composite, Evaluator
+from runevals.evaluators.scripted.code import Code
+from runevals.evaluators.scripted.custom import Custom
+from runevals.github.permissions import read_only, token_name
+from runevals.lib.git import commit_of, default_branch
+from runevals.lib.sandbox import Sandbox
+from runevals.lib.sandbox.lock import landlock_version
+from runevals.lib.storage.files import require_no_link
+from runevals.lib.text.escape import one_line
+from runevals.records.errors import (
+    MEASURED_GREEN,
+    WORLD_REFUSED,
+    InvalidSettings,
+    RunevalsError,
+    SandboxUnavailable,
+)
+from runevals.reports.publish import unwritable
+from runevals.run.resume.unfinished import RUNS, TOLD
+from runevals.run.world.build import may_be_reduced
+from runevals.run.world.build_cache import require_cache
+from runevals.settings.resolve import Settings, Told
+from runevals.suites.plan import RunPlan
+
+_GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
+
+
+def versions_of() -> Finding:
+    """What runs here."""
+    system = f"{platform.system()} {platform.machine()}"
+    told = f"runevals {__version__}, Python {platform.python_version()}, openai {version('openai')}, {system}"
+    return good("versions", told)
+
+
+def base_of(settings: Settings, told: Told) -> Finding:
+    """What a run would be compared with."""
+    from runevals.run.baseline.from_files import read_baseline
+    from runevals.run.baseline.protected_side import base_side
+
+    try:
+        side = base_side(told)
+        found, notices = read_baseline(replace(settings, base_side=side))
+    except RunevalsError as error:
+        return stopped("base", error, "check out with fetch-depth: 0, or name another with --baseline")
+    if found is not None:
+        return good("base", found.source)
+    if side is not None:
+        return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
+    why = notices[0] if notices else "no stored result is named"
+    with_base = base_command(settings.repository)
+    fix = None if with_base is None else f"{with_base} runs it first, without any"
+    return neither("base", why, fix)
+
+
+def base_command(repository: Path) -> str | None:
+    """What compares with the branch that changes go to; None where no commit of it is here."""
+    branch = default_branch(repository)
+    if branch is None:
+        return None
+    names = (branch, f"origin/{branch}")
+    known = next((name for name in names if commit_of(repository, name) is not None), None)
+    return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
+
+
+def sandbox_of(settings: Settings, plan: RunPlan | None) -> Finding:
+    """A worker is started, and a grader called in it."""
+    needed = _brings_code(settings, plan)
+    try:
+        with Sandbox(workers=1, reduced=may_be_reduced(settings)) as sandbox:
+            answer = sandbox.call(
+                code=_GRADER,
+                filename="doctor.py",
+                language="python",
+                kind="evaluator",
+                arguments={"input": "", "output": "", "expected": None, "metadata": {}},
+            )
+    except SandboxUnavailable as error:
+        fix = "sandbox: reduced in runevals.yaml, where the suites' code is trusted"
+        found = stopped("sandbox", error, fix)
+        return found if needed else replace(found, mark="–", exit_code=MEASURED_GREEN)
+    if answer.error is not None:
+        fix = "a grader needs about 200 MB of memory and a few processes; see docs/graders.md"
+        code = WORLD_REFUSED if needed else MEASURED_GREEN
+        return missing("sandbox", f"a grader cannot be run: {answer.reason}", fix, code)
+    if sandbox.mode == "reduced":
+        return neither("sandbox", "reduced: code of a suite runs without protection from it")
+    landlock = landlock_version()
+    files = f"Landlock {landlock}" if landlock > 0 else "no Landlock (the filter alone keeps files away)"
+    user = ", as nobody" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
+    return good("sandbox", f"strict: seccomp filter, {files}{user}")
+
+
+def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
+    """Whether a run would call a grader or a skill. A pattern is no code that could do harm."""
+    if settings.target is not None and settings.target.type == "skill":
+        return True
+    checks = [check for case in (plan.checks if plan else ()) for turn in case for check in turn.checks]
+    return any(_is_code(check.evaluator) for check in checks)
+
+
+def _is_code(evaluator: Evaluator) -> bool:
+    if isinstance(evaluator, Composite):
+        return any(_is_code(member.evaluator) for member in evaluator.members)
+    return isinstance(evaluator, Code | Custom)
+
+
+def github_of(settings: Settings) -> Finding:
+    """What a job can see of its own rights."""
+    environment = settings.environment
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return neither("GitHub", "not in a job of GitHub Actions")
+    if token_name(environment) is None:
+        fix = "in the workflow: env: GITHUB_TOKEN: ${{ github.token }}"
+        return neither("GitHub", "no token was handed on: neither stored base nor comment", fix)
+    if (why := read_only(environment)) is not None:
+        fix = "a second workflow (workflow_run) can comment: see docs/action.md"
+        return neither("GitHub", f"{why}: the token cannot write, and there are no secrets", fix)
+    told = "a token is there; whether it may comment says `permissions:` of the job (pull-requests: write)"
+    return good("GitHub", told)
+
+
+def folders_of(settings: Settings) -> Iterator[Finding]:
+    """Where a run writes."""
+    try:
+        require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / TOLD)
+        require_cache(settings)
+    except InvalidSettings as error:
+        yield stopped("folders", error, "remove the link")
+        return
+    stop = unwritable(settings.cwd / KEPT_RESULTS / "results.json")
+    if stop is None:
+        yield good("results", f"{KEPT_RESULTS.as_posix()} can be written")
+    else:
+        told, fix = f"{KEPT_RESULTS.as_posix()} cannot be written ({stop})", "write elsewhere: --output FILE"
+        yield missing("results", told, fix, WORLD_REFUSED)
+    if settings.cache is None:
+        yield neither("cache", "nothing is kept; --cache names a folder")
+    elif unwritable(settings.cache / "answers") is not None:
+        told = f"{settings.cache} cannot be written: every judgement is paid for again"
+        yield missing("cache", told, "name another folder with --cache, or `none`", MEASURED_GREEN)
+    else:
+        yield good("cache", str(settings.cache))

@@ -1,0 +1,115 @@
+"""`runevals history`: pass rate and score over past runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+
+from runevals.cli.browser import open_in_browser
+from runevals.cli.options import KEPT_RESULTS
+from runevals.lib.terminal import shown
+from runevals.lib.text.escape import one_line
+from runevals.records.errors import InvalidSettings
+from runevals.reports.console import MARKS
+from runevals.reports.history import PastRun, name_of, of_like, render
+from runevals.reports.past_results import newest, readable
+from runevals.verdict.wording import money, percent, plural, score
+
+BARS = "▁▂▃▄▅▆▇█"
+PAGE = KEPT_RESULTS.parent / "history.html"
+
+
+@click.command("history")
+@click.argument("documents", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[DOC]...")
+@click.option("--last", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page: FILE.html."
+)
+@click.option("--open", "opened", is_flag=True, help=f"Open the page in a browser; by itself, it is {PAGE}.")
+def command(documents: tuple[Path, ...], last: int, output: Path | None, *, opened: bool) -> None:
+    """Show pass rate and score of past runs, the oldest first: of .evals/results, or of the DOCs named.
+
+    A DOC is a results document or a folder of them. What is none is named and passed over.
+
+    \b
+    Examples:
+      runevals history --last 5
+      runevals history --output history.html --open
+    """
+    page = output or (PAGE if opened else None)
+    if page is not None and page.suffix.lower() not in (".html", ".htm"):
+        raise InvalidSettings(f"--output {page}: the history is a page; name it FILE.html")
+    runs = _runs(documents, last, page)
+    if page is None:
+        for line in _lines(runs):
+            click.echo(shown(line))
+        return
+    from runevals.lib.storage.files import write_whole
+
+    write_whole(page, render(runs))
+    click.echo(f"Written: {page}")
+    if opened:
+        open_in_browser(page)
+
+
+def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
+    """In the order of time. Raises InvalidSettings where there are none."""
+    named = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
+    files = [file for path in named for file in (newest(path, last) if path.is_dir() else [path])]
+    found = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
+    if not found:
+        where = ", ".join(map(str, named)) or KEPT_RESULTS.as_posix()
+        raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")
+    return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in found]
+
+
+def _link(document: Path, page: Path | None) -> str | None:
+    """The address of a run's own report, as a link from `page` has it; None where there is no report."""
+    report = document.with_suffix(".html")
+    if page is None or not report.is_file():
+        return None
+    return quote(os.fsencode(Path(os.path.relpath(report.resolve(), page.resolve().parent)).as_posix()))
+
+
+def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
+    """One bar a value, on a scale from `low` to `high`; a dot where it is unknown."""
+    span = high - low
+    return "".join(
+        "·" if value is None else BARS[round(min(max((value - low) / span, 0.0), 1.0) * (len(BARS) - 1))]
+        for value in values
+    )
+
+
+def _lines(runs: Sequence[PastRun]) -> Iterator[str]:
+    alike = of_like(runs)
+    for number, (names, like) in enumerate(alike.items()):
+        if number:
+            yield ""
+        yield name_of(*names, alike)
+        totals = [run.report.totals for run in like]
+        yield from _trend("pass rate", [total.pass_rate for total in totals], (0.0, 1.0))
+        yield from _trend("score", [total.composite for total in totals], (1.0, 5.0))
+        for run in like:
+            yield _row(run)
+
+
+def _trend(name: str, values: Sequence[float | None], scale: tuple[float, float]) -> Iterator[str]:
+    known = [value for value in values if value is not None]
+    if len(known) > 1:
+        wording = percent if name == "pass rate" else score
+        yield f"  {name:<9}  {sparkline(values, *scale)}  {wording(known[0])} → {wording(known[-1])}"
+
+
+def _row(run: PastRun) -> str:
+    report = run.report
+    commit = "–" if report.run.commit is None else one_line(report.run.commit, 40)[:7]
+    cost = "" if report.totals.cost_usd is None else f"  {money(report.totals.cost_usd)}"
+    return (
+        f"  {MARKS[run.conclusion.verdict.outcome]} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
+        f"  {commit:<7}  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"
+        f"  {score(report.totals.composite):>4}{cost}  {one_line(run.name, 40)}"
+    )

@@ -1,0 +1,57 @@
+"""`runevals init`: a first suite, settings and workflow, and the first run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runevals.cli.options import settings_options
+
+
+@click.command("init")
+@settings_options("target", "judge")
+@click.option("--github", is_flag=True, help="Also write a workflow that runs the suite on pull requests.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
+@click.pass_context
+def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) -> None:
+    """Write a first suite, settings and .gitignore lines, and run it once. No file is ever overwritten.
+
+    Without a terminal, in CI and with --yes nothing is asked.
+
+    \b
+    Examples:
+      runevals init
+      runevals init --yes --target python:agent.py:answer --github
+    """
+    from runevals.cli.init.scaffold import Begun, begin
+
+    begun: Begun = begin(told, github=github, asks=not yes)
+    given = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
+    if begun.why_not is None:
+        _run(context, given)
+    else:
+        _plan(context, given, begun.why_not)
+    for line in begun.next_steps:
+        click.echo(line)
+
+
+def _run(context: click.Context, given: dict[str, str]) -> None:
+    from runevals.cli.run import command as run
+
+    click.echo("\nThe first run:\n")
+    try:
+        context.invoke(run, **given)
+    except click.exceptions.Exit as ended:
+        if ended.exit_code != 0:
+            raise
+
+
+def _plan(context: click.Context, given: dict[str, str], why_not: str) -> None:
+    from runevals.cli.plan import command as plan
+    from runevals.cli.validate import command as validate
+
+    click.echo(f"\nNot run yet: {why_not}. This is what would run:\n")
+    context.invoke(validate)
+    click.echo()
+    context.invoke(plan, **given)

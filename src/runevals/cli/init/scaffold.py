@@ -1,0 +1,260 @@
+"""What `runevals init` finds, asks and writes."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.cli.doctor.environment import base_command
+from runevals.cli.init import templates as starter
+from runevals.cli.options import settled
+from runevals.lib import git
+from runevals.lib.storage.files import behind_links, write_whole
+from runevals.lib.terminal import at_terminal
+from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.settings.github_models import GITHUB_MODELS, TOKEN
+from runevals.settings.resolve import Settings
+from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.suites.load import Loaded, load_suites, with_target
+
+DEFAULT_MODEL = "gpt-5-mini"
+DEFAULT_GITHUB_MODEL = "openai/gpt-4.1-mini"
+DEFAULT_FUNCTION = "agent.py:answer"
+_WRITTEN = "✓ "
+_QUESTION = """What do your prompts run against?
+  1  a chat model: any OpenAI-compatible API
+  2  a program of yours: prompt as JSON on stdin, answer on stdout
+  3  a Python function of yours: answer(prompt, messages, case)
+  4  a model of GitHub Models: no key, only GitHub's own token
+  5  I do not know yet"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What was begun: target and judge for the first run, why there can be none, and what to do next."""
+
+    target: str | None
+    judge: str | None
+    why_not: str | None
+    next_steps: tuple[str, ...]
+
+
+def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
+    """Writes what is missing here, and names it.
+
+    Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
+    """
+    before = settled(told)  # a target or judge that means nothing stops us here
+    loaded = _suites(before)
+    target: str | None = told.get("target")
+    if before.target is None:
+        if with_target(before, loaded.suites).target is not None:
+            target = "skill"  # what these suites are written for
+        else:
+            target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
+    settings = settled({**told, "target": target})
+    if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
+        raise InvalidSettings(
+            "skills bring cases of their own, which init does not make: put the first into "
+            "evals/regression/NAME.json, then run init again"
+        )
+    for line in _written(settings, target, told.get("judge"), loaded.files):
+        click.echo(line)
+    if github:
+        click.echo(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
+    return Begun(
+        target=target,
+        judge=told.get("judge"),
+        why_not=_why_not(settings),
+        next_steps=tuple(_next_steps(settings, github=github)),
+    )
+
+
+def suite_wanted(settings: Settings) -> bool:
+    """Offers a starter suite where somebody can be asked → whether it was written."""
+    if not at_terminal():
+        return False
+    click.echo("⚠️  No prompts file found in current directory or ./evals/\n")
+    asked = "Create a starter evals file with sample prompts? (Y/n)"
+    if not click.confirm(asked, default=True, show_default=False):
+        return False
+    click.echo(_starter(settings))
+    return True
+
+
+def _starter(settings: Settings) -> str:
+    text = starter.starter_suite(judged=bool(settings.judges) and not settings.no_judge)
+    return _write(settings.cwd / starter.SUITE, text, settings.cwd)
+
+
+def _suites(settings: Settings) -> Loaded:
+    """What a run would find by itself. Raises NoSuiteFound only where the settings name it."""
+    try:
+        return load_suites(settings)
+    except NoSuiteFound:
+        if settings.suites:
+            raise
+        return Loaded(suites=())
+
+
+def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:
+    cwd = settings.cwd
+    yield _left(suites[0], cwd) if suites else _starter(settings)
+    program = list(_program(settings))
+    yield from program
+    if settings.file is not None and settings.file.path is not None:
+        yield _left(settings.file.path, cwd)
+    else:
+        only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
+        text = starter.starter_settings(
+            suite=None if only is None else _shown(only, cwd),
+            target=target,
+            judge=judge,
+            deterministic=any(line.startswith(_WRITTEN) for line in program),
+        )
+        yield _write(cwd / starter.SETTINGS, text, cwd)
+    yield _ignore(cwd / ".gitignore")
+
+
+def _program(settings: Settings) -> Iterator[str]:
+    """A Python file that a target names and that is not there yet."""
+    target = settings.target
+    if target is None or target.type != "python" or target.function is None:
+        return
+    name, _, function = target.function.rpartition(":")
+    path = target.base / name
+    usable = function.isidentifier() and not keyword.iskeyword(function)
+    if name.endswith(".py") and usable and path.resolve().is_relative_to(settings.cwd.resolve()):
+        yield _write(path, starter.starter_program(function), settings.cwd)
+
+
+def _write(path: Path, text: str, base: Path) -> str:
+    if path.exists() or path.is_symlink():
+        return _left(path, base)
+    write_whole(path, text)
+    return f"{_WRITTEN}{_shown(path, base)}: written"
+
+
+def _left(path: Path, base: Path) -> str:
+    return f"– {_shown(path, base)}: is there already, left as it is"
+
+
+def _shown(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+
+
+def _ignore(path: Path) -> str:
+    try:
+        before = path.read_bytes().decode("utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError):
+        return f"✗ .gitignore: cannot be read; add {' and '.join(starter.IGNORED)} to it"
+    after = starter.ignoring(before)
+    if after == before:
+        return _left(path, path.parent)
+    write_whole(behind_links(path), after)
+    added = ", ".join(after[len(before) :].split())
+    return f"✓ .gitignore: {'written' if not before else 'added'} {added}"
+
+
+def _workflow(settings: Settings) -> str:
+    named = settings.cwd / starter.SETTINGS
+    if settings.file is not None and settings.file.path is not None:
+        named = settings.file.path
+    shown = _shown(named.resolve(), settings.repository.resolve())
+    usual = shown == ".github/runevals.yaml"
+    return starter.workflow(
+        branch=git.default_branch(settings.repository),
+        config=starter.SETTINGS.name if usual else shown,
+        variables=_variables(settings),
+        github_models=_asks_github(settings),
+    )
+
+
+def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
+    """Target and judges that are asked with a key."""
+    for told in (settings.target, *settings.judges):
+        if told is not None and told.type in ("openai", "azure"):
+            yield told
+
+
+def _asks_github(settings: Settings) -> bool:
+    """Whether target or judge are GitHub's models, for which the job's token is enough."""
+    return any(told is not None and told.type == GITHUB_MODELS for told in (settings.target, *settings.judges))
+
+
+def _variables(settings: Settings) -> list[str]:
+    """The variables that a workflow hands on."""
+    names: dict[str, None] = {}
+    for told in _asked(settings):
+        names[told.api_key_env] = None
+        if told.type == "azure":
+            names["AZURE_AI_OPENAI_ENDPOINT"] = None
+        elif told.base_url is not None:
+            names["OPENAI_BASE_URL"] = None
+    return list(names)
+
+
+def _why_not(settings: Settings) -> str | None:
+    """Why the target cannot be asked yet."""
+    if settings.target is None:
+        return "nothing says what to run it against (target: in runevals.yaml)"
+    unset = _unset(settings)
+    return None if unset is None else f"the environment variable {unset} is not set"
+
+
+def _unset(settings: Settings) -> str | None:
+    """The variable without which target or judge answer nobody, and that is not set."""
+    if _asks_github(settings) and not settings.environment.get(TOKEN):
+        return TOKEN
+    for told in _asked(settings):
+        if not settings.environment.get(told.api_key_env) and told.base_url is None:
+            return told.api_key_env
+    return None
+
+
+def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
+    yield "\nNext"
+    if settings.target is None:
+        yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
+    unset = _unset(settings)
+    if unset is not None:
+        yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
+    yield "  put your own cases into the suite, then: runevals"
+    with_base = base_command(settings.repository)
+    if with_base is not None:
+        yield f"  see what a change does: {with_base}"
+    if not github:
+        if not (settings.repository / starter.WORKFLOW).exists():
+            yield "  run it on pull requests: runevals init --github"
+        return
+    secrets = [name for name in _variables(settings) if name.endswith("_KEY")]
+    if secrets:
+        told = " and ".join(secrets)
+        yield f"  add {told} to the repository's secrets (Settings → Secrets and variables → Actions)"
+    yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
+
+
+def _likely_target(environment: Mapping[str, str]) -> str | None:
+    """What is meant where nobody can be asked: a key of OpenAI's own names the provider."""
+    known = environment.get("OPENAI_API_KEY") and not environment.get("OPENAI_BASE_URL")
+    return f"openai:{DEFAULT_MODEL}" if known else None
+
+
+def _asked_target() -> str | None:
+    click.echo(_QUESTION)
+    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
+        case "1":
+            return f"openai:{click.prompt('Model', default=DEFAULT_MODEL)}"
+        case "2":
+            return f"command:{click.prompt('Command, such as python my_agent.py')}"
+        case "3":
+            return f"python:{click.prompt('FILE.py:FUNCTION', default=DEFAULT_FUNCTION)}"
+        case "4":
+            return f"{GITHUB_MODELS}:{click.prompt('Model', default=DEFAULT_GITHUB_MODEL)}"
+        case _:
+            return None

@@ -1,0 +1,126 @@
+"""`--interactive`: one prompt at a time, its answer and scores, and a case of it where that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from runevals.cli.init import templates as starter
+from runevals.lib.parsing.source import read_json
+from runevals.lib.terminal import at_terminal, shown
+from runevals.records import Outcome, Suite, TurnReport
+from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
+from runevals.run.pipeline import Asked, judged
+from runevals.run.world.build import NO_TARGET
+from runevals.settings.resolve import Settings
+from runevals.suites.append_case import save, stored
+from runevals.suites.dialects import LoadOptions, eval_document
+from runevals.suites.dialects.checking import needs_expected
+from runevals.suites.load import Loaded
+from runevals.verdict.wording import because, money, seconds
+
+_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One prompt, what should come back if that is known, and what did."""
+
+    prompt: str
+    expected: str | None
+    turn: TurnReport
+
+
+def interact(settings: Settings, asked: Asked) -> None:
+    """Asks until an empty prompt or the end of input. Raises InvalidSettings where nobody can be asked."""
+    if not at_terminal():
+        raise InvalidSettings('--interactive needs a terminal, and no CI; try one prompt with --prompts "…"')
+    if settings.target is None:
+        raise InvalidSettings(NO_TARGET)
+    settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
+    defaults = _defaults(settings)
+    click.echo("An empty prompt ends this. Without an expected response, only what needs none is scored.")
+    try:
+        while prompt := input("\nPrompt: ").strip():
+            expected = input("Expected response (may be empty): ").strip() or None
+            exchange = _answered(prompt, expected, defaults, settings, asked)
+            click.echo("\n".join(_lines(exchange)))
+            if exchange.turn.error is None:
+                _offer(exchange, defaults, settings)
+    except EOFError:
+        click.echo()
+
+
+def _defaults(settings: Settings) -> Mapping[str, Any]:
+    """The evaluators that the case will have once it is saved."""
+    try:
+        document = stored(settings.cwd / starter.SUITE, starter.SUITE.as_posix())
+    except InvalidSuite:
+        document = None  # told when a case is to be saved there
+    of_file: Mapping[str, Any] | None = (document or {}).get("default_evaluators")
+    if of_file is not None:
+        return of_file
+    no_judge = document is None and settings.no_judge
+    return eval_document.WITHOUT_A_JUDGE if no_judge else eval_document.SYSTEM_DEFAULTS
+
+
+def _answered(
+    prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings, asked: Asked
+) -> Exchange:
+    suite = _suite(prompt, expected, defaults, settings)
+    conclusion = judged(settings, Loaded(suites=(suite,)), asked)
+    if conclusion.verdict.exit_code == INTERRUPTED:
+        raise KeyboardInterrupt
+    [case] = conclusion.report.cases
+    return Exchange(prompt=prompt, expected=expected, turn=case.attempts[0].turns[0])
+
+
+def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings) -> Suite:
+    item = {"prompt": prompt}
+    if expected is not None:
+        item["expected_response"] = expected
+    usable = {
+        name: options
+        for name, options in defaults.items()
+        if expected is not None or not needs_expected(name, settings.definitions)
+    }
+    document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": usable, "items": [item]}
+    suite = eval_document.load(read_json(eval_document.as_text(document), "inline"), _options(settings))
+    if suite.errors:
+        raise InvalidSuite(suite.errors)
+    return suite
+
+
+def _options(settings: Settings) -> LoadOptions:
+    return LoadOptions(definitions=settings.definitions, root=settings.repository)
+
+
+def _lines(exchange: Exchange) -> Iterator[str]:
+    turn = exchange.turn
+    if turn.error is not None:
+        yield shown(f"! not answered: {turn.error.message}")
+        return
+    yield f"\n{shown(turn.output or '')}\n"
+    for result in turn.results:
+        why = result.error.message if result.error is not None else because(result)
+        yield shown(f"{_MARKS[result.outcome]} {result.id}  {why}")
+    spent = [seconds(turn.latency_s)] if turn.latency_s is not None else []
+    spent += [money(turn.cost_usd)] if turn.cost_usd is not None else []
+    yield "  " + " · ".join(spent)
+
+
+def _offer(exchange: Exchange, defaults: Mapping[str, Any], settings: Settings) -> None:
+    """Saves the exchange where that is wanted; without an expected response, the answer is it."""
+    path = starter.SUITE.as_posix()
+    as_expected = "" if exchange.expected else ", the answer as its expected response"
+    if not click.confirm(f"Save it as a case of ./{path}{as_expected}?"):
+        return
+    item = {"prompt": exchange.prompt, "expected_response": exchange.expected or exchange.turn.output or ""}
+    chosen = None if defaults is eval_document.SYSTEM_DEFAULTS else defaults
+    try:
+        click.echo(shown(save(settings.cwd / starter.SUITE, path, item, chosen, _options(settings))))
+    except InvalidSuite as error:
+        click.echo(shown(f"Not saved:\n{error}"), err=True)

@@ -1,0 +1,117 @@
+"""`runevals merge`: the results documents of all shards → one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.help import Grouped
+from runevals.cli.options import environment_option, settings_options, told_by
+
+if TYPE_CHECKING:
+    from runevals.records import Conclusion, RunReport
+    from runevals.run.measurement import Baseline
+    from runevals.settings.resolve import Settings, Told
+
+
+@click.command("merge", cls=Grouped)
+@click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
+@settings_options(
+    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable"),
+    *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
+    *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
+)
+@environment_option
+def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:
+    """Put the results of all shards together and judge them as one run.
+
+    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a red blocks, the
+    base is run again, if target and judge are those of the shards and can be asked from here.
+
+    \b
+    Examples:
+      runevals merge shard-1.json shard-2.json --output results.json
+      runevals merge shards/ --baseline base.json
+    """
+    from dataclasses import replace
+
+    from runevals.cli.output import reported
+    from runevals.records.errors import InvalidSettings
+    from runevals.reports.publish import check_outputs, publish
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.settings.resolve import resolve
+
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    files = _files(documents)
+    for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
+        raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
+    words = told_by(told)
+    settings = resolve(replace(words, base_side=base_side(words)))
+    conclusion = merged_conclusion(merged_report(files), settings, words)
+
+    def write() -> list[Path]:
+        publish(conclusion, outputs)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)
+
+
+def merged_report(documents: Sequence[Path]) -> RunReport:
+    """The shards as one run. Raises as `read` and `merged` do."""
+    from runevals.reports.results_document import read
+    from runevals.run.shards.merge import merged
+
+    return merged([(str(path), read(path)) for path in _files(documents)])
+
+
+def merged_conclusion(
+    report: RunReport,
+    settings: Settings,
+    told: Told,
+    stored: Baseline | None = None,
+    notices: Sequence[str] = (),
+) -> Conclusion:
+    """The merged report compared, gated and concluded; with `stored` where the settings name no base.
+
+    `told` are the words that settled the settings. Raises as `read_baseline` does.
+    """
+    from dataclasses import replace
+
+    from runevals.run.baseline.from_files import read_baseline
+    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+    from runevals.run.shards.verdict import FILTERS, judged_together
+
+    filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
+    settings = replace(settings, **filters)
+    told = replace(told, flags={**told.flags, **filters})
+    baseline, more = read_baseline(settings)
+    all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
+    report = replace(report, run=replace(report.run, notices=all_notices))
+    report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
+    return judged_together(report, base, settings, told)
+
+
+def _texts(value: object) -> Any:
+    """What a document says of a filter."""
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def _files(documents: Sequence[Path]) -> list[Path]:
+    """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
+    from runevals.records.errors import InvalidDocument
+
+    found: list[Path] = []
+    for path in documents:
+        inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        if not inside:
+            raise InvalidDocument(f"there is no results document (.json) in {path}")
+        found += inside
+    return found

@@ -1,0 +1,90 @@
+"""A conclusion's files and its last screen; a verdict is told even where nothing can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+import click
+
+from runevals.cli.options import KEPT_RESULTS
+from runevals.lib.storage.files import created, remove, require_no_link
+from runevals.lib.terminal import fitted, shown, tell
+from runevals.records import Conclusion
+from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.reports.publish import unwritable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What was written, or why it could not be, and the exit code that follows."""
+
+    files: tuple[Path, ...]
+    failure: CannotWrite | None
+    exit_code: int
+
+
+def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Reported:
+    """Writes, tells the verdict, and says where the files are, or why they are not.
+
+    A red stays one whatever becomes of its reports; a green without them is not what was asked for.
+    """
+    files: Sequence[Path] = ()
+    failure: CannotWrite | None = None
+    try:
+        files = write()
+    except CannotWrite as error:
+        failure = error
+    finally:
+        tell(conclusion)
+    if failure is not None:
+        click.echo(shown(f"Error: {failure}"), err=True)
+    elif files:
+        click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
+    code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
+    return Reported(files=tuple(files), failure=failure, exit_code=code)
+
+
+def require_kept_results() -> None:
+    """Raises InvalidSettings before a run whose results could not be kept."""
+    require_no_link(KEPT_RESULTS / "results.json")
+    above = unwritable(KEPT_RESULTS / "results.json")
+    if above is not None:
+        raise InvalidSettings(
+            f"results cannot be kept in {KEPT_RESULTS.as_posix()}: {above} is no folder that we may write to; "
+            "write them elsewhere: --output FILE"
+        )
+
+
+def kept_results(began: datetime) -> list[Path]:
+    """Where a run without --output writes."""
+    return [KEPT_RESULTS / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
+
+
+@contextmanager
+def free_names(named: Sequence[Path]) -> Iterator[list[Path]]:
+    """These files under names that no other run has taken; the first, if it was not written, is given back.
+
+    Raises CannotWrite.
+    """
+    first = named[0]
+    try:
+        taken = next(path for path in _numbered(first) if created(path))
+    except OSError as error:
+        raise CannotWrite(f"cannot write {first}: {error.strerror}") from error
+    try:
+        yield [path.with_name(f"{taken.stem}{path.suffix}") for path in named]
+    finally:
+        if taken.is_file() and taken.stat().st_size == 0:
+            remove(taken.parent, [taken.name])
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    """The name itself, then with `-2`, `-3` and so on."""
+    yield path
+    for number in count(2):
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")

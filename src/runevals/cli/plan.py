@@ -1,0 +1,98 @@
+"""`runevals plan`: what would run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import click
+
+from runevals.cli.help import Grouped
+from runevals.cli.options import environment_option, settings_options, settled
+from runevals.lib.terminal import shown
+from runevals.settings.resolve import Settings
+from runevals.suites.plan import RunPlan, judged_checks
+from runevals.suites.shard import shards_of
+from runevals.verdict.wording import plural
+
+
+@click.command("plan", cls=Grouped)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@settings_options()
+@environment_option
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How it is shown.")
+@click.option(
+    "--cases-per-shard",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="How many cases one of the shards of --format json is to have.",
+)
+def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: Any) -> None:
+    """Show what would run: cases, checks and calls.
+
+    \b
+    Examples:
+      runevals plan evals/ --repeat 3
+      runevals plan --format json --cases-per-shard 50
+    """
+    from runevals.suites.load import load_suites
+    from runevals.suites.plan import make_plan, part_of
+
+    settings = settled(told, paths=paths)
+    loaded = load_suites(settings)
+    plan = part_of(make_plan(loaded.suites, settings), settings.shard)
+    if form == "json":
+        click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))
+        return
+    click.echo(shown(describe(plan, settings)))
+    for notice in loaded.notices:
+        click.echo(shown(notice))
+
+
+def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:
+    """The plan's numbers, and the shards to make it in: what a matrix of jobs is made from."""
+    target_calls, judge_calls = _calls(plan, settings)
+    return {
+        "suites": [
+            {"path": suite.path, "dialect": suite.dialect, "cases": len(suite.cases)} for suite in plan.suites
+        ],
+        "cases": len(plan.cases),
+        "left_out": plan.excluded,
+        "attempts": plan.repeat,
+        "target_calls": target_calls,
+        "judge_calls": judge_calls,
+        "shards": [str(shard) for shard in shards_of(len(plan.cases), cases_per_shard)],
+    }
+
+
+def describe(plan: RunPlan, settings: Settings) -> str:
+    """The plan in words: suites, cases by category, checks by evaluator, calls."""
+    from runevals.suites.load import with_target
+
+    settings = with_target(settings, plan.suites)
+    target_calls, judge_calls = _calls(plan, settings)
+    checks = [check for case in plan.checks for turn in case for check in turn.checks]
+    target = "none yet" if settings.target is None else settings.target.model or settings.target.type
+    lines = [f"{suite.path}  {plural(len(suite.cases), 'case')}  ({suite.dialect})" for suite in plan.suites]
+    categories = Counter(case.category for case in plan.cases if case.category)
+    evaluators = Counter(check.id for check in checks)
+    left_out = f" ({plan.excluded} left out by filters)" if plan.excluded else ""
+    part = "" if plan.shard is None else f" (shard {plan.shard.part} of {plan.shard.of})"
+    lines += [
+        "",
+        f"cases       {len(plan.cases)}{left_out}{part}",
+        f"categories  {', '.join(f'{name} {count}' for name, count in sorted(categories.items())) or '–'}",
+        f"checks      {', '.join(f'{name} {count}' for name, count in sorted(evaluators.items())) or '–'}",
+        f"attempts    {plan.repeat} a case",
+        f"target      {target}: {plural(target_calls, 'call')}",
+        f"judge       {plural(judge_calls, 'call')}",
+    ]
+    return "\n".join(lines)
+
+
+def _calls(plan: RunPlan, settings: Settings) -> tuple[int, int]:
+    """How many calls of the target and of the judge there would be."""
+    turns = sum(len(case.turns) for case in plan.cases)
+    return turns * plan.repeat, 0 if settings.no_judge else judged_checks(plan) * plan.repeat

@@ -1,0 +1,239 @@
+"""How far a run is: a bar at a terminal, elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from runevals.cli import WITHOUT_CURSOR
+from runevals.lib.terminal import shown
+from runevals.lib.text.escape import one_line
+from runevals.records import Outcome
+from runevals.verdict.score import status_of, without_answer
+from runevals.verdict.wording import money, plural
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from runevals.lib.http.throttle import Throttles
+    from runevals.run.evaluate import Evaluation
+    from runevals.run.measurement import Measurement, Watch
+    from runevals.suites.plan import Trial
+
+Detail = Literal["none", "counts", "trials"]
+Say = Callable[[str], None]
+
+LINE_EVERY_S = 30.0
+BAR_EVERY_S = 0.25
+PACE_OF = 100  # the newest trials, from which the time left is reckoned
+
+OUTCOME_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
+
+
+def progress(
+    *sides: Measurement,
+    detail: Detail = "counts",
+    phase: str = "",
+    total: int | None = None,
+    at_most: bool = False,
+) -> Watch:
+    """What to wrap the evaluations of `sides` in; single trials are told of one side only.
+
+    `phase` says which part of a longer run this is, `total` how many trials there are where not all are made,
+    `at_most` that rounds may end early.
+    """
+    if detail == "none":
+        return iter
+    every = sum(len(side.plan.trials) for side in sides) if total is None else total
+    tally = Tally(every, [side.throttles for side in sides], phase=phase, at_most=at_most)
+    told = sides[0] if detail == "trials" and len(sides) == 1 else None
+    return lambda evaluations: _watched(evaluations, tally, told)
+
+
+def _watched(evaluations: Iterator[Evaluation], tally: Tally, told: Measurement | None) -> Iterator[Evaluation]:
+    """`told` is the side of which every trial gets a line."""
+    with _telling(tally) as say:
+        tally.begin()
+        for evaluation in evaluations:
+            tally.add(evaluation)
+            if told is not None:
+                line = _line(told.plan.trials[evaluation.position], evaluation)
+                say(shown(told.redact(line)))
+            yield evaluation
+
+
+def _status(evaluation: Evaluation) -> Outcome:
+    return without_answer(turn.response.problem for turn in evaluation.trace.turns) or status_of(
+        evaluation.results
+    )
+
+
+def _line(trial: Trial, evaluation: Evaluation) -> str:
+    """One trial: its case, and which checks failed or why there is no answer; nothing of what was said."""
+    results = evaluation.results
+    wrong = [result.id for result in results if result.outcome is Outcome.FAILED]
+    wrong += dict.fromkeys(result.error.code for result in results if result.error is not None)
+    attempt = f" run {trial.attempt}" if trial.attempt > 1 else ""
+    told = f"{OUTCOME_MARKS[_status(evaluation)]} {one_line(trial.case.key, 60)}{attempt}"
+    return f"{told}  {one_line(', '.join(wrong), 120)}" if wrong else told
+
+
+def _telling(tally: Tally) -> AbstractContextManager[Say]:
+    """What tells the tally on the way; a line more is said by what it gives."""
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in WITHOUT_CURSOR:
+        return _bar(tally)
+    return _group(tally) if os.environ.get("GITHUB_ACTIONS") else lines(tally, LINE_EVERY_S)
+
+
+class Tally:
+    """What is done of a run, what came of it, and how long the rest may take."""
+
+    def __init__(self, total: int, throttles: list[Throttles], *, phase: str = "", at_most: bool = False) -> None:
+        self.total = total
+        self.phase = phase
+        self.at_most = at_most
+        self.done = self.passed = self.failed = self.errored = 0
+        self._throttles = throttles
+        self._known_usd: float | None = None  # of target and judge together
+        self._unknown = False
+        self._ends: deque[float] = deque()
+
+    def begin(self) -> None:
+        """From now on trials are made."""
+        self._ends = deque([time.monotonic()], maxlen=PACE_OF)
+
+    def add(self, evaluation: Evaluation) -> None:
+        """One trial more."""
+        results, status = evaluation.results, _status(evaluation)
+        self.done += 1
+        self.passed += status is Outcome.PASSED
+        self.failed += status is Outcome.FAILED
+        self.errored += status is Outcome.ERRORED
+        self._ends.append(time.monotonic())
+        answered = [turn.response for turn in evaluation.trace.turns if turn.response.problem is None]
+        costs = [response.cost_usd for response in answered]
+        costs += [result.cost_usd for result in results if result.judge_model is not None]
+        known = [cost for cost in costs if cost is not None]
+        self._unknown |= len(known) < len(costs)
+        if known:
+            self._known_usd = (self._known_usd or 0.0) + sum(known)
+
+    @property
+    def amount(self) -> str:
+        """ "12/24"; where rounds may end early, "12/≤72"."""
+        return f"{self.done}/{'≤' * self.at_most}{self.total}"
+
+    @property
+    def counts(self) -> str:
+        """What came of the trials, and what they cost: a sum of which parts are unknown is a least one."""
+        told = [f"{self.passed} passed", f"{self.failed} failed"]
+        told += [f"{self.errored} not measured"] if self.errored else []
+        if self._known_usd is not None:
+            told.append(f"{'≥ ' if self._unknown else ''}{money(self._known_usd)}")
+        return ", ".join(told)
+
+    @property
+    def left(self) -> str:
+        """ "0:42 left", at the pace of the newest trials; empty while there is none to go by."""
+        ends = self._ends
+        if len(ends) < 2 or self.done >= self.total:
+            return ""
+        pace_s = (time.monotonic() - ends[0]) / (len(ends) - 1)
+        return f"{'≤ ' if self.at_most else ''}{_clock(pace_s * (self.total - self.done))} left"
+
+    @property
+    def held(self) -> str:
+        """Whom calls are waiting for, and for how long; empty where they are not."""
+        waits = [wait for throttles in self._throttles if (wait := throttles.held()) is not None]
+        if not waits:
+            return ""
+        host, left_s = max(waits, key=lambda wait: wait[1])
+        return f"throttled: waits {math.ceil(left_s)} s for {host}"
+
+    def __str__(self) -> str:
+        phase = f"{self.phase}: " if self.phase else ""
+        trials = f"{'at most ' if self.at_most else ''}{plural(self.total, 'trial')}"
+        told = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.held]
+        return ", ".join(filter(None, told))
+
+
+def _clock(left_s: float) -> str:
+    minutes, rest = divmod(round(left_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+@contextmanager
+def lines(tally: Tally, every_s: float) -> Iterator[Say]:
+    """Within it, a line on stderr each `every_s`, whether anything has come or not."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(every_s):
+            _say(shown(str(tally)))
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield _say
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _group(tally: Tally) -> Iterator[Say]:
+    """The lines of a job's log, folded away under what they are about."""
+    phase = f"{tally.phase}: " if tally.phase else ""
+    click.echo(f"::group::{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}", err=True)
+    try:
+        with lines(tally, LINE_EVERY_S) as say:
+            yield say
+    finally:
+        click.echo(f"{shown(str(tally))}\n::endgroup::", err=True)
+
+
+@contextmanager
+def _bar(tally: Tally) -> Iterator[Say]:
+    from rich.console import Console  # 80 ms that only a terminal pays
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    with Live(
+        get_renderable=lambda: _drawn(tally, console),
+        console=console,
+        refresh_per_second=1 / BAR_EVERY_S,
+        transient=True,
+    ):
+        yield lambda line: console.print(Text(line))  # above the bar
+
+
+def _drawn(tally: Tally, console: Console) -> RenderableType:
+    """One line, and one more while a host keeps calls waiting; the bar takes what room the words leave."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    words = "  ".join(filter(None, [f"{tally.amount} {tally.counts}", tally.left]))
+    phase = f"{tally.phase} " if tally.phase else ""
+    room = min(40, console.width // 5, console.width - len(phase) - len(words) - 2)
+    line = Table.grid(padding=(0, 1, 0, 0))
+    bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []
+    line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
+    held = shown(tally.held)
+    return Group(line, Text(held, style="yellow")) if held else line

@@ -1,0 +1,58 @@
+"""`runevals report`: a results document → any format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.cli.browser import open_in_browser, open_option, page_of
+from runevals.cli.options import settings_options, settled
+from runevals.lib.terminal import tell
+from runevals.run.export_suite import exportable, exported, format_option, require_unchanged, separated
+
+
+@click.command("report")
+@click.argument("document", type=click.Path(path_type=Path))
+@click.option("-o", "--output", multiple=True, metavar="FILE", help="Where to: .json, .html, .xml, .csv, .md.")
+@format_option
+@click.option(
+    "--suite", metavar="PATH", help="Which suite an eval document is written of, where there are several."
+)
+@open_option
+@settings_options("config")
+def command(
+    document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **told: Any
+) -> None:
+    """Write the results DOCUMENT in other formats; without --output, print it.
+
+    \b
+    Examples:
+      runevals report results.json --output report.html --output junit.xml
+      runevals report results.json --output scored.json --format eval-document
+    """
+    from runevals.lib.storage.files import write_whole
+    from runevals.records.errors import InvalidSettings
+    from runevals.reports.publish import check_outputs, publish
+    from runevals.reports.results_document import read_conclusion
+
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    page = page_of(outputs) if opened else None
+    reports, documents = separated(outputs, form)
+    if suite is not None and not documents:
+        raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
+    conclusion = read_conclusion(document)
+    if documents:
+        settings = settled(told)
+        chosen = exportable(conclusion.report.run.suites, suite)
+        require_unchanged(conclusion.report, chosen, settings)
+        text = exported(conclusion.report, chosen, settings)
+        for path in documents:
+            write_whole(path, text)
+    publish(conclusion, reports)
+    if not outputs:
+        tell(conclusion)
+    if page is not None:
+        open_in_browser(page)

@@ -1,0 +1,308 @@
+"""`runevals run`: all of it, locally or in CI."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.browser import open_in_browser, open_option, page_of
+from runevals.cli.help import Grouped
+from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.preload import load_sdk_beside
+from runevals.lib.terminal import at_terminal, shown, warn
+from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.run.export_suite import exportable, exported, format_option, separated
+from runevals.settings.resolve import Settings, resolve
+
+if TYPE_CHECKING:
+    from runevals.cli.progress import Detail
+    from runevals.run.pipeline import Asked
+    from runevals.run.resume.unfinished import Unfinished, UnfinishedRun
+    from runevals.suites.load import Loaded
+
+
+@click.command("run", cls=Grouped)
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
+@click.option(
+    "--prompts-file",
+    multiple=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="A suite file, folder or glob; repeatable.",
+)
+@click.option("--prompts", multiple=True, metavar="TEXT...", help="Prompts to try instead of a suite.")
+@click.option("--expected", multiple=True, metavar="TEXT...", help="Their expected responses, as many.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask for prompts one at a time, and offer to save them.")
+@click.option(
+    "--evaluate-only",
+    type=click.Path(),
+    metavar="FILE",
+    help="Score the responses that stand in FILE, call no target.",
+)
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
+)
+@format_option
+@open_option
+@settings_options()
+@environment_option
+@click.option(
+    "--base",
+    metavar="REF",
+    help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
+)
+@click.option(
+    "--resume",
+    metavar="[RUN]",
+    is_flag=False,
+    flag_value="",
+    help="Go on with a run that was ended early, the newest if none is named; what it was told holds again.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
+@click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
+@click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
+@click.option("-v", "--verbose", is_flag=True, help="Also a line for every trial as it is done.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    is_flag=False,
+    flag_value="info",
+    help="How much to log to stderr.",
+)
+def command(**told: Any) -> None:
+    """Run suites against the target and judge the result.
+
+    Without PATH, the suites of runevals.yaml run, or the first of prompts.json, evals.json and tests.json here
+    or in ./evals/.
+
+    \b
+    Examples:
+      runevals
+      runevals evals/ --target openai:gpt-5-mini --baseline base.json
+      runevals --prompts "What is Teams?" --expected "A collaboration platform"
+    """
+    _set_logging(told.pop("log_level"))
+    paths = (*told.pop("paths"), *told.pop("prompts_file"))
+    finish(execute(told, paths))
+
+
+def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
+    """One run from flags to exit code."""
+    from runevals.run.baseline.protected_side import base_side
+    from runevals.run.cluster.setup import on_cluster
+    from runevals.run.pipeline import Asked
+    from runevals.run.preflight import require_present
+    from runevals.run.preflight_plugins import require_usable_plugins
+    from runevals.run.resume.unfinished import unfinished
+
+    require_usable_plugins()
+    before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
+    if before is not None:
+        given = {name: value for name, value in told.items() if value not in (None, (), False)}
+        told, paths = {**told, **before.told, **given}, paths or before.paths
+    evaluate_only: str | None = told.get("evaluate_only")
+    words = told_by(
+        told,
+        paths=paths if evaluate_only is None else (evaluate_only,),
+        evaluate_only=evaluate_only is not None,
+    )
+    _told_once(paths, told)
+    settings = resolve(replace(words, base_side=base_side(words, told["base"])))
+    asked = Asked(ref=told["base"], told=words, detail=_detail(told))
+    if told["init_only"]:
+        return _prepared(settings)
+    if told["interactive"]:
+        from runevals.cli.interactive import interact
+
+        interact(settings, asked)
+        return 0
+    if told["watched"]:
+        from runevals.cli.watch import watch
+
+        watch(words, asked.detail)
+    if not told["dry_run"]:
+        load_sdk_beside(settings)
+    loaded = _suites(settings, told)
+    if told["dry_run"]:
+        from runevals.cli.plan import describe
+        from runevals.suites.plan import make_plan, part_of
+
+        warn(loaded.problems)
+        plan = part_of(make_plan(loaded.suites, settings), settings.shard)
+        click.echo(shown(describe(plan, settings)))
+        return 0
+    if not on_cluster(settings):
+        require_present(settings)
+    return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+
+
+def _detail(told: Mapping[str, Any]) -> Detail:
+    return "none" if told["quiet"] else "trials" if told["verbose"] else "counts"
+
+
+def _run(
+    settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
+) -> int:
+    from runevals.cli.output import free_names, kept_results, reported
+    from runevals.lib.storage.files import write_whole
+    from runevals.reports.publish import publish
+    from runevals.run.pipeline import judged
+    from runevals.run.world.build_cache import require_cache
+
+    outputs, reports, documents = _outputs(told)
+    require_cache(settings)
+    kept = kept_results(datetime.now().astimezone())
+    if told["opened"]:
+        page_of(outputs or kept)
+    if documents:
+        exportable(loaded.suites)  # before anything is spent
+    for suite in loaded.suites:
+        if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
+            raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
+    warn(loaded.problems)
+    with nullcontext() if run is None else run.journal(settings) as journal:
+        conclusion = judged(settings, loaded, replace(asked, journal=journal))
+
+    def write() -> list[Path]:
+        if not outputs:
+            with free_names(kept) as free:
+                publish(conclusion, free)
+                return free
+        publish(conclusion, reports)
+        for path in documents:
+            write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
+        return outputs
+
+    done = reported(conclusion, write)
+    if run is not None:
+        run.end(conclusion, written=done.failure is None)
+    if told["opened"] and done.files:
+        open_in_browser(page_of(done.files))
+    return done.exit_code
+
+
+def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
+    from runevals.cli.output import require_kept_results
+    from runevals.reports.publish import check_outputs
+
+    asked_for = [Path(name) for name in told["output"]]
+    check_outputs(asked_for)
+    if not asked_for:
+        require_kept_results()
+    reports, documents = separated(asked_for, told["form"])
+    return asked_for, reports, documents
+
+
+def _journalled(
+    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
+) -> UnfinishedRun | None:
+    """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
+    from runevals.run.resume.unfinished import begun, require_same, worth_a_journal
+
+    if before is not None:
+        require_same(before, settings)
+        return before.run
+    return begun(told, paths, settings) if worth_a_journal(settings) else None
+
+
+def _prepared(settings: Settings) -> int:
+    from runevals.cli.doctor.checks import exit_code, prepared
+    from runevals.cli.doctor.finding import tell_finding
+
+    findings = list(prepared(settings))
+    for found in findings:
+        tell_finding(found)
+    return exit_code(findings)
+
+
+def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
+    """Raises InvalidSettings where things are asked for of which one would be ignored."""
+    ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
+    reports = {"--output": told["output"], "--base": told["base"], "--expected": told["expected"]}
+    if told["interactive"]:
+        ways |= {"--interactive": True, "--watch": told["watched"], **reports}
+    elif told["watched"]:  # it may watch any file that is named
+        ways = {"--watch": True, "--prompts": told["prompts"], "--dry-run": told["dry_run"], **reports}
+    given = [name for name, value in ways.items() if value]
+    if len(given) > 1:
+        raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
+    opposites = (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model"))
+    for one, other in opposites:
+        if told.get(one) and told.get(other):
+            flags = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
+            raise InvalidSettings(f"{flags} say opposite things; leave one out")
+
+
+def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
+    from runevals.records.errors import InvalidSuite
+    from runevals.suites import load as loading
+    from runevals.suites.dialects import LoadOptions, eval_document, load_inline
+
+    prompts, expected = list(told["prompts"]), list(told["expected"])
+    if not prompts and not expected:
+        if told["dry_run"]:
+            return loading.load_suites(settings)
+        loaded = _found_or_created(settings)
+        _upgrade_at_terminal(loaded, settings)
+        return loaded
+    if expected and len(expected) != len(prompts):
+        raise InvalidSettings(
+            f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; they must be equally many"
+        )
+    unjudged = bool(expected) and (settings.no_judge or not settings.judges)
+    defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS
+    if unjudged:
+        click.echo(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
+    suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
+    if suite.errors:
+        raise InvalidSuite(suite.errors)
+    return loading.Loaded(suites=(suite,))
+
+
+def _found_or_created(settings: Settings) -> Loaded:
+    """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
+    from runevals.suites.load import load_suites
+
+    try:
+        return load_suites(settings)
+    except NoSuiteFound:
+        from runevals.cli.init.scaffold import suite_wanted
+
+        if settings.suites or not suite_wanted(settings):
+            raise
+        return load_suites(settings)
+
+
+def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
+    """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
+    if not at_terminal():
+        return
+    from runevals.cli.upgrade import upgrade_file
+    from runevals.records.errors import InvalidSuite
+
+    for suite in loaded.suites:
+        if suite.legacy:
+            with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
+                click.echo(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+
+
+def _set_logging(level: str | None) -> None:
+    if level is not None:
+        import logging  # only when asked for
+
+        logging.basicConfig(stream=sys.stderr, level=level.upper(), format="%(levelname)s %(name)s: %(message)s")

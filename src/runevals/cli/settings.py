@@ -1,0 +1,78 @@
+"""`runevals settings`: every setting and where it came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runevals.cli.help import Grouped
+from runevals.cli.options import environment_option, settings_options, settled
+from runevals.settings.resolve import Settings, SuiteEntry
+from runevals.settings.target import judges_named
+
+
+@click.command("settings", cls=Grouped)
+@settings_options()
+@environment_option
+def command(**told: Any) -> None:
+    """Show every setting, its value and where it came from. Keys are never shown.
+
+    \b
+    Example:
+      runevals settings --model gpt-5-mini
+    """
+    from runevals.settings.table import SETTINGS
+
+    settings = settled(told)
+    width = max(len(setting.name) for setting in SETTINGS)
+    for setting in SETTINGS:
+        value = _value(settings, setting.name)
+        click.echo(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
+    click.echo(f"settings file: {settings.file.shown if settings.file else 'none'}")
+
+
+def _value(settings: Settings, name: str) -> object:
+    match name:
+        case "all":
+            return settings.everything
+        case "config":
+            return None if settings.file is None else settings.file.shown
+        case "alpha" | "min_effect":
+            return getattr(settings.rule, name)
+        case "max_base_age":
+            return settings.rule.max_base_age_days
+        case "max_cost":
+            return settings.limits.cost_usd
+        case "max_tokens":
+            return settings.limits.tokens
+        case "max_duration":
+            return settings.limits.duration_s
+        case "model":
+            return None if settings.target is None else settings.target.model
+        case "judge_model":
+            return judges_named(settings.judges)
+        case "judge":
+            return settings.judges
+        case _:
+            return getattr(settings, name)
+
+
+def _shown(value: object) -> str:
+    if value is None or value == ():
+        return "–"
+    if isinstance(value, tuple):
+        return ", ".join(_shown(item) for item in value)
+    if isinstance(value, SuiteEntry):
+        return value.path
+    if hasattr(value, "type"):
+        named = {
+            name: getattr(value, name)
+            for name in ("model", "base_url", "function", "command", "path", "api_key_env")
+            if getattr(value, name, None)
+        }
+        web = getattr(value, "web", None)
+        if web is not None:
+            named |= {"method": web.method, "url": web.shown, "keys": ",".join(web.key_names) or "none"}
+        return f"{value.type} " + " ".join(f"{name}={item}" for name, item in named.items())
+    return str(value)

@@ -1,0 +1,169 @@
+"""`runevals validate`: every problem of every suite, without calling anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.options import KEPT_RESULTS, settings_options, settled
+from runevals.reports.past_results import newest, readable
+from runevals.verdict.wording import plural
+
+if TYPE_CHECKING:
+    from runevals.records import RunReport, Suite, SuiteProblem
+    from runevals.settings.resolve import Settings
+    from runevals.suites.health import Finding
+    from runevals.suites.load import Loaded
+    from runevals.suites.problem_formats import Validated
+
+MOST_RESULTS = 20  # of a folder, the newest
+MOST_OF_A_KIND = 50
+
+
+@click.command("validate")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@settings_options("config", "all", "evaluators")
+@click.option("--evaluate-only", is_flag=True, help="Also ask for a response on every item and turn.")
+@click.option("--health", is_flag=True, help="Also say what could be better; it changes no exit code.")
+@click.option(
+    "--results",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="DOC",
+    help="For --health: a past results document, or a folder of them; repeatable. "
+    f"[default: {KEPT_RESULTS.as_posix()}]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "github", "json", "sarif"]),
+    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0. "
+    "[default: github in a GitHub workflow, else text]",
+)
+def command(
+    paths: tuple[str, ...],
+    *,
+    evaluate_only: bool,
+    health: bool,
+    results: tuple[Path, ...],
+    form: str | None,
+    **told: Any,
+) -> None:
+    """Check suites: every problem with its line, and the nearest right word.
+
+    \b
+    Examples:
+      runevals validate evals/
+      runevals validate --health --results main.json
+      runevals validate --format sarif > runevals.sarif
+    """
+    from runevals.lib.terminal import shown
+    from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+    from runevals.run.preflight_plugins import require_usable_plugins
+    from runevals.suites.problem_formats import Validated, as_problem
+
+    require_usable_plugins()
+    if results and not health:
+        raise InvalidSettings("--results is for --health; give both")
+    found: list[Finding] = []
+    loaded: Loaded | None = None
+    problems: Sequence[SuiteProblem]
+    try:
+        settings = settled(told, paths=paths, evaluate_only=evaluate_only)
+        loaded, found = _looked(settings, results if health else None)
+        problems = loaded.problems
+    except InvalidSuite as error:
+        problems = error.problems
+    form = form or ("github" if os.environ.get("GITHUB_ACTIONS") else "text")
+    if form == "text":
+        _tell(problems, loaded, _told(found) if health and loaded is not None else [])
+    else:
+        hints = map(as_problem, found)
+        suites = () if loaded is None else loaded.suites
+        click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
+        for notice in () if loaded is None or form != "github" else loaded.notices:
+            click.echo(shown(notice))
+    if loaded is None:
+        finish(TOLD_WRONG)
+
+
+def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
+    """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
+    from runevals.lib.sandbox import Sandbox
+    from runevals.suites.health import findings
+    from runevals.suites.load import read_suites, required, unusable
+    from runevals.suites.plan import make_plan
+
+    read, problems = read_suites(settings)
+    with Sandbox(workers=1) as sandbox:
+        loaded = required(read, [*problems, *unusable(read.suites, sandbox)])
+        plan = make_plan(loaded.suites, settings)
+        return loaded, [] if past is None else findings(plan, sandbox, _past(past))
+
+
+def _written(found: Validated, form: str) -> str:
+    """What was found in a format for programs, without secrets."""
+    from runevals.lib.text.secrets import redacted, redactor
+    from runevals.suites.problem_formats import as_annotations, as_json, as_sarif
+
+    plain = redacted(found, redactor(os.environ))
+    match form:
+        case "github":
+            return "\n".join([*as_annotations(plain), *map(_suite_line, plain.suites)])
+        case "json":
+            return as_json(plain)
+        case _:
+            return as_sarif(plain)
+
+
+def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
+    """What people read: problems to stderr, the rest to stdout."""
+    from runevals.lib.terminal import shown
+
+    for problem in problems:
+        click.echo(shown(str(problem)), err=True)
+    if loaded is None:
+        errors = sum(problem.level == "error" for problem in problems)
+        click.echo(f"✗ {plural(errors, 'error')}", err=True)
+        return
+    for suite in loaded.suites:
+        click.echo(_suite_line(suite))
+    for line in (*loaded.notices, *hints):
+        click.echo(shown(line))
+
+
+def _suite_line(suite: Suite) -> str:
+    from runevals.lib.terminal import shown
+    from runevals.suites.problem_formats import checks_of
+
+    counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
+    return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")
+
+
+def _told(found: Sequence[Finding]) -> list[str]:
+    """A line a finding, the number of those of a kind that are left out, and how many there are."""
+    lines: list[str] = []
+    for kind in dict.fromkeys(finding.kind for finding in found):
+        alike = [str(finding) for finding in found if finding.kind == kind]
+        lines += alike[:MOST_OF_A_KIND]
+        if len(alike) > MOST_OF_A_KIND:
+            lines.append(f"… and {len(alike) - MOST_OF_A_KIND} more: {kind}")
+    return [*lines, f"health: {plural(len(found), 'finding')}; they inform, and decide nothing"]
+
+
+def _past(named: Sequence[Path]) -> list[RunReport]:
+    """The reports of the documents named, and of those of folders that are some."""
+    from runevals.reports.results_document import read
+
+    reports = []
+    for path in named or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
+        if path.is_dir():
+            reports += [past.report for _, past in readable(newest(path, MOST_RESULTS))]
+        else:
+            reports.append(read(path))
+    return reports

@@ -1,0 +1,51 @@
+"""`runevals view`: a report in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runevals.cli.browser import open_in_browser
+from runevals.cli.options import KEPT_RESULTS
+from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import age
+
+
+@click.command("view")
+@click.argument("document", required=False, type=click.Path(path_type=Path))
+def command(document: Path | None) -> None:
+    """Open the newest HTML report in a browser, or that of the results DOCUMENT.
+
+    \b
+    Examples:
+      runevals view
+      runevals view .evals/results/2026-11-20_12-00-00.json
+    """
+    page = _newest() if document is None else _page(document)
+    click.echo(f"Opening {page}")
+    open_in_browser(page)
+
+
+def _newest() -> Path:
+    pages = sorted(KEPT_RESULTS.glob("*.html"), key=age)
+    if not pages:
+        raise InvalidSettings(
+            f"there is no HTML report in {KEPT_RESULTS} yet; `runevals run` writes one, "
+            "and `runevals view DOCUMENT` opens that of a results document"
+        )
+    return pages[-1]
+
+
+def _page(document: Path) -> Path:
+    """A page as it is; for a results document the page beside it, which is written first."""
+    if document.name.lower().endswith((".html", ".htm")):
+        if not document.is_file():
+            raise InvalidSettings(f"{document} is no file")
+        return document
+    from runevals.reports.publish import publish
+    from runevals.reports.results_document import read_conclusion
+
+    page = document.with_suffix(".html")
+    publish(read_conclusion(document), [page])
+    return page

@@ -1,0 +1,158 @@
+"""`runevals doctor` says what a run would lack, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.cli.test_run import AGENT, SUITE
+from tests.terminal import Terminal
+
+PYTHON = ("--target", "python:agent.py:answer")
+
+
+@pytest.fixture
+def suite(project):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    return project
+
+
+def found(out):
+    """name → (mark, rest of its line, its fix)."""
+    lines = re.findall(r"^([✓✗–]) (\w+) +(.*)(?:\n    → (.*))?", out, re.MULTILINE)
+    return {name: (mark, told, fix) for mark, name, told, fix in lines}
+
+
+def test_all_that_is_there_is_told_and_nothing_is_run(suite, runevals):
+    suite.write("agent.py", "raise SystemExit('this must not run')\ndef answer(prompt): ...\n")
+    code, out, _ = runevals("doctor", *PYTHON)
+    assert code == 0
+    told = found(out)
+    assert {name: mark for name, (mark, _, _) in told.items()} == {
+        "versions": "✓",
+        "settings": "✓",
+        "suites": "✓",
+        "target": "✓",
+        "judge": "–",
+        "base": "–",
+        "sandbox": "✓",
+        "GitHub": "–",
+        "results": "✓",
+        "cache": "✓",
+    }
+    assert told["suites"][1] == "2 cases in evals.json"
+    assert not (suite.path / ".evals").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "code"),
+    [
+        (["absent.json", *PYTHON], "suites", 2),
+        ([], "target", 2),
+        (["--target", "python:absent.py:answer"], "target", 2),
+        (["--target", "command:no-such-program-here"], "target", 2),
+        (["--target", "openai:some"], "target", 2),
+        (["--target", "nonsense"], "settings", 2),
+        ([*PYTHON, "--judge", "some"], "judge", 2),
+        ([*PYTHON, "--baseline", "absent.json"], "base", 2),
+    ],
+)
+def test_what_is_missing_has_its_fix_and_decides_the_exit_code(suite, runevals, arguments, name, code):
+    got, out, _ = runevals("doctor", *arguments)
+    mark, _, fix = found(out)[name]
+    assert mark == "✗"
+    assert fix
+    assert got == code
+
+
+def test_a_check_that_needs_a_judge_is_found_without_one(suite, runevals):
+    suite.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    code, out, _ = runevals("doctor", *PYTHON)
+    assert code == 2
+    assert found(out)["judge"][1].startswith("2 of 2 cases ask for a judge")
+    assert runevals("doctor", *PYTHON, "--no-judge")[0] == 0
+
+
+def test_a_host_that_does_not_answer_is_the_worlds_fault(suite, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    code, out, _ = runevals("doctor", "--call", "--target", "openai:some")
+    assert code == 3
+    assert found(out)["target"][1] == "some at http://127.0.0.1:9/v1: nothing answers there"
+
+
+def test_without_call_no_model_is_asked_and_no_key_is_sent(suite, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with chat_server(lambda body, number: Reply()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("doctor", "--target", "openai:gpt-5-mini")
+    assert code == 0
+    assert server.requests == []
+    assert re.fullmatch(
+        r"not asked; --call asks 1 short question, for less than \$0\.\d+", found(out)["answers"][1]
+    )
+    assert "sk-secret" not in out
+
+
+def test_call_asks_target_and_judge_one_question_each(suite, runevals, monkeypatch):
+    def answer(body, number):
+        if number == 0:
+            return Reply("ready")
+        nonce = re.search(r"nonce\W+([0-9a-f]{8,})", json.dumps(body))[1]
+        return Reply(json.dumps({"nonce": nonce, "reasoning": "it is", "score": 5}))
+
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("doctor", "--call", "--target", "openai:some", "--judge", "other")
+    assert code == 0
+    assert [request["model"] for request in server.requests] == ["some", "other"]
+    assert found(out)["answer"][1].startswith("“ready” after ")
+    assert found(out)["judgement"][1] == "5 of 5: it is"
+
+
+def test_call_tells_what_a_refused_key_is_told(suite, runevals, monkeypatch):
+    with chat_server(lambda body, number: Reply(status=401, error={"message": "bad key"})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("doctor", "--call", "--target", "openai:some")
+    assert code == 3
+    mark, told, _ = found(out)["answer"]
+    assert mark == "✗"
+    assert "bad key" in told
+
+
+def test_folders_that_cannot_be_written_are_found(suite, runevals):
+    suite.write(".evals", "a file in the way")
+    code, out, _ = runevals("doctor", *PYTHON)
+    assert code == 3
+    assert found(out)["results"][0] == found(out)["cache"][0] == "✗"
+
+
+def test_a_fork_is_told_that_its_token_cannot_write(suite, runevals, monkeypatch):
+    event = {
+        "pull_request": {"head": {"repo": {"full_name": "other/fork"}}, "base": {"repo": {"full_name": "a/b"}}}
+    }
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(suite.write("event.json", event)))
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    code, out, _ = runevals("doctor", *PYTHON)
+    assert found(out)["GitHub"][1].startswith("no token was handed on")
+    assert (code, found(out)["base"][0]) == (3, "✗")  # the event names no base commit
+    monkeypatch.setenv("GITHUB_TOKEN", "ghs_0123456789")
+    assert "comes from a fork" in found(runevals("doctor", *PYTHON)[1])["GitHub"][1]
+
+
+def test_init_only_prepares_and_runs_nothing(project, runevals):
+    code, out, _ = runevals("--init-only")
+    assert code == 0
+    assert list(found(out)) == ["versions", "sandbox", "results", "cache"]
+    assert project.files() == []
+
+
+def test_a_small_terminal_shows_whole_words(suite):
+    with Terminal(suite.path, "doctor", "--target", "openai:some", columns=60) as terminal:
+        assert terminal.exit_code() == 2
+        terminal.see("\n✗ target    some at https://api.openai.com/v1: the variable\n")
+        terminal.see("              OPENAI_API_KEY is not set\n")

@@ -1,0 +1,207 @@
+"""`runevals init`: what it finds, writes and runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from runevals.cli.init.templates import workflow
+from tests.chat_server import Reply, chat_server
+from tests.cli.test_run import AGENT, SUITE
+
+PYTHON = ("--target", "python:agent.py:answer")
+
+
+def test_init_writes_what_a_first_run_needs_and_runs_it(project, runevals):
+    code, out, _ = runevals("init", "--yes", *PYTHON)
+    assert code == 0
+    assert "✓ 2 of 2 cases pass" in out
+    for name in ("evals/evals.json", "agent.py", "runevals.yaml", ".gitignore"):
+        assert f"✓ {name}: written" in out
+        assert (project.path / name).is_file()
+    assert (project.path / ".gitignore").read_text().split() == [".evals/", ".env.local.user"]
+    assert runevals()[0] == 0  # what was written stands by itself
+
+
+def test_a_first_change_for_the_worse_of_the_starter_program_is_red(project, runevals):
+    runevals("init", "--yes", *PYTHON)
+    assert runevals("-o", "base.json")[0] == 0
+    project.write("agent.py", "def answer(prompt, messages, case):\n    return 'nope'\n")
+    code, out, _ = runevals("--baseline", "base.json")
+    assert code == 1
+    assert out.startswith("✗ 2 of 2 cases regressed")
+
+
+def test_a_program_that_was_there_is_not_called_deterministic(project, runevals):
+    project.write("agent.py", AGENT)
+    runevals("init", "--yes", *PYTHON)
+    assert "deterministic" not in (project.path / "runevals.yaml").read_text()
+
+
+def test_init_overwrites_nothing_and_says_so(project, runevals):
+    own = {
+        "evals/evals.json": json.dumps(SUITE),
+        "runevals.yaml": "version: 1\nconcurrency: 2\n",
+        "agent.py": AGENT,
+        ".gitignore": "*.log\n/.evals\n.env.local.user",
+        ".github/workflows/evals.yml": "mine\n",
+    }
+    for name, text in own.items():
+        project.write(name, text)
+    code, out, _ = runevals("init", "--yes", *PYTHON, "--github")
+    assert code == 0
+    for name, text in own.items():
+        assert (project.path / name).read_text() == text
+        assert f"– {name}: is there already, left as it is" in out
+
+
+@pytest.mark.parametrize("before", ["*.log", "*.log\r\n"], ids=["without an end", "CRLF"])
+def test_lines_of_gitignore_are_added_to_what_is_there(project, runevals, before):
+    (project.path / ".gitignore").write_bytes(before.encode())
+    runevals("init", "--yes", *PYTHON)
+    text = (project.path / ".gitignore").read_bytes().decode()
+    assert text.split() == ["*.log", ".evals/", ".env.local.user"]
+    assert ("\r\n" in text) == ("\r\n" in before)
+
+
+def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runevals):
+    code, out, _ = runevals("init", "--yes")
+    assert code == 0
+    assert "Not run yet: nothing says what to run it against" in out
+    assert "✓ evals/evals.json: 2 cases, 2 checks" in out
+    assert "cases       2" in out
+    assert 'target: "openai:gpt-5-mini"' in (project.path / "runevals.yaml").read_text()
+    assert runevals("settings")[0] == 0  # as a comment
+    assert not (project.path / ".evals").exists()
+
+
+def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runevals):
+    code, out, _ = runevals("init", "--yes", "--target", "openai:some-model")
+    assert code == 0
+    assert "Not run yet: the environment variable OPENAI_API_KEY is not set" in out
+    assert "  set OPENAI_API_KEY (export OPENAI_API_KEY=…, or in .env.local.user), then: runevals" in out
+
+
+def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(project, runevals, monkeypatch):
+    def answer(body, _):
+        return Reply("Paris" if "France" in body["messages"][-1]["content"] else "144")
+
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("init", "--yes", "--target", "openai:small", "--github")
+    assert code == 0
+    assert "✓ 2 of 2 cases pass" in out
+    assert len(server.requests) == 2
+    step = _workflow(project)["jobs"]["evals"]["steps"][-1]
+    assert step["env"] == {
+        "OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}",
+        "OPENAI_BASE_URL": "${{ vars.OPENAI_BASE_URL }}",
+    }
+
+
+def test_for_github_models_the_job_needs_a_permission_and_no_key(project, runevals):
+    code, out, _ = runevals("init", "--yes", "--target", "github-models:openai/gpt-4.1-mini", "--github")
+    assert code == 0
+    assert "Not run yet: the environment variable GITHUB_TOKEN is not set" in out
+    assert "secrets" not in out
+    workflow = _workflow(project)
+    assert workflow["permissions"]["models"] == "read"
+    assert set(workflow["jobs"]["evals"]["steps"][-1]) == {"uses"}
+
+
+def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
+    project.write("judge.jsonl", "")
+    runevals("init", "--yes", *PYTHON, "--judge", "recorded:judge.jsonl")
+    assert [item["testId"] for item in project.document("evals/evals.json")["items"]] == [
+        "capital",
+        "product",
+        "abilities",
+    ]
+
+
+def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
+    runevals("init", "--yes", *PYTHON, "--github")
+    written = _workflow(project)
+    assert written["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
+    checkout, ours = written["jobs"]["evals"]["steps"]
+    assert checkout["with"] == {"persist-credentials": False, "fetch-depth": 0}
+    assert ours["uses"].startswith("runevals/runevals/with-artifact@")
+    assert "with" not in ours
+
+
+def test_a_comparison_is_suggested_with_the_branch_that_there_is(repository, runevals):
+    repository.git("branch", "-m", "main", "master")
+    assert "see what a change does: runevals --base master" in runevals("init", "--yes")[1]
+    assert "runevals --base master runs it first" in runevals("doctor")[1]
+
+
+def test_where_nothing_is_committed_no_comparison_is_suggested(project, runevals):
+    assert "--base" not in runevals("init", "--yes", *PYTHON)[1]
+    assert "--base" not in runevals("doctor", *PYTHON)[1]
+
+
+def test_a_workflow_that_there_is_is_not_suggested(project, runevals):
+    assert "runevals init --github" in runevals("init", "--yes", *PYTHON)[1]
+    runevals("init", "--yes", *PYTHON, "--github")
+    assert "runevals init --github" not in runevals("init", "--yes", *PYTHON)[1]
+
+
+def test_the_workflow_stores_results_of_the_branch_that_changes_go_to(repository, runevals):
+    runevals("init", "--yes", "--github")  # on the branch `change`
+    assert _workflow(repository)[True]["push"] == {"branches": ["main"]}  # YAML 1.1 reads `on` so
+    (repository.path / ".github/workflows/evals.yml").unlink()
+    repository.git("branch", "-m", "main", "trunk")
+    repository.git("update-ref", "refs/remotes/origin/trunk", "trunk")
+    repository.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    runevals("init", "--yes", "--github")
+    assert _workflow(repository)[True]["push"] == {"branches": ["trunk"]}
+
+
+@pytest.mark.parametrize("name", ["a]: x", "${{ x }}", "-x", "ä", 'b"'])
+def test_a_branch_whose_name_could_mean_more_is_not_written(name):
+    assert "branches: [main]" in workflow(branch=name, config="runevals.yaml", variables=())
+
+
+def test_the_workflow_of_a_project_in_a_folder_lies_at_the_root(project, runevals, monkeypatch):
+    (project.path / "app").mkdir()
+    monkeypatch.chdir(project.path / "app")
+    runevals("init", "--yes", *PYTHON, "--github")
+    assert _workflow(project)["jobs"]["evals"]["steps"][-1]["with"] == {"config": "app/runevals.yaml"}
+    monkeypatch.chdir(project.path)
+    assert runevals("--config", "app/runevals.yaml")[0] == 0
+
+
+def test_cases_for_skills_need_no_target(project, runevals):
+    case = {"id": "1", "skill": "echo", "category": "regression", "input": {}, "expected": {"type": "exact"}}
+    case["expected"]["value"] = "hello"
+    project.write("evals/regression/echo.json", case)
+    project.write("skills/echo/skill.py", "def action():\n    return 'hello'\n")
+    code, out, _ = runevals("init", "--yes")
+    assert code == 0
+    assert "– evals/regression/echo.json: is there already" in out
+    assert "✓ 1 of 1 case passes" in out
+    assert 'target: "skill"' in (project.path / "runevals.yaml").read_text()
+    assert runevals()[0] == 0
+
+
+def test_a_broken_suite_stops_init_before_it_writes(project, runevals):
+    project.write("evals.json", "{")
+    code, _, err = runevals("init", "--yes", *PYTHON)
+    assert code == 2
+    assert "evals.json:1:2" in err
+    assert project.files() == ["evals.json"]
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "python:no-function", "recorded:absent.jsonl", "skill"])
+def test_a_target_that_cannot_be_is_told_before_anything_is_written(project, runevals, wrong):
+    code, _, err = runevals("init", "--yes", "--target", wrong)
+    assert code == 2
+    assert err.startswith("Error: ")
+    assert project.files() == []
+
+
+def _workflow(project):
+    text = (project.path / ".github/workflows/evals.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)

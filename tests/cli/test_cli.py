@@ -1,0 +1,223 @@
+"""The commands beside run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from runevals.cli import COMMANDS, rewritten
+from tests.cli.test_run import AGENT, ANSWERS, SUITE
+from tests.ending import ended
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "action"])
+def test_every_command_explains_itself(runevals, name):
+    code, out, _ = runevals(name, "--help")
+    assert code == 0
+    assert "Example" in out
+
+
+@pytest.mark.parametrize(
+    "told", ["--max-base-age DAYS", "--min-pass-rate SHARE", "--max-cost USD", "--max-duration SECONDS"]
+)
+def test_help_says_what_a_number_counts(runevals, told):
+    assert told in runevals("run", "--help")[1]
+
+
+def test_the_version_is_told(runevals):
+    assert runevals("--version")[1].startswith("runevals ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ([], ["run"]),
+        (["--model", "x"], ["run", "--model", "x"]),
+        (["--prompts", "a", "b", "--expected", "c"], ["run", "--prompts=a", "--prompts=b", "--expected=c"]),
+        (["run", "--prompts", "-5 degrees?", "-q"], ["run", "--prompts=-5 degrees?", "-q"]),
+        (["compare", "a", "b"], ["compare", "a", "b"]),
+        (["--help"], ["--help"]),
+    ],
+)
+def test_words_are_rewritten_before_they_are_read(typed, meant):
+    assert rewritten(typed) == meant
+
+
+@pytest.fixture
+def documents(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
+    runevals("-o", "base.json")
+    project.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
+    runevals("-o", "head.json")
+
+
+def test_compare_gives_a_runs_verdict(documents, project, runevals):
+    code, out, _ = runevals("compare", "base.json", "head.json", "-o", "comparison.md", "-o", "comparison.json")
+    assert code == 1
+    assert out.startswith("✗ 1 of 2 cases regressed")
+    assert (project.path / "comparison.md").read_text(encoding="utf-8").startswith("### ❌ 1 of 2 cases regressed")
+    assert runevals("compare", "head.json", "head.json")[0] == 0
+
+
+def test_report_writes_a_document_in_other_formats(documents, project, runevals):
+    assert runevals("report", "head.json", "-o", "a.xml", "-o", "a.csv", "-o", "a.md", "-o", "a.json")[0] == 0
+    assert project.document("a.json") == project.document("head.json")
+    assert runevals("report", "head.json")[1].startswith("✓ 0 of 2 cases pass")
+
+
+def test_report_refuses_what_is_no_document(project, runevals):
+    project.write("evals.json", SUITE)
+    code, _, err = runevals("report", "evals.json")
+    ended(code, 2, err, "it has no format_version")
+    assert runevals("report", "absent.json")[0] == 2
+
+
+def test_validate_tells_every_problem_of_every_file(project, runevals):
+    project.write("evals/a.json", {"schemaVersion": "1.2.0", "items": [{"promt": "x"}]})
+    project.write("evals/b.json", SUITE)
+    project.write("evals/c.jsonl", "{\n")
+    code, _, err = runevals("validate", "evals", "--evaluators", "preset-exact-match")
+    assert code == 2
+    assert "evals/a.json:5:4: /items/0/promt unknown key 'promt'; did you mean 'prompt'?" in err
+    assert "evals/c.jsonl:1" in err
+    assert runevals("validate", "evals/b.json")[1] == "✓ evals/b.json: 2 cases, 2 checks (eval-document)\n"
+
+
+def test_plan_tells_cases_checks_and_calls(project, runevals):
+    project.write("evals.json", {"schemaVersion": "1.2.0", "items": SUITE["items"]})
+    code, out, _ = runevals("plan", "--model", "tiny", "--repeat", "3", "--judge", "big")
+    assert code == 0
+    assert re.search(r"target +tiny: 6 calls", out)
+    assert re.search(r"judge +12 calls", out)
+
+
+def test_evaluators_lists_and_explains(runevals):
+    assert "PartialMatch" in runevals("evaluators")[1]
+    code, out, _ = runevals("evaluators", "PartialMatch")
+    assert code == 0
+    assert "harmonic mean" in out
+    code, _, err = runevals("evaluators", "Relevence")
+    ended(code, 2, err, "did you mean 'Relevance'")
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        [{"prompt": "One?", "expected_response": "1"}],
+        {"items": [{"prompt": "One?", "expected_response": "1"}]},
+        {"prompts": ["One?"], "expected_responses": ["1"]},
+        {"prompt": "One?", "expected_response": "1"},
+    ],
+    ids=["array", "no version", "parallel arrays", "single item"],
+)
+def test_upgrade_writes_the_current_shape_and_keeps_the_old_file(project, runevals, old):
+    path = project.write("evals.json", old)
+    before = path.read_bytes()
+    code, out, _ = runevals("upgrade", "evals.json")
+    assert code == 0
+    assert project.document("evals.json") == {
+        "schemaVersion": "1.2.0",
+        "items": [{"prompt": "One?", "expected_response": "1"}],
+    }
+    backup = re.search(r"evals\.json\.bak\.\d{14}", out)[0]
+    assert (project.path / backup).read_bytes() == before
+    assert "is current" in runevals("upgrade", "evals.json")[1]
+
+
+def test_settings_tell_values_and_where_they_came_from(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", "version: 1\nconcurrency: 3\nrepeat: 2\ntarget: {type: openai, model: m}\n")
+    monkeypatch.setenv("RUNEVALS_REPEAT", "5")
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-1234")
+    code, out, _ = runevals("settings", "--category", "eu,asia")
+    assert code == 0
+    assert re.search(r"concurrency +3  \(runevals.yaml\)", out)
+    assert re.search(r"repeat +5  \(RUNEVALS_REPEAT\)", out)
+    assert re.search(r"category +eu, asia  \(flag\)", out)
+    assert re.search(r"judge_concurrency +8  \(default\)", out)
+    assert "not-a-real-key" not in out
+
+
+def test_recorded_answers_feed_a_run_of_rows(project, runevals):
+    project.write("rows.csv", "id,input,expected\na,Capital of France?,Paris\nb,Capital of Peru?,\n")
+    project.write("answers.jsonl", ANSWERS)
+    code, out, _ = runevals(
+        "rows.csv", "--evaluators", "preset-exact-match,preset-similarity", "--target", "recorded:answers.jsonl"
+    )
+    assert code == 0
+    assert out.startswith("✓ 1 of 1 case passes, 1 skipped")
+
+
+def test_an_expected_pattern_that_does_not_compile_is_told_with_its_line(project, runevals):
+    project.write("rows.csv", "id,input,expected\na,Year?,\\d+\nb,Year?,(\n")
+    code, _, err = runevals("validate", "rows.csv", "--evaluators", "regex")
+    assert code == 2
+    assert "rows.csv:3:1: preset-regex cannot be used: /(/: SyntaxError" in err
+
+
+def test_every_schema_is_listed_and_printed_and_is_one(runevals):
+    import jsonschema
+
+    code, listed, _ = runevals("schema")
+    assert code == 0
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert {"eval-document", "eval-samples", "skill-cases", "rows", "settings"} <= set(names)
+    for name in names:
+        code, printed, _ = runevals("schema", name)
+        assert code == 0
+        jsonschema.Draft202012Validator.check_schema(json.loads(printed))
+    code, _, err = runevals("schema", "setings")
+    ended(code, 2, err, "did you mean 'settings'?")
+
+
+def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
+    code, out, _ = runevals("evaluators", "not_contains")
+    assert code == 0
+    assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")
+
+
+EVERY_KIND = {
+    "evals.json": {
+        "schemaVersion": "1.2.0",
+        "items": [
+            {"testId": "a", "promt": "?"},
+            {"testId": "b", "prompt": "?", "expected_response": "x", "evaluators": {"regexx": {}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x", "evaluators": {"regex": {"pattern": "("}}},
+            {"testId": "c", "prompt": "?", "expected_response": "x"},
+        ],
+    },
+    "samples.json": {
+        "samples": [
+            {"sample_id": "a", "prompt": 7},
+            {"sample_id": "b", "prompt": "?", "assertions": [{"type": "contians", "value": "x"}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "regex", "value": "("}]},
+            {"sample_id": "c", "prompt": "?", "assertions": [{"type": "contains", "value": "x"}]},
+        ]
+    },
+    "cases.json": [
+        {"id": "a", "skill": "s", "input": 7, "expected": {"type": "exact", "value": 1}},
+        {"id": "b", "skill": "s", "input": {}, "expected": {"type": "exakt", "value": 1}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "schema", "schema": {"type": "nothing"}}},
+        {"id": "c", "skill": "s", "input": {}, "expected": {"type": "exact", "value": 1}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", EVERY_KIND)
+def test_problems_of_every_kind_are_told_at_once(project, runevals, name):
+    project.write(name, EVERY_KIND[name])
+    code, _, err = runevals("validate", name)
+    assert code == 2
+    entries = [int(found) for found in re.findall(rf"^{name}:\S+ \S*?/(\d)", err, re.MULTILINE)]
+    assert sorted(set(entries)) == [0, 1, 2, 3], err
+
+
+def test_what_may_concern_every_item_is_told_before_any_of_them(project, runevals):
+    items = [{"testId": "a", "prompt": "?", "evaluators": {"regexx": {}}}]
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": 7, "items": items})
+    _, _, err = runevals("validate")
+    assert ("default_evaluators" in err, "regexx" in err) == (True, False)

@@ -1,0 +1,80 @@
+"""Where reports are written, what is said of it, and what holds where they cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from tests.cli.test_run import ANSWERS, SUITE
+
+RUN = ("--target", "recorded:answers.jsonl", "-q")
+
+
+@pytest.fixture
+def answered(project):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    return project
+
+
+def test_runs_of_one_moment_keep_a_document_and_a_page_each(answered, runevals):
+    for number in range(1, 7):
+        code, out, err = runevals(*RUN)
+        assert code == 0, err
+        [document, page] = re.findall(r"\.evals/results/[\d_-]+\.(?:json|html)", out)
+        assert document.removesuffix(".json") == page.removesuffix(".html")
+        kept = [name for name in answered.files() if name.startswith(".evals/results/")]
+        assert len(kept) == 2 * number
+        assert {document, page} <= set(kept)
+
+
+def test_the_second_run_of_a_second_is_the_newer_one(answered, runevals, monkeypatch):
+    assert runevals(*RUN, "-o", "one.json", "-o", "one.html")[0] == 0
+    results = answered.path / ".evals" / "results"
+    results.mkdir(parents=True)
+    names = ["2026-11-20_12-00-00", *(f"2026-11-20_12-00-00-{number}" for number in range(2, 11))]
+    for name in names:
+        for suffix in ("json", "html"):
+            copied = results / f"{name}.{suffix}"
+            copied.write_bytes((answered.path / f"one.{suffix}").read_bytes())
+            os.utime(copied, (1, 1))
+    monkeypatch.setenv("BROWSER", "true")
+    assert f"{names[-1]}.html" in runevals("view")[1]
+    rows = re.findall(r"2026-11-20_12-00-00[\d-]*\.json", runevals("history")[1])
+    assert rows == [f"{name}.json" for name in names]
+
+
+@pytest.mark.parametrize("command", ["merge", "compare"])
+def test_merge_and_compare_say_where_they_wrote(answered, runevals, command):
+    runevals(*RUN, "-o", "whole.json")
+    for part in (1, 2):
+        runevals(*RUN, "--shard", f"{part}/2", "-o", f"{part}.json")
+    documents = ("1.json", "2.json") if command == "merge" else ("whole.json", "whole.json")
+    code, out, err = runevals(command, *documents, "-o", "x/out.json", "-o", "out.md")
+    assert code == 0, err
+    assert out.endswith("Written: x/out.json, out.md\n")
+    assert "Written" not in runevals(command, *documents)[1]
+
+
+@pytest.mark.parametrize("command", ["run", "merge", "compare"])
+@pytest.mark.parametrize(("gate", "expected"), [("0.9", 1), ("0.1", 3)], ids=["red", "green"])
+def test_a_verdict_is_told_though_its_report_cannot_be_written(answered, runevals, command, gate, expected):
+    """A red stays red; a green whose report was asked for and is missing is not what was asked for."""
+    runevals(*RUN, "-o", "whole.json")
+    for part in (1, 2):
+        runevals(*RUN, "--shard", f"{part}/2", "-o", f"{part}.json")
+    words = {
+        "run": RUN,
+        "merge": ("merge", "1.json", "2.json"),
+        "compare": ("compare", "whole.json", "whole.json"),
+    }[command]
+    answered.write("old.md", "of the last run")
+    name = "n" * 250 + ".json"  # its neighbour, under which it is written, has too long a name
+    code, out, err = runevals(*words, "--min-pass-rate", gate, "-o", name, "-o", "old.md")
+    assert code == expected, out + err
+    assert out.startswith("✗ " if expected == 1 else "✓ ")
+    assert "cannot write" in err
+    assert "Traceback" not in err
+    assert "of the last run" not in (answered.path / "old.md").read_text(encoding="utf-8")

@@ -1,0 +1,198 @@
+"""Every module with logic has a test file at the mirrored path."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+SRC = TESTS.parent / "src" / "runevals"
+FEWEST_LINES = 30  # of code; shorter modules are tested with those that use them
+
+# Modules that have no test file of their own. An entry leaves this set with its test; none is added.
+WITHOUT: frozenset[str] = frozenset(
+    {
+        "cli/comment",
+        "cli/compare",
+        "cli/doctor/checks",
+        "cli/doctor/connectivity",
+        "cli/doctor/environment",
+        "cli/doctor/finding",
+        "cli/evaluators",
+        "cli/evaluators_page",
+        "cli/import_",
+        "cli/init/scaffold",
+        "cli/init/templates",
+        "cli/interactive",
+        "cli/options",
+        "cli/plan",
+        "cli/report",
+        "cli/settings",
+        "cli/validate",
+        "cli/view",
+        "cli/watch",
+        "evaluators/combined/truth",
+        "evaluators/describe",
+        "evaluators/judged/template",
+        "evaluators/kinds",
+        "evaluators/limits/bound",
+        "evaluators/skill/skill_regex",
+        "evaluators/tools/calls",
+        "github/collect_shards",
+        "github/post_comment",
+        "github/stored",
+        "github/stored_baseline",
+        "github/without_secrets",
+        "judge/calibration",
+        "lib/chat/chat",
+        "lib/git",
+        "lib/http/rate_window",
+        "lib/line_process",
+        "lib/parsing/json_path",
+        "lib/parsing/json_template",
+        "lib/parsing/schema",
+        "lib/parsing/source",
+        "lib/parsing/yaml12",
+        "lib/plugins",
+        "lib/sandbox/javascript_engine",
+        "lib/sandbox/javascript_modules",
+        "lib/sandbox/lock",
+        "lib/sandbox/pattern_worker",
+        "lib/sandbox/pool",
+        "lib/sandbox/python_engine",
+        "lib/sandbox/results",
+        "lib/sandbox/zygote",
+        "lib/storage/files",
+        "lib/terminal",
+        "lib/worktree",
+        "records/comparison",
+        "records/errors",
+        "records/lazy_fields",
+        "records/outcome",
+        "records/problem",
+        "records/report",
+        "records/suite",
+        "records/trace",
+        "reports/__init__",
+        "reports/page_cases",
+        "reports/page_charts",
+        "reports/page_overview",
+        "reports/results_json",
+        "reports/sections",
+        "run/baseline/dependencies",
+        "run/baseline/protected_side",
+        "run/baseline/reuse",
+        "run/check_result",
+        "run/cluster/connect",
+        "run/cluster/node_pool",
+        "run/cluster/target",
+        "run/converse",
+        "run/interrupts",
+        "run/judge_trials/attack",
+        "run/judge_trials/calibrate",
+        "run/measurement",
+        "run/pipeline",
+        "run/preflight",
+        "run/provenance",
+        "run/quarantine",
+        "run/redaction/redactors",
+        "run/rejudge",
+        "run/resume/code_fingerprint",
+        "run/resume/journal",
+        "run/resume/unfinished",
+        "run/shards/merge",
+        "run/shards/verdict",
+        "run/url_sources",
+        "run/world/build",
+        "run/world/build_cache",
+        "run/world/build_target",
+        "run/world/limited",
+        "settings/evaluators",
+        "settings/file",
+        "settings/gates",
+        "settings/protected",
+        "settings/target",
+        "settings/values",
+        "suites/append_case",
+        "suites/dialects/__init__",
+        "suites/dialects/assertions",
+        "suites/dialects/checking",
+        "suites/dialects/eval_document_results",
+        "suites/dialects/gold",
+        "suites/dialects/prompt_evaluators",
+        "suites/discover",
+        "suites/editor_schema",
+        "suites/fingerprint",
+        "suites/health/checks",
+        "suites/health/duplicates",
+        "suites/health/rubrics",
+        "suites/importing/assertions",
+        "suites/importing/cases",
+        "suites/importing/files",
+        "suites/importing/prompts",
+        "suites/importing/providers",
+        "suites/load",
+        "suites/plan",
+        "suites/urls/mcp_client",
+        "targets/__init__",
+        "targets/a2a_client",
+        "targets/a2a_reply",
+        "targets/event_loop",
+        "targets/json_endpoint",
+        "targets/program_report",
+        "targets/python_worker",
+        "targets/skill",
+        "verdict/comparability",
+        "verdict/conclude",
+        "verdict/gate_metrics",
+        "verdict/matching",
+        "verdict/regression",
+        "verdict/totals",
+        "verdict/verification",
+        "verdict/wording",
+    }
+)
+
+
+def has_logic(path: Path) -> bool:
+    """Whether a module has a function, and enough lines that are neither empty, comment nor docstring."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    has_function = any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
+    prose = {line for node in ast.walk(tree) for line in docstring_lines(node)}
+    code = [
+        number
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#") and number not in prose
+    ]
+    return has_function and len(code) >= FEWEST_LINES
+
+
+def docstring_lines(node: ast.AST) -> range:
+    match node:
+        case ast.Expr(value=ast.Constant(value=str()), lineno=first, end_lineno=int(last)):
+            return range(first, last + 1)
+    return range(0)
+
+
+def mirrored(place: Path) -> Iterator[Path]:
+    """Where a module's test may be: `test_NAME.py`, or a folder NAME with files that are tests."""
+    name = place.parent.name if place.name == "__init__" else place.name
+    yield TESTS / place.parent / f"test_{name}.py"
+    yield TESTS / place.parent / name.replace("_", "-") / "valid"
+
+
+@cache
+def without() -> frozenset[str]:
+    places = [path.relative_to(SRC).with_suffix("") for path in SRC.rglob("*.py") if has_logic(path)]
+    return frozenset(place.as_posix() for place in places if not any(path.exists() for path in mirrored(place)))
+
+
+def test_every_module_with_logic_has_a_test_of_its_own():
+    assert sorted(without() - WITHOUT) == []
+
+
+def test_modules_without_a_test_only_become_fewer():
+    assert sorted(WITHOUT - without()) == [], "remove these entries from WITHOUT: they have a test, or are gone"
