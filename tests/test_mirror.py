@@ -70,6 +70,7 @@ WITHOUT: frozenset[str] = frozenset(
         "records/comparison",
         "records/errors",
         "records/lazy_fields",
+        "records/script",
         "records/outcome",
         "records/problem",
         "records/report",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Answer, Evaluator, Scripted, Subject
+from runevals.evaluators.kinds import Evaluator, Scripted, Subject
 from runevals.lib.sandbox import Sandbox
 from runevals.records import Citation, Message, Response, ToolCall, Verdict
+from runevals.records.script import Answer
 
 
 def answering(

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.evaluators.kinds import Question
 from runevals.judge.model import ModelJudge, RecordedJudge, read_reply
 from runevals.lib.chat.chat import Chat, ChatReply, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.records.errors import InvalidSuite, JudgeRefused
+from runevals.records.judgement import Question
 from tests.chat_server import Reply, chat_server
 
 QUESTION = Question(

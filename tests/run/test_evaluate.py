@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from runevals.evaluators.kinds import Judgement
 from runevals.lib.parsing.source import read_json
 from runevals.lib.sandbox import Sandbox
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
+from runevals.records.judgement import Judgement
 from runevals.run.converse import converse
 from runevals.run.evaluate import evaluate
 from runevals.run.world import World

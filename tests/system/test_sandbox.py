@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.evaluators.kinds import Call
 from runevals.lib.sandbox import Sandbox
 from runevals.records.errors import SandboxUnavailable
+from runevals.records.script import Call
 
 
 def regex(pattern: str, text: str = "", **more) -> Call:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar
 
 from runevals.records import Layer, Message, Outcome, Problem, Response, Scale, Verdict
-
-PASS_OR_FAIL = Scale(0.0, 1.0)
-ONE_TO_FIVE = Scale(1.0, 5.0)
+from runevals.records.judgement import Judgement, Question
+from runevals.records.outcome import ONE_TO_FIVE, PASS_OR_FAIL
+from runevals.records.script import Answer, Call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,89 +23,6 @@ class Subject:
     context: str | None = None
     history: tuple[Message, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a judge is asked. `parts` are data, never instructions: (label, text) in order."""
-
-    evaluator: str
-    instructions: str
-    parts: tuple[tuple[str, str], ...]
-    scale: Scale = ONE_TO_FIVE
-    score_key: str = "score"  # what the reply calls it
-    model: str | None = None  # to ask instead of the judge's own
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
-    """One of several judgements; `score` None where it failed."""
-
-    judge: str
-    score: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """A judge's reply: a score on the question's scale, or a problem."""
-
-    score: float | None
-    reason: str = ""
-    model: str | None = None
-    cost_usd: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    problem: Problem | None = None
-    votes: tuple[Vote, ...] = ()  # where it is the median of several
-    cached: bool = False  # kept from an earlier call, and free
-
-
-CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "redact", "json_schema"]
-Language = Literal["javascript", "python"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """What the sandbox is asked to run."""
-
-    kind: CallKind
-    code: str  # the source, the pattern, or the schema as canonical JSON
-    arguments: Mapping[str, object]
-    timeout_s: float = 1.0
-    language: Language = "javascript"
-    filename: str = "grader"
-    memory_bytes: int = 128 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a worker found.
-
-    A grader's answer has `passed`, `score` (0–1), `reason` and `details`; a skill's, a pattern's or a schema's has
-    its `value` as JSON; where `error` has a code there is none of them, and `reason` says why.
-    """
-
-    passed: bool | None = None
-    score: float | None = None
-    reason: str = ""
-    details: Mapping[str, object] = field(default_factory=dict)
-    value: object = None
-    error: str | None = None
-    duration_s: float = 0.0
-    logs: str = ""  # what the code printed, at most 16 KiB
-
-
-class Runs(Protocol):
-    """Runs what a suite brings along; `mode` is how well it was locked in, None where no code ran."""
-
-    @property
-    def mode(self) -> Literal["strict", "reduced"] | None: ...
-
-    def run(self, call: Call) -> Answer:
-        """The answer to `call`; what goes wrong is in the answer."""
-
-    def is_quick(self, call: Call) -> bool:
-        """Whether `call` is answered at once."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge.model import ModelJudge
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.records import ModelIdentity
+from runevals.records.judgement import Judgement, Question
 
 
 class CachedJudge:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from runevals.evaluators.catalogue import catalogue
-from runevals.evaluators.kinds import Judged, Judgement, Question
+from runevals.evaluators.kinds import Judged
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.source import read_line, read_text, unique_keys
 from runevals.lib.text.escape import revealed
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
+from runevals.records.judgement import Judgement, Question
 from runevals.suites.fingerprint import fingerprint
 
 PROMPT_VERSION = 2

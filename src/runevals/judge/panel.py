@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from runevals.evaluators.kinds import Judgement, Question, Vote
 from runevals.judge.model import Judge
 from runevals.lib.nullable import total, whole_total
 from runevals.records import ModelIdentity
+from runevals.records.judgement import Judgement, Question, Vote
 
 
 class Panel:

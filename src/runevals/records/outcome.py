@@ -62,3 +62,7 @@ class Verdict:
     def skipped(cls, reason: str) -> Verdict:
         """Nothing to judge, and why."""
         return cls(None, reason)
+
+
+PASS_OR_FAIL = Scale(0.0, 1.0)
+ONE_TO_FIVE = Scale(1.0, 5.0)

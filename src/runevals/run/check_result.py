@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runevals.evaluators.kinds import Evaluator, Judged, Judgement
+from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
 from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
+from runevals.records.judgement import Judgement
 from runevals.suites.plan import BuiltCheck
 
 

@@ -14,10 +14,8 @@ from runevals.evaluators.kinds import (
     Composite,
     Evaluator,
     Judged,
-    Judgement,
     Member,
     Part,
-    Runs,
     Scripted,
     Subject,
 )
@@ -33,6 +31,8 @@ from runevals.records import (
     Verdict,
 )
 from runevals.records.errors import RunevalsError
+from runevals.records.judgement import Judgement
+from runevals.records.script import Runs
 from runevals.run.check_result import Found, errored, measured, outcome_of, share_of
 from runevals.run.world import World
 from runevals.run.world.budget import Pending

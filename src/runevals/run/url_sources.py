@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from runevals.evaluators.kinds import Call, Runs
 from runevals.lib import git
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.escape import one_line
 from runevals.lib.worktree import worktree
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
+from runevals.records.script import Call, Runs
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings, Told

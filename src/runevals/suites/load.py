@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Evaluator, Runs, Scripted
+from runevals.evaluators.kinds import Evaluator, Scripted
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
 from runevals.records.errors import (
@@ -22,6 +22,7 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
+from runevals.records.script import Runs
 from runevals.settings.resolve import Settings, SuiteEntry
 from runevals.settings.target import model_target, skill_target
 from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from runevals.evaluators.kinds import Judgement, Vote
 from runevals.records import Citation, Response, ToolCall
+from runevals.records.judgement import Judgement, Vote
 
 
 def response_text(response: Response) -> str:

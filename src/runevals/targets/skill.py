@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from runevals.evaluators.kinds import Call, Runs
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
+from runevals.records.script import Call, Runs
 from runevals.targets.program_report import failed
 
 DEFAULT_TIMEOUT_S = 5.0

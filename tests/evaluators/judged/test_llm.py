@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.evaluators.judged.llm import Llm
-from runevals.evaluators.kinds import Judgement
+from runevals.records.judgement import Judgement
 from tests.evaluators.subjects import answering
 
 SUBJECT = answering("The answer {{expected}}", prompt="The question")

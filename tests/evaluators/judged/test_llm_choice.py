@@ -6,9 +6,9 @@ import pytest
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.judged.llm_choice import LlmChoice
-from runevals.evaluators.kinds import Judgement
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions
+from runevals.records.judgement import Judgement
 from tests.evaluators.subjects import answering
 
 POLITE = LlmChoice(prompt="Polite? {{output}}", choices={"polite": 1, "curt": 0.5, "rude": 0})

@@ -1,6 +1,6 @@
 from runevals.evaluators.judged.relevance import Relevance
-from runevals.evaluators.kinds import Judgement
 from runevals.records import Message, Verdict
+from runevals.records.judgement import Judgement
 from tests.evaluators.subjects import answering
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.evaluators.kinds import Question
 from runevals.lib.text.escape import one_line
 from runevals.records import Conversation
 from runevals.records.errors import RunevalsError, WorldRefused
+from runevals.records.judgement import Question
 from runevals.run.world import World
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.combined.truth import details, error_of
-from runevals.evaluators.kinds import ONE_TO_FIVE, Composite, Part
+from runevals.evaluators.kinds import Composite, Part
 from runevals.records import Layer, Problem, Scale, Verdict
+from runevals.records.outcome import ONE_TO_FIVE
 
 
 @evaluator("dimensions")

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, question
-from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Verdict
+from runevals.records.judgement import Question
 
 RUBRIC = """Score how logical and well ordered the RESPONSE is. Do not score whether it is right.
 1: disconnected words or sentences.

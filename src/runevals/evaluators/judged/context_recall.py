@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
-from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Layer, Problem, Verdict
+from runevals.records.judgement import Question
 
 RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses correctly.
 1: none.

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
-from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Response, Verdict
+from runevals.records.judgement import Question
 
 RUBRIC = """Score how far the SOURCES support what the RESPONSE states. The sources are the only truth here.
 1: nothing it states is supported, or there are no sources.

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import filled, label_of, parsed
-from runevals.evaluators.kinds import Judged, Judgement, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Scale, Verdict
+from runevals.records.judgement import Judgement, Question
 
 PASS_FROM = 0.6
 DEFAULT_PROMPT = """Assess the quality of an AI assistant's answer.

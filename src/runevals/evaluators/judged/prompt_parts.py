@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
+from runevals.records.judgement import Question
 
 MOST_CALLS = 30
 

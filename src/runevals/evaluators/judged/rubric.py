@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
-from runevals.evaluators.kinds import Judged, Question, Subject
+from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Verdict
+from runevals.records.judgement import Question
 
 INSTRUCTIONS = """Score how well the RESPONSE meets this rubric:
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
 from runevals.records import Verdict
+from runevals.records.script import Answer, Call
 
 
 @evaluator("preset-json-schema")

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.text.regex import regex_call, regex_verdict
 from runevals.records import Verdict
+from runevals.records.script import Answer, Call
 
 
 @evaluator("preset-regex")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Language, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.records import Layer, Verdict
+from runevals.records.script import Answer, Call, Language
 
 TIMEOUT_S = 30.0
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.skill.ended import no_json, raised, result_of
 from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
 from runevals.records import Response, Verdict
+from runevals.records.script import Answer, Call
 
 
 @evaluator("schema")

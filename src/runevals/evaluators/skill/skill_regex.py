@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.skill.ended import no_json, raised, result_of
 from runevals.records import Response, Verdict
+from runevals.records.script import Answer, Call
 
 MATCH = (
     "import re\ndef check(output, sample, assertion):\n    return bool(re.match(assertion['pattern'], output))\n"

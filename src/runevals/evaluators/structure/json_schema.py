@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Answer, Call, Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject
 from runevals.records import Verdict
+from runevals.records.script import Answer, Call
 
 
 @evaluator("json_schema")

@@ -14,7 +14,7 @@ Usable by itself:
     answer.passed, answer.error
 """
 
-from runevals.evaluators.kinds import Answer
 from runevals.lib.sandbox.pool import Sandbox
+from runevals.records.script import Answer
 
 __all__ = ["Answer", "Sandbox"]

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from runevals.evaluators.kinds import Answer, Call, CallKind, Language
 from runevals.lib.line_process import LineProcess, ProcessDied, TooMuch
 from runevals.lib.sandbox.results import answer_of, timed_out
 from runevals.lib.sandbox.safe_patterns import PlainPattern, plain_pattern
 from runevals.records.errors import SandboxUnavailable
+from runevals.records.script import Answer, Call, CallKind, Language
 
 Mode = Literal["strict", "reduced"]
 Engine = Literal["python", "skill", "javascript", "regex", "json_schema"]

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from runevals.evaluators.kinds import Answer, Call
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.records.script import Answer, Call
 
 MOST_REASON = 2000
 MOST_LOGS = 16 * 1024

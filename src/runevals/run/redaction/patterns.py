@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from runevals.evaluators.kinds import Call, Runs
 from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.records.errors import InvalidSettings
+from runevals.records.script import Call, Runs
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from runevals.evaluators.kinds import Runs
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
+from runevals.records.script import Runs
 from runevals.run.measurement import Baseline
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.settings.resolve import Settings

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeVar
 
-from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge.model import Judge
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.judgement import Judgement, Question
 from runevals.targets import Target
 from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from runevals.evaluators.kinds import Runs
 from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
+from runevals.records.script import Runs
 from runevals.run.world.budget import Stop
 from runevals.targets import Target
 

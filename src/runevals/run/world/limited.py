@@ -6,10 +6,10 @@ import threading
 from contextlib import nullcontext
 from dataclasses import replace
 
-from runevals.evaluators.kinds import Judgement, Question
 from runevals.judge.model import Judge
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
+from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
 from runevals.targets import Target
 

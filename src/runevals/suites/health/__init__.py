@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.evaluators.kinds import Runs
 from runevals.records import RunReport
+from runevals.records.script import Runs
 from runevals.suites.health.checks import idle_checks, without_checks
 from runevals.suites.health.duplicates import near_duplicates
 from runevals.suites.health.hint import Finding

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from runevals.evaluators import catalogue
 from runevals.evaluators.combined.assert_set import AssertSet
 from runevals.evaluators.combined.composite import CompositeEvaluator
-from runevals.evaluators.kinds import Call, Composite, Evaluator, Runs, Scripted, Subject
+from runevals.evaluators.kinds import Composite, Evaluator, Scripted, Subject
 from runevals.records import Case, Response
+from runevals.records.script import Call, Runs
 from runevals.suites.health.hint import Finding, named
 from runevals.suites.plan import RunPlan
 
