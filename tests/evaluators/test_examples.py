@@ -10,10 +10,9 @@ import pytest
 import yaml
 
 from runevals.cli.evaluators_page import page
-from runevals.evaluators import catalogue
+from runevals.evaluators import catalogue, format_names
 from runevals.evaluators.describe import described
 from runevals.evaluators.kinds import Judged
-from runevals.suites.dialects import assertions
 from tests.ending import ended
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -36,7 +35,7 @@ def test_the_page_says_how_other_formats_call_an_evaluator():
 
 def test_the_page_has_every_name_that_a_suite_may_use():
     words = set(re.findall(r"`?([\w-]+)`?", page()))
-    assert {*catalogue.names(), *assertions.TYPES} <= words
+    assert {*catalogue.names(), *format_names.TYPES} <= words
 
 
 def files_of(example: str) -> dict[str, object]:

@@ -15,10 +15,11 @@ from runevals.lib.sandbox import Sandbox
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement
+from runevals.records.rules import Limits
 from runevals.run.converse import converse
 from runevals.run.evaluate import evaluate
 from runevals.run.world import World
-from runevals.run.world.budget import Budget, Limits, Stop
+from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.limited import BoundedJudge
 from runevals.settings.resolve import Told, resolve
 from runevals.suites.dialects import LoadOptions, eval_document, eval_samples

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from runevals.suites.shard import Shard
+from runevals.records.rules import Shard
 from tests.ending import ended
 
 

@@ -82,11 +82,11 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
+    from runevals.cli.terminal import tell, warn_runner
     from runevals.github.job import action_input
     from runevals.github.post_comment import posting
     from runevals.github.stored_baseline import StoredBase, stored_base
     from runevals.github.without_secrets import skipped, withheld
-    from runevals.lib.terminal import tell, warn_runner
     from runevals.records.errors import MEASURED_GREEN, CannotWrite
     from runevals.reports.publish import publish
     from runevals.run.world.build_cache import require_cache
@@ -134,16 +134,16 @@ def _measured(
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
     from runevals.cli.preload import load_sdk_beside
+    from runevals.cli.terminal import warn, warn_runner
     from runevals.github.job import action_input
     from runevals.github.job_attempts import attempted
-    from runevals.lib.terminal import warn
     from runevals.run.pipeline import Asked, judged
     from runevals.suites.load import load_suites
 
     load_sdk_beside(settings)
     loaded = load_suites(settings)
     warn(loaded.problems)
-    attempt = attempted(settings, here, told.inputs) if action_input("resume", told.inputs) else None
+    attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         asked = Asked(ref=None, told=told, stored=stored, journal=journal)
         return judged(settings, loaded, asked), attempt
@@ -181,8 +181,8 @@ def _folder(settings: Settings) -> Path:
 
 def _keep(posted: Posting, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
+    from runevals.cli.terminal import warn_runner
     from runevals.lib.storage.files import write_whole
-    from runevals.lib.terminal import warn_runner
     from runevals.records.errors import CannotWrite
 
     path = folder / comment.FILENAME
@@ -239,8 +239,8 @@ def _outputs(
 
 
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
+    from runevals.cli.terminal import warn_runner
     from runevals.github.file_commands import write_outputs, write_summary
-    from runevals.lib.terminal import warn_runner
     from runevals.reports import summary
 
     if path := environment.get("GITHUB_OUTPUT"):

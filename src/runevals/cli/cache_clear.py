@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from runevals.lib.text.numbers import plural
 from runevals.run.world.build_cache import cache_option, named_cache
-from runevals.verdict.wording import plural
 
 
 @click.command("cache-clear")

@@ -70,8 +70,8 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
 
 def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
     """What was done, in lines. Only what GitHub itself says decides where a comment goes."""
+    from runevals.cli.terminal import warn_runner
     from runevals.github.stored import NotStored, results_text
-    from runevals.lib.terminal import warn_runner
     from runevals.records.errors import InvalidDocument
 
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")

@@ -39,7 +39,7 @@ def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
     from runevals.evaluators import catalogue
     from runevals.evaluators.describe import described
-    from runevals.suites.dialects.assertions import INVERTED
+    from runevals.evaluators.format_names import INVERTED
 
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)

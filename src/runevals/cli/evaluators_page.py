@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.evaluators import catalogue
+from runevals.evaluators import catalogue, format_names
 from runevals.evaluators.describe import Described, described, family_title
-from runevals.suites.dialects import assertions, rows, skill_cases
+from runevals.suites.dialects import skill_cases
 
 _HEAD = """# Evaluators
 
@@ -55,6 +55,8 @@ def _entry(one: Described) -> Iterator[str]:
 def _names(one: Described) -> list[str]:
     """Under which other names the formats know it."""
     names = [f"`{alias}`" for alias in one.aliases]
-    names += [f"`{n}` in rows" for n, ours in rows.PRESETS.items() if ours == one.name and n not in one.aliases]
+    names += [
+        f"`{n}` in rows" for n, ours in format_names.PRESETS.items() if ours == one.name and n not in one.aliases
+    ]
     names += [f"`{n}` in skill cases" for n, ours in skill_cases.EXPECTED.items() if ours == one.name != n]
-    return names + [f"`{n}` in eval samples, inverted" for n, o in assertions.INVERTED.items() if o == one.name]
+    return names + [f"`{n}` in eval samples, inverted" for n, o in format_names.INVERTED.items() if o == one.name]

@@ -13,11 +13,11 @@ from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
 from runevals.lib.terminal import shown
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import money, percent, plural, score
 from runevals.records.errors import InvalidSettings
 from runevals.reports.console import MARKS
 from runevals.reports.history import PastRun, name_of, of_like, render
 from runevals.reports.past_results import newest, readable
-from runevals.verdict.wording import money, percent, plural, score
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = KEPT_RESULTS.parent / "history.html"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
-from runevals.verdict.wording import plural
+from runevals.lib.text.numbers import plural
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import Converted

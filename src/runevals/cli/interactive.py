@@ -11,6 +11,7 @@ import click
 from runevals.cli.init import templates as starter
 from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, shown
+from runevals.lib.text.numbers import money, seconds
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.run.pipeline import Asked, judged
@@ -20,7 +21,7 @@ from runevals.suites.append_case import save, stored
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected
 from runevals.suites.load import Loaded
-from runevals.verdict.wording import because, money, seconds
+from runevals.verdict.wording import because
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from runevals.cli.options import KEPT_RESULTS
+from runevals.cli.terminal import tell
 from runevals.lib.storage.files import created, remove, require_no_link
-from runevals.lib.terminal import fitted, shown, tell
+from runevals.lib.terminal import fitted, shown
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports.publish import unwritable

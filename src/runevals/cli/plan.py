@@ -11,10 +11,10 @@ import click
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import shown
+from runevals.lib.text.numbers import plural
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, judged_checks
 from runevals.suites.shard import shards_of
-from runevals.verdict.wording import plural
 
 
 @click.command("plan", cls=Grouped)

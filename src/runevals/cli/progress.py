@@ -17,9 +17,9 @@ import click
 from runevals.cli import WITHOUT_CURSOR
 from runevals.lib.terminal import shown
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import money, plural
 from runevals.records import Outcome
 from runevals.verdict.score import status_of, without_answer
-from runevals.verdict.wording import money, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -9,7 +9,7 @@ import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.options import settings_options, settled
-from runevals.lib.terminal import tell
+from runevals.cli.terminal import tell
 from runevals.run.export_suite import exportable, exported, format_option, require_unchanged, separated
 
 

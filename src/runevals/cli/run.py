@@ -17,7 +17,8 @@ from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.preload import load_sdk_beside
-from runevals.lib.terminal import at_terminal, shown, warn
+from runevals.cli.terminal import warn
+from runevals.lib.terminal import at_terminal, shown
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.export_suite import exportable, exported, format_option, separated
 from runevals.settings.resolve import Settings, resolve
@@ -292,8 +293,8 @@ def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
     if not at_terminal():
         return
-    from runevals.cli.upgrade import upgrade_file
     from runevals.records.errors import InvalidSuite
+    from runevals.suites.upgrade import upgrade_file
 
     for suite in loaded.suites:
         if suite.legacy:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import click
+
+from runevals.suites.upgrade import upgrade_file
 
 
 @click.command("upgrade")
@@ -19,27 +20,3 @@ def command(paths: tuple[Path, ...]) -> None:
     """
     for path in paths:
         click.echo(upgrade_file(path, str(path)))
-
-
-def upgrade_file(path: Path, shown: str) -> str:
-    """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
-    from runevals.lib.parsing.source import read_source
-    from runevals.lib.storage.files import behind_links, write_whole
-    from runevals.records.errors import InvalidSuite
-    from runevals.suites.dialects import LoadOptions, eval_document, load
-
-    suite = load(path, shown, LoadOptions())
-    if suite.errors:
-        raise InvalidSuite(suite.errors)
-    if not suite.legacy:
-        return f"{shown}: is current, left as it is"
-    unknown = [problem for problem in suite.problems if problem.message.startswith("unknown key")]
-    if unknown:  # the older shape lets them pass; the current one does not
-        raise InvalidSuite(unknown)
-    path = behind_links(path)
-    source = read_source(path, shown)
-    backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
-    write_whole(backup, source.text)
-    document = eval_document.upgraded(source.value)
-    write_whole(path, eval_document.as_text(document))
-    return f"{shown}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"

@@ -11,8 +11,8 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS, settings_options, settled
+from runevals.lib.text.numbers import plural
 from runevals.reports.past_results import newest, readable
-from runevals.verdict.wording import plural
 
 if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem
@@ -108,8 +108,9 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, li
 
 def _written(found: Validated, form: str) -> str:
     """What was found in a format for programs, without secrets."""
+    from runevals.github.annotations import as_annotations
     from runevals.lib.text.secrets import redacted, redactor
-    from runevals.suites.problem_formats import as_annotations, as_json, as_sarif
+    from runevals.suites.problem_formats import as_json, as_sarif
 
     plain = redacted(found, redactor(os.environ))
     match form:

@@ -12,7 +12,9 @@ from typing import NoReturn
 import click
 
 from runevals.cli.progress import Detail
-from runevals.lib.terminal import shown, tell, warn
+from runevals.cli.terminal import tell, warn
+from runevals.lib.terminal import shown
+from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
@@ -20,7 +22,6 @@ from runevals.run.pipeline import Asked, judged
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import wanted
-from runevals.verdict.wording import plural
 
 EVERY_S = 0.5
 SETTLED_S = 0.2  # an editor may write a file in several steps

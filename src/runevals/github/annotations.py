@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from runevals.lib.text.escape import log_text, one_line
+from runevals.suites.problem_formats import Validated
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
 LONGEST = 1000
@@ -52,3 +53,19 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_annotations(found: Validated) -> Iterator[str]:
+    """A workflow command a problem."""
+    for problem in found.problems:
+        location = problem.location
+        yield annotation_command(
+            Mark(
+                file=location.file,
+                line=location.line,
+                column=location.column,
+                title=problem.rule,
+                message=f"{problem.pointer} {problem.message}".strip(),
+                level=problem.level,
+            )
+        )

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runevals.lib import git
+from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import WorldRefused
 from runevals.reports.results_document import read
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
-from runevals.verdict.wording import plural
 
 MOST_NAMED = 5
 

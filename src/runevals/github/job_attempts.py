@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from runevals import __version__
 from runevals.github.comments import slug
 from runevals.github.job import OnGitHub
 from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
-from runevals.lib.terminal import warn_runner
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
 from runevals.run.resume.code_fingerprint import addresses
 from runevals.run.resume.unfinished import RUNS, TOLD, UnfinishedRun, worth_a_journal
@@ -20,23 +19,25 @@ from runevals.settings.resolve import Settings
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else
 
 
-def attempted(settings: Settings, here: OnGitHub, inputs: Mapping[str, str]) -> UnfinishedRun | None:
+def attempted(
+    settings: Settings, here: OnGitHub, inputs: Mapping[str, str], notify: Callable[[str], None]
+) -> UnfinishedRun | None:
     """The run that goes on where the attempt before was ended, or begins; None where nothing may be kept.
 
     A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
     signed with the job's own secrets, for this very run of the workflow: its commit, inputs and endpoints, this
     version. The settings do not say which secrets those are. Raises InvalidSettings for a folder that leads
-    elsewhere.
+    elsewhere. `notify` is told why nothing is kept.
     """
     if not worth_a_journal(settings):
         return None
     if settings.redact != "full":
-        warn_runner("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
+        notify("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
         return None
     secret = _secret(settings, inputs)
     if secret is None:
         names = ", ".join(f"*{name}" for name in SECRET_NAMES)
-        warn_runner(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
+        notify(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
         return None
     folder = settings.cwd / RUNS / slug(here.artifact)
     require_no_link(folder / TOLD, *(folder / name for name in FILES))

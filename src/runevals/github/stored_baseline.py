@@ -8,13 +8,13 @@ from runevals.github.api import Api, Refused, understood
 from runevals.github.job import OnGitHub
 from runevals.github.stored import MOST_COMMITS, NotStored, StoredRun, Wanted, merge_base, results_text, runs
 from runevals.lib import git
+from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import narrowed
 from runevals.run.measurement import Baseline
 from runevals.settings.resolve import Settings
-from runevals.verdict.wording import plural
 
 MOST_REASONS = 3
 

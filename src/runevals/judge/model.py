@@ -14,12 +14,12 @@ from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.lib.chat.prices import Prices
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, read_text, unique_keys
 from runevals.lib.text.escape import revealed
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from runevals.records.judgement import Judgement, Question
-from runevals.suites.fingerprint import fingerprint
 
 PROMPT_VERSION = 2
 MOST_ENUMERATED = 20  # scores that a schema lists one by one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,3 +38,39 @@ class Gate:
     on_missing: Literal["fail", "pass"] = "fail"
     bound: Literal["point", "wilson"] = "point"  # wilson: fails only below the 99 % Wilson bound
     level: Literal["block", "warn"] = "block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Part `part` of `of`, counted from 1."""
+
+    part: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.part}/{self.of}"
+
+    def holds(self, suite: str, key: str) -> bool:
+        """Whether this case falls into this part: by its own name alone, whatever other cases there are."""
+        digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()
+        return int.from_bytes(digest[:8]) % self.of == self.part - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a run may spend; None: without limit."""
+
+    cost_usd: float | None = None
+    tokens: int | None = None
+    duration_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetching:
+    """Whether addresses are fetched: yes, no (they are plain text), or not told; which private hosts may be."""
+
+    enabled: bool | None = None
+    allow_hosts: tuple[str, ...] = ()
+
+
+Content = Literal["full", "hashes", "none"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runevals.records import LABELS
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response
 
@@ -101,3 +102,18 @@ class Suite:
     @property
     def errors(self) -> tuple[SuiteProblem, ...]:
         return tuple(problem for problem in self.problems if problem.level == "error")
+
+
+_NO_LABELS: Mapping[str, tuple[str, ...]] = {}
+
+
+def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
+    """What a case says that it covers: label → texts, for the labels that it has."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label in LABELS:
+        told = case.metadata.get(label)
+        values = told if isinstance(told, list | tuple) else [told]
+        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
+        if texts:
+            found[label] = texts
+    return found or _NO_LABELS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,3 +94,21 @@ class Trace:
 
     position: int  # of the trial in the plan
     turns: tuple[TurnTrace, ...]
+
+
+def same_tool(called: str, wanted: str) -> bool:
+    """Whether a call is of the tool that a suite names; capitals do not count, nor does a server's prefix.
+
+    `mcp__docs__fetch` and `docs.fetch` are found by those names and by `fetch`.
+    """
+    called, wanted = called.casefold(), wanted.casefold()
+    return called == wanted or any(called.rpartition(mark)[2] == wanted for mark in ("__", ".", "/"))
+
+
+def leaves(value: object) -> Iterator[object]:
+    """What a JSON value holds at any depth, but for lists and objects; names of fields are none of it."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from leaves(item)
+    else:
+        yield value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import CaseReport, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.verdict.wording import (
@@ -17,13 +18,8 @@ from runevals.verdict.wording import (
     headline_numbers,
     how_sure,
     judge_notes,
-    money,
     other_metrics,
-    percent,
-    plural,
     runs_passed,
-    score,
-    seconds,
     still_failing,
 )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.lib.text.escape import code_cell, one_line
+from runevals.lib.text.numbers import percent, plural
 from runevals.records import CaseReport, Coverage, RunReport, Totals
-from runevals.verdict.wording import percent, plural
 
 MOST_GROUPS = 20
 MOST_TRIPWIRES = 20

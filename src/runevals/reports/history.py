@@ -9,9 +9,9 @@ from datetime import UTC
 from typing import Any
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
 from runevals.reports.html import filled
-from runevals.verdict.wording import money, percent, plural, score, seconds
 
 Json = dict[str, Any]
 Wording = Callable[[float | None], str]

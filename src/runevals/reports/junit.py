@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from runevals.lib.text.escape import xml_text
+from runevals.lib.text.numbers import percent, plural, score
 from runevals.records import (
     NOT_ASKED,
     CaseReport,
@@ -25,7 +26,7 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.reports.coverage import tripwire
-from runevals.verdict.wording import percent, plural, runs_passed, score
+from runevals.verdict.wording import runs_passed
 
 NAME = "junit"
 FILENAME = "junit.xml"

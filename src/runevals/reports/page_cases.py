@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runevals.lib.text.escape import one_line, visible
+from runevals.lib.text.numbers import money, score, seconds
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -20,7 +21,7 @@ from runevals.records import (
     ToolCall,
     TurnReport,
 )
-from runevals.verdict.wording import because, first_error, first_failure, money, runs_passed, score, seconds
+from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]
 

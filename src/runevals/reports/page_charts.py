@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runevals.lib.text.numbers import seconds
 from runevals.records import CaseReport
 from runevals.reports.page_cases import CasePair, slowest
-from runevals.verdict.wording import seconds
 
 Json = dict[str, Any]
 

@@ -7,25 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, score, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports.coverage import tripwire
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
-from runevals.verdict.wording import (
-    UNKNOWN,
-    compared_cases,
-    error_kinds,
-    halved,
-    headline_numbers,
-    how_sure,
-    money,
-    p_value,
-    percent,
-    plural,
-    points,
-    score,
-    seconds,
-)
+from runevals.verdict.wording import compared_cases, error_kinds, halved, headline_numbers, how_sure
 
 Json = dict[str, Any]
 Facts = list[tuple[str, str]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from runevals.lib.text.escape import code_cell, inert_line
+from runevals.lib.text.numbers import money, percent, plural, points, score, seconds, signed
 from runevals.records import (
     CaseReport,
     Change,
@@ -28,16 +29,9 @@ from runevals.verdict.wording import (
     headline_numbers,
     how_sure,
     judge_notes,
-    money,
     new_and_failing,
     other_metrics,
-    percent,
-    plural,
-    points,
     runs_passed,
-    score,
-    seconds,
-    signed,
     still_failing,
 )
 

@@ -13,9 +13,11 @@ import click
 from runevals.cli.progress import Detail, progress
 from runevals.github.stored_baseline import StoredBase
 from runevals.lib import git
+from runevals.lib.text.numbers import plural
 from runevals.lib.worktree import worktree
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
+from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
 from runevals.run.baseline import reuse
 from runevals.run.baseline.from_files import read_baseline
@@ -27,7 +29,7 @@ from runevals.run.quarantine import quarantine_of, with_quarantine
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.resume.journal import Journal
 from runevals.run.url_sources import with_texts
-from runevals.run.world.budget import Budget, Limits, Stop
+from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites import load as loading
@@ -36,7 +38,6 @@ from runevals.suites.load import Loaded
 from runevals.suites.plan import judged_checks, make_plan, part_of
 from runevals.verdict.regression import Strictness
 from runevals.verdict.verification import VERIFY_OFF, needs_verification
-from runevals.verdict.wording import plural
 
 AN_HOUR = timedelta(hours=1)
 HEAD = "head"

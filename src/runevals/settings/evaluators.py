@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.format_names import PRESETS, TYPES
 from runevals.lib.parsing.source import code_file
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
-from runevals.suites.dialects.assertions import TYPES
-from runevals.suites.dialects.rows import PRESETS
 
 Definitions = Mapping[str, EvaluatorSpec]
 

@@ -11,17 +11,14 @@ from typing import Any
 
 from runevals.lib.chat.prices import Prices
 from runevals.records import Gate, Rule, Weakening
-from runevals.run.redaction.omit_content import Content
-from runevals.run.world.budget import Limits
+from runevals.records.rules import Content, Fetching, Limits, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_names, gates_of
 from runevals.settings.protected import guarding_values, held_back, prices_told, who_tells
 from runevals.settings.table import SETTINGS, Setting
 from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
-from runevals.settings.values import checked, parsed, texts
-from runevals.suites.shard import Shard, read_shard
-from runevals.suites.urls.fetch import Fetching
+from runevals.settings.values import checked, parsed, read_shard, texts
 
 CACHE = ".evals/cache"
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.parsing.source import path_inside
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import SettingsFile
 from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
-from runevals.settings.web_target import WebSettings, web_settings, web_words
+from runevals.settings.web_target import web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
+from runevals.records.rules import Shard
 from runevals.settings.table import Kind, Setting
 
 
@@ -68,3 +70,11 @@ _PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
     "number": _number,
     "yes_no": _yes_no,
 }
+
+
+def read_shard(text: str, origin: str) -> Shard:
+    """`2/4` → the second of four parts. Raises InvalidSettings."""
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text.strip())
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise InvalidSettings(f"shard ({origin}) is '{text[:40]}'; write i/n, where i is 1 to n, such as 2/4")
+    return Shard(part=int(found[1]), of=int(found[2]))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 from urllib.parse import SplitResult, urlsplit
 
+from runevals.lib.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
+from runevals.lib.http.origin import origin_of
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
@@ -15,67 +16,15 @@ from runevals.records.errors import InvalidSettings
 from runevals.settings.github_models import sendable
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
-OPENAI_URL = "https://api.openai.com/v1"  # where calls to chat models go that name no address
-Method = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
 _WITHOUT_BODY = ("GET", "DELETE")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
-_HEADER_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?")
 _CASE_FIELDS = ("suite", "key", "attempt", "turn", "thread", "metadata")
 _FIELDS = ("prompt", "messages", "model", "system", "conversation_id", "case")
 
 DEFAULT_BODY: Mapping[str, object] = {
     name: f"{{{{{name}}}}}" for name in ("model", "system", "prompt", "messages", "conversation_id")
 }
-DEFAULT_PICK: Mapping[str, tuple[str, ...]] = {
-    "answer": ("$.output", "$.answer", "$.response", "$.text"),
-    "tool_calls": ("$.tool_calls", "$.toolCalls"),
-    "citations": ("$.citations",),
-    "input_tokens": ("$.input_tokens", "$.inputTokens", "$.usage.input_tokens", "$.usage.prompt_tokens"),
-    "output_tokens": ("$.output_tokens", "$.outputTokens", "$.usage.output_tokens", "$.usage.completion_tokens"),
-    "cost_usd": ("$.cost_usd", "$.costUSD"),
-    "turns": ("$.turns", "$.numTurns"),
-    "model": ("$.model",),
-    "conversation_id": ("$.conversation_id", "$.conversationId"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """A header's value: `text`, and after it the value of the variable `env` where that is named."""
-
-    text: str = ""
-    env: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebSettings:
-    """An endpoint, settled. `body` and `pick` are those of an http target."""
-
-    url: str
-    method: Method = "POST"
-    headers: Mapping[str, Header] = field(default_factory=dict)
-    body: object = None
-    pick: Pick | None = None
-
-    @property
-    def key_names(self) -> tuple[str, ...]:
-        """The variables whose values are sent."""
-        return tuple(header.env for header in self.headers.values() if header.env is not None)
-
-    @property
-    def origin(self) -> str:
-        """Whom the address belongs to: scheme, host and port."""
-        return origin_of(self.url)
-
-    @property
-    def shown(self) -> str:
-        """The address without what may be secret in it."""
-        return f"{self.origin}{urlsplit(self.url).path}"
-
-    def header_values(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The headers as they are sent. Raises InvalidSettings for a variable that is not set or no header."""
-        return {name: _value(name, header, environment) for name, header in self.headers.items()}
 
 
 def web_settings(
@@ -117,15 +66,6 @@ def web_settings(
 def web_words(kind: str, rest: str) -> dict[str, Any]:
     """`http:URL`, `a2a:URL`; a plain address is an http target's."""
     return {"type": "http", "url": f"{kind}:{rest}"} if rest.startswith("//") else {"type": kind, "url": rest}
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port of an address, the port left out where it is the usual one."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    shown = f"[{host}]" if ":" in host else host
-    usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
-    return f"{parts.scheme}://{shown}" if usual else f"{parts.scheme}://{shown}:{parts.port}"
 
 
 def _is_of_base(web: WebSettings, base_told: object) -> bool:
@@ -178,19 +118,6 @@ def _header(name: str, value: Any) -> Header:
     if _SECRET_HEADER.search(name):
         raise InvalidSettings(f"target.headers: {name} holds a secret; name its variable instead: {{env: NAME}}")
     return Header(text=value)
-
-
-def _value(name: str, header: Header, environment: Mapping[str, str]) -> str:
-    held = "" if header.env is None else environment.get(header.env, "")
-    if header.env is not None and not held:
-        raise InvalidSettings(
-            f"target: the environment variable {header.env} is not set; the header {name} needs it"
-        )
-    value = header.text + held
-    if not _HEADER_VALUE.fullmatch(value):
-        held_by = "target.headers" if header.env is None else f"the environment variable {header.env}"
-        raise InvalidSettings(f"{held_by}: {name} would hold a line break or another character that no header can")
-    return value
 
 
 def _places(written: Mapping[str, str | list[str]] | None) -> Mapping[str, tuple[str, ...]]:

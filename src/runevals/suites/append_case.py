@@ -32,7 +32,7 @@ def save(path: Path, shown: str, item: Json, defaults: Mapping[str, Any] | None,
     A file of an older shape is upgraded, backup first. `defaults` are the evaluators of a new file.
     Raises InvalidSuite, with the file as it was, where it would have errors with the case.
     """
-    from runevals.cli.upgrade import upgrade_file
+    from runevals.suites.upgrade import upgrade_file
 
     told = "" if not path.exists() else upgrade_file(path, shown)
     document = stored(path, shown) or _begun(defaults)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runevals.evaluators import catalogue
+from runevals.evaluators import catalogue, format_names
 from runevals.evaluators.describe import Described, Option, described
 from runevals.lib.parsing.schema import schema
-from runevals.suites.dialects import assertions, rows, skill_cases
+from runevals.suites.dialects import skill_cases
 
 _TYPES = {"true or false": "boolean", "whole number": "integer", "number": "number", "text": "string"}
 _EVERY: Mapping[str, object] = {
@@ -28,9 +28,9 @@ def for_editors(package: str, name: str) -> dict[str, Any]:
             found = [described(cls) for cls in catalogue.catalogue().values()]
             parts["evaluators"]["properties"] = {one.name: _entry(one) for one in found}
         case "eval-samples":
-            parts["assertion"]["properties"]["type"]["examples"] = list(assertions.TYPES)
+            parts["assertion"]["properties"]["type"]["examples"] = list(format_names.TYPES)
         case "rows":
-            parts["file"]["properties"]["evaluators"]["items"]["examples"] = list(rows.PRESETS.values())
+            parts["file"]["properties"]["evaluators"]["items"]["examples"] = list(format_names.PRESETS.values())
         case "skill-cases":
             kinds = parts["case"]["properties"]["expected"]["properties"]["type"]
             kinds["examples"] = list(skill_cases.EXPECTED)

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import unicodedata
-from collections.abc import Iterable, Mapping
-from json.encoder import encode_basestring_ascii
+from collections.abc import Iterable
 
+from runevals.lib.parsing.canonical import canonical, digest, fingerprint
 from runevals.records import EvaluatorSpec, Turn
 
 MOST_KNOWN = 1000  # specs
 
 
-def canonical(value: object) -> str:
-    """JSON with sorted keys, no spaces and all text in NFC."""
-    if isinstance(value, str):
-        return encode_basestring_ascii(unicodedata.normalize("NFC", value))
-    return json.dumps(_normal(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-
-
-def fingerprint(value: object) -> str:
-    """sha256 over the canonical form, in hexadecimal."""
-    return _digest(canonical(value))
-
-
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     """The content that must be equal for two runs of a case to be comparable."""
     told = ",".join(_turn_text(turn) for turn in turns)
-    return _digest(f'{{"extra":{canonical(extra)},"turns":[{told}]}}')
+    return digest(f'{{"extra":{canonical(extra)},"turns":[{told}]}}')
 
 
 def _turn_text(turn: Turn) -> str:
@@ -66,19 +52,3 @@ def _spec(spec: EvaluatorSpec) -> object:
         **({"negated": True} if spec.negated else {}),
         **({"children": [_spec(child) for child in spec.children]} if spec.children else {}),
     }
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _normal(value: object) -> object:
-    if isinstance(value, str):
-        return value if value.isascii() else unicodedata.normalize("NFC", value)
-    if value is None or isinstance(value, (int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {_normal(str(key)): _normal(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_normal(item) for item in value]
-    return value

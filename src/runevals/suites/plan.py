@@ -11,8 +11,8 @@ from runevals.evaluators.kinds import Composite, Evaluator, Judged
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.records.errors import ToldWrong
+from runevals.records.rules import Shard
 from runevals.settings.resolve import Settings
-from runevals.suites.shard import Shard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

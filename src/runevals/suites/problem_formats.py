@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from runevals import __version__
-from runevals.github.annotations import Mark, annotation_command
 from runevals.lib.text.escape import visible
 from runevals.records import RULES, Suite, SuiteProblem
 
@@ -43,22 +42,6 @@ def as_problem(finding: Finding) -> SuiteProblem:
 def checks_of(suite: Suite) -> int:
     """How many checks a suite has, over all turns."""
     return sum(len(turn.checks) for case in suite.cases for turn in case.turns)
-
-
-def as_annotations(found: Validated) -> Iterator[str]:
-    """A workflow command a problem."""
-    for problem in found.problems:
-        location = problem.location
-        yield annotation_command(
-            Mark(
-                file=location.file,
-                line=location.line,
-                column=location.column,
-                title=problem.rule,
-                message=f"{problem.pointer} {problem.message}".strip(),
-                level=problem.level,
-            )
-        )
 
 
 def as_json(found: Validated) -> str:

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
-from runevals.settings.web_target import WebSettings
 from runevals.targets.conversation_ids import Threads
 from runevals.targets.program_report import failed
 

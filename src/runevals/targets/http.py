@@ -8,11 +8,11 @@ import threading
 from collections.abc import Mapping
 
 from runevals.lib.chat.prices import Prices
+from runevals.lib.http.endpoint import DEFAULT_PICK
 from runevals.lib.http.throttle import CallFailed
 from runevals.lib.parsing.json_path import Pick
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.settings.web_target import DEFAULT_PICK
 from runevals.targets.command import request_of
 from runevals.targets.conversation_ids import Threads
 from runevals.targets.json_endpoint import JsonEndpoint, beginning

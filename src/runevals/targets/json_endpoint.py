@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.lib.parsing.json_template import filled, filled_text
-from runevals.settings.web_target import WebSettings
 from runevals.targets.command import MAX_OUTPUT_BYTES
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runevals.evaluators.tools.calls import leaves
 from runevals.records import ToolCall
+from runevals.records.trace import leaves
 
 DENIED = "denied: no mock answers this call"
 NO_TOOL = "error: this tool cannot be used here"

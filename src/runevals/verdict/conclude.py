@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runevals.lib.text.numbers import p_value, plural
 from runevals.records import (
     Comparison,
     ComparisonVerdict,
@@ -17,7 +18,7 @@ from runevals.records import (
     ShardInfo,
 )
 from runevals.records.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
-from runevals.verdict.wording import error_kinds, p_value, plural
+from runevals.verdict.wording import error_kinds
 
 _NOTABLE_DROP = 0.05  # nobody would call as much "no regression", however few the runs
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
+from runevals.lib.text.numbers import plural
 from runevals.records import (
     CaseReport,
     Comparison,
@@ -20,7 +21,6 @@ from runevals.records import (
 )
 from runevals.settings.resolve import Settings
 from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, measure
-from runevals.verdict.wording import plural
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}

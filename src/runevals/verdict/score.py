@@ -14,7 +14,6 @@ from typing import TypedDict
 from runevals import __version__
 from runevals.lib.nullable import mean
 from runevals.records import (
-    LABELS,
     NO_JSON,
     NOT_ASKED,
     AttemptReport,
@@ -33,13 +32,13 @@ from runevals.records import (
     TurnReport,
     TurnTrace,
 )
+from runevals.records.suite import labels_of
 from runevals.run.evaluate import Evaluation
 from runevals.suites.plan import RunPlan
 from runevals.verdict.totals import by_evaluator, coverage, totals
 from runevals.verdict.vote_agreement import vote_agreement
 
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
-_NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
 
 def scored_case(plan: RunPlan, measured: Mapping[int, AttemptReport], index: int) -> CaseReport:
@@ -298,15 +297,3 @@ def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:
         judge=mean(attempt.layers.judge for attempt in attempts),
         incomplete=tuple(sorted(incomplete)),
     )
-
-
-def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
-    """What a case says that it covers: label → texts, for the labels that it has."""
-    found: dict[str, tuple[str, ...]] = {}
-    for label in LABELS:
-        told = case.metadata.get(label)
-        values = told if isinstance(told, list | tuple) else [told]
-        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
-        if texts:
-            found[label] = texts
-    return found or _NO_LABELS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from runevals.lib.text.numbers import p_value, points
 from runevals.records import Change, Comparison, ComparisonVerdict, Verification
-from runevals.verdict.wording import p_value, points
 
 VERIFY_OFF = "verify: off"
 WORTH_TELLING = 0.05  # of a move of the base

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import Case, Location, Suite, Turn
+from runevals.records.rules import Fetching
 from runevals.suites.urls import fetch as urls
-from runevals.suites.urls.fetch import Fetching, NotFetched, fetcher, found_in, inlined, page_text
+from runevals.suites.urls.fetch import NotFetched, fetcher, found_in, inlined, page_text
 from tests.page_server import page_server
 
 

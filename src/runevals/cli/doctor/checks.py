@@ -8,6 +8,7 @@ from dataclasses import replace
 from runevals.cli.doctor.connectivity import address_of, asked, unreachable
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.lib.text.numbers import plural
 from runevals.records.errors import (
     MEASURED_GREEN,
     TOLD_WRONG,
@@ -22,7 +23,6 @@ from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import RunPlan, make_plan
-from runevals.verdict.wording import plural
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 

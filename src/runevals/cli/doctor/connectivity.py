@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import money, seconds
 from runevals.records import Conversation
 from runevals.records.errors import RunevalsError, WorldRefused
 from runevals.records.judgement import Question
@@ -12,8 +14,6 @@ from runevals.run.world import World
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
-from runevals.settings.web_target import OPENAI_URL
-from runevals.verdict.wording import money, seconds
 
 PATIENCE_S = 5.0
 _QUESTION = "Reply with the word: ready"

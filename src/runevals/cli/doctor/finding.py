@@ -8,8 +8,8 @@ from typing import Literal
 import click
 
 from runevals.lib.terminal import fitted, shown
+from runevals.lib.text.numbers import plural
 from runevals.records.errors import MEASURED_GREEN, RunevalsError
-from runevals.verdict.wording import plural
 
 _INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}

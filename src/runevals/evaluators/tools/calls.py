@@ -8,6 +8,7 @@ from typing import Literal
 
 from runevals.evaluators.kinds import Subject
 from runevals.records import Problem, ToolCall, Verdict
+from runevals.records.trace import leaves, same_tool
 
 NO_TRACE = Problem(code="evidence_missing", message="the target does not report its tool calls")
 
@@ -15,15 +16,6 @@ NO_TRACE = Problem(code="evidence_missing", message="the target does not report 
 def calls_of(subject: Subject) -> tuple[ToolCall, ...] | Problem:
     """The answer's tool calls; a problem where the target reports none at all."""
     return NO_TRACE if subject.response.tool_calls is None else subject.response.tool_calls
-
-
-def same_tool(called: str, wanted: str) -> bool:
-    """Whether a call is of the tool that a suite names; capitals do not count, nor does a server's prefix.
-
-    `mcp__docs__fetch` and `docs.fetch` are found by those names and by `fetch`.
-    """
-    called, wanted = called.casefold(), wanted.casefold()
-    return called == wanted or any(called.rpartition(mark)[2] == wanted for mark in ("__", ".", "/"))
 
 
 def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
@@ -68,12 +60,3 @@ def input_texts(call: ToolCall) -> list[str]:
     """The input's own texts and numbers, and all of it as JSON."""
     found = [str(leaf) for leaf in leaves(call.input) if leaf is not None]
     return [*found, json.dumps(call.input, ensure_ascii=False, default=str)]
-
-
-def leaves(value: object) -> Iterator[object]:
-    """What a JSON value holds at any depth, but for lists and objects; names of fields are none of it."""
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from leaves(item)
-    else:
-        yield value

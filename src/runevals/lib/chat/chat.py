@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.chat.prices import Prices
+from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import Turn
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.lib.nullable import total, whole_total
-from runevals.settings.web_target import OPENAI_URL
 
 if TYPE_CHECKING:
     import openai

@@ -14,8 +14,8 @@ from weakref import finalize
 
 import openai
 
+from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import NothingMore, Turn
-from runevals.settings.web_target import OPENAI_URL
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece

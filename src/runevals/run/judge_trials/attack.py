@@ -12,12 +12,13 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.terminal import shown
+from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
 from runevals.run.judge_trials.calibrate import judged_alone
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.checking import Definitions
-from runevals.verdict.wording import first_error, plural
+from runevals.verdict.wording import first_error
 
 PLAIN = "the answer itself"
 _NOWHERE = Location(file="attacks")

@@ -9,6 +9,7 @@ from runevals.cli.progress import progress
 from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown
+from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
 from runevals.run.measurement import Measurement
 from runevals.run.provenance import provenance
@@ -16,7 +17,6 @@ from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.gold import read_gold
 from runevals.suites.plan import make_plan
-from runevals.verdict.wording import plural, signed
 
 
 def calibrated(gold: str, evaluator: str | None, settings: Settings) -> tuple[Calibration, ...]:

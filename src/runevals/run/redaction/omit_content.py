@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import Literal
 
 from runevals.records import AttemptReport, CaseReport, CheckReport, RunReport, TurnReport
-
-Content = Literal["full", "hashes", "none"]
+from runevals.records.rules import Content
 
 
 def without_content(report: RunReport, content: Content) -> RunReport:

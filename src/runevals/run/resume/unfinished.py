@@ -19,13 +19,13 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import FILES, Cache, SignedCache
 from runevals.lib.storage.file_lock import Held, locked
 from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
+from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, changed, code_of
 from runevals.run.resume.journal import Journal
 from runevals.settings.resolve import Settings, repository_root
-from runevals.verdict.wording import plural
 
 RUNS = Path(".evals", "runs")
 TOLD = "told.json"

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from runevals.records import Problem
+from runevals.records.rules import Limits
 
 F = TypeVar("F", bound="Future[Any]")
 T = TypeVar("T")
@@ -80,15 +80,6 @@ class Pending(dict[F, T]):
                 found.append(self.finished.get_nowait())
         except Empty:
             return [future for future in found if future in self]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a run may spend; None: without limit."""
-
-    cost_usd: float | None = None
-    tokens: int | None = None
-    duration_s: float | None = None
 
 
 class Budget:

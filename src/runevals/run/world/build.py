@@ -14,11 +14,12 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
+from runevals.records.rules import Limits
 from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.run.world import World
-from runevals.run.world.budget import Budget, Limits, Stop
+from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build_cache import cache_of
 from runevals.run.world.build_target import bounds_itself, chat_of, made
 from runevals.run.world.limited import BoundedJudge, BoundedTarget

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
+from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
 from runevals.settings.github_models import ACCESS, GITHUB_MODELS
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
-from runevals.settings.web_target import OPENAI_URL, origin_of
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget

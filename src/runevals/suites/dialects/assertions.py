@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
 from runevals.lib.parsing.source import LANGUAGES, Place, Source, code_file, path_inside, pointer
 from runevals.lib.text.suggest import did_you_mean
@@ -16,21 +17,6 @@ from runevals.records.errors import InvalidOptions, ToldWrong
 
 MOST_NESTED = 16
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
-# Types that are another one, inverted.
-INVERTED = {
-    "not_contains": "contains",
-    "not_equals": "equals",
-    "tool_input_not_contains": "tool_input_contains",
-}
-TYPES = (
-    *("contains", "contains_all", "contains_any", "regex", "json_valid", "json_schema", "equals"),
-    *("starts_with", "ends_with", "min_length", "max_length", "word_count_min", "word_count_max"),
-    *("cost_max", "latency_max", "turns_min", "turns_max", "tools_called", "tools_not_called"),
-    *("tools_count_min", "tools_count_max", "tool_output_contains", "tool_input_contains", "mock_hit"),
-    *("rouge_n_min", "bleu_min", "levenshtein_max", "custom", "assert-set"),
-    *("faithfulness", "answer_relevancy", "context_recall", "semantic_similarity"),
-    *INVERTED,
-)
 _TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
 _NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
 

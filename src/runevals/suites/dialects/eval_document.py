@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn, cut_name, one_line
@@ -20,7 +21,7 @@ from runevals.suites.dialects.checking import (
     spec_at,
 )
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint, fingerprint, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
 
 NAME = "eval-document"
 CURRENT_VERSION = "1.2.0"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import in_fence
@@ -14,7 +15,7 @@ from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem,
 from runevals.suites.dialects.assertions import Assertions
 from runevals.suites.dialects.checking import duplicate_keys, in_order, listed
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint, fingerprint
+from runevals.suites.fingerprint import case_fingerprint
 
 NAME = "eval-samples"
 _OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import one_line
@@ -22,7 +23,7 @@ from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_p
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.prompt_evaluators import Evaluators
 from runevals.suites.dialects.variables import as_text, filled
-from runevals.suites.fingerprint import canonical, case_fingerprint, fingerprint, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
 
 NAME = "prompt-yml"
 SUFFIXES = (".prompt.yml", ".prompt.yaml")

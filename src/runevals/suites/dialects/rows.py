@@ -7,23 +7,17 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from runevals.evaluators.format_names import PRESETS
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint, fingerprint, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
 
 NAME = "rows"
-# In a dataset these words mean the presets; `contains` of other formats ignores case.
-PRESETS = {
-    "exact_match": "preset-exact-match",
-    "contains": "preset-contains",
-    "regex": "preset-regex",
-    "json_schema": "preset-json-schema",
-    "similarity": "preset-similarity",
-}
 _OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from runevals.evaluators import catalogue
+from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems, sound
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import canonical, case_fingerprint, fingerprint
+from runevals.suites.fingerprint import case_fingerprint
 
 NAME = "skill-cases"
 CATEGORIES = ("replay", "regression", "redteam")

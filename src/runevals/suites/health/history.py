@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from runevals.lib.nullable import total
+from runevals.lib.text.numbers import money, seconds
 from runevals.records import AttemptReport, Case, CaseReport, RunReport
 from runevals.suites.health.hint import Finding, Kind, named
-from runevals.verdict.wording import money, seconds
 
 FEWEST_VERSIONS = 3
 FEWEST_CASES = 8  # to say what is usual among them

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural
 from runevals.records import Case, Suite
+from runevals.records.suite import labels_of
 from runevals.suites.health.hint import Finding
-from runevals.verdict.score import labels_of
-from runevals.verdict.wording import plural
 
 FEWEST_CASES = 3
 SMALLEST_SUITE = 10  # in a smaller one everything is thin

@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
+from runevals.records.rules import Fetching
 
 DIALECT = "eval-samples"  # the one format whose addresses mean what they lead to
 TIMEOUT_S = 30.0
@@ -31,14 +32,6 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052
 _COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1
 _TEXT_TYPES = re.compile(r"text/|application/(?:json|xml|javascript|x-yaml|yaml|[\w.+-]+\+(?:json|xml))")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetching:
-    """Whether addresses are fetched: yes, no (they are plain text), or not told; which private hosts may be."""
-
-    enabled: bool | None = None
-    allow_hosts: tuple[str, ...] = ()
 
 
 class NotFetched(Exception):

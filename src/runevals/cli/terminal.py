@@ -1,0 +1,47 @@
+"""What a command says last: the verdict, and what is wrong with suites."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+
+import click
+
+from runevals.github.annotations import warning_command
+from runevals.lib.terminal import fitted, on_screen, shown
+from runevals.lib.text.secrets import redactor
+from runevals.records import Conclusion, SuiteProblem
+
+_COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
+MOST_WARNINGS = 20
+
+
+def tell(conclusion: Conclusion) -> None:
+    """Prints the last screen."""
+    from runevals.reports import console
+
+    text = shown(console.render(conclusion))
+    first, *rest = fitted(text)
+    colour = _COLOURS[conclusion.verdict.outcome]
+    click.secho(first, fg=colour, bold=True)
+    click.echo("\n".join(rest))
+    if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has left the screen
+        click.secho(f"\n{first}", fg=colour, bold=True)
+
+
+def warn(problems: Sequence[SuiteProblem]) -> None:
+    """Prints warnings and notices of suites to stderr."""
+    for problem in problems[:MOST_WARNINGS]:
+        click.echo(shown(str(problem)), err=True)
+    if len(problems) > MOST_WARNINGS:
+        click.echo(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
+
+
+def warn_runner(text: str) -> None:
+    """Shows a warning on the job's page, elsewhere on stderr."""
+    told = redactor(os.environ)(text)
+    if os.environ.get("GITHUB_ACTIONS"):
+        click.echo(warning_command(told))
+    else:
+        click.echo(shown(f"Warning: {told}"), err=True)

@@ -1,0 +1,78 @@
+"""An endpoint behind an address: what it is sent, and which variables go into its headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from runevals.lib.http.origin import origin_of
+from runevals.lib.parsing.json_path import Pick
+from runevals.records.errors import InvalidSettings
+
+Method = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
+_HEADER_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?")
+DEFAULT_PICK: Mapping[str, tuple[str, ...]] = {
+    "answer": ("$.output", "$.answer", "$.response", "$.text"),
+    "tool_calls": ("$.tool_calls", "$.toolCalls"),
+    "citations": ("$.citations",),
+    "input_tokens": ("$.input_tokens", "$.inputTokens", "$.usage.input_tokens", "$.usage.prompt_tokens"),
+    "output_tokens": ("$.output_tokens", "$.outputTokens", "$.usage.output_tokens", "$.usage.completion_tokens"),
+    "cost_usd": ("$.cost_usd", "$.costUSD"),
+    "turns": ("$.turns", "$.numTurns"),
+    "model": ("$.model",),
+    "conversation_id": ("$.conversation_id", "$.conversationId"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """A header's value: `text`, and after it the value of the variable `env` where that is named."""
+
+    text: str = ""
+    env: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSettings:
+    """An endpoint, settled. `body` and `pick` are those of an http target."""
+
+    url: str
+    method: Method = "POST"
+    headers: Mapping[str, Header] = field(default_factory=dict)
+    body: object = None
+    pick: Pick | None = None
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The variables whose values are sent."""
+        return tuple(header.env for header in self.headers.values() if header.env is not None)
+
+    @property
+    def origin(self) -> str:
+        """Whom the address belongs to: scheme, host and port."""
+        return origin_of(self.url)
+
+    @property
+    def shown(self) -> str:
+        """The address without what may be secret in it."""
+        return f"{self.origin}{urlsplit(self.url).path}"
+
+    def header_values(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The headers as they are sent. Raises InvalidSettings for a variable that is not set or no header."""
+        return {name: _value(name, header, environment) for name, header in self.headers.items()}
+
+
+def _value(name: str, header: Header, environment: Mapping[str, str]) -> str:
+    held = "" if header.env is None else environment.get(header.env, "")
+    if header.env is not None and not held:
+        raise InvalidSettings(
+            f"target: the environment variable {header.env} is not set; the header {name} needs it"
+        )
+    value = header.text + held
+    if not _HEADER_VALUE.fullmatch(value):
+        held_by = "target.headers" if header.env is None else f"the environment variable {header.env}"
+        raise InvalidSettings(f"{held_by}: {name} would hold a line break or another character that no header can")
+    return value

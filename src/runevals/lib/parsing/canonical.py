@@ -1,0 +1,37 @@
+"""Canonical JSON and its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
+
+
+def canonical(value: object) -> str:
+    """JSON with sorted keys, no spaces and all text in NFC."""
+    if isinstance(value, str):
+        return encode_basestring_ascii(unicodedata.normalize("NFC", value))
+    return json.dumps(_normal(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def fingerprint(value: object) -> str:
+    """sha256 over the canonical form, in hexadecimal."""
+    return digest(canonical(value))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _normal(value: object) -> object:
+    if isinstance(value, str):
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {_normal(str(key)): _normal(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normal(item) for item in value]
+    return value

@@ -1,0 +1,54 @@
+"""Numbers as people read them: shares, scores, money and durations."""
+
+from __future__ import annotations
+
+UNKNOWN = "–"
+
+
+def plural(number: int, noun: str) -> str:
+    """ "1 case", "2 cases"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def percent(share: float | None) -> str:
+    """A share 0–1 as a percentage."""
+    return UNKNOWN if share is None else f"{100 * share:.1f} %"
+
+
+def points(difference: float | None) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return UNKNOWN if difference is None else f"{signed(100 * difference, 1)} points"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with + or a real minus sign; no sign for what rounds to zero."""
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return f"−{text}" if value < 0 else f"+{text}"
+
+
+def score(value: float | None) -> str:
+    """A score on its own scale."""
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
+def money(usd: float | None) -> str:
+    """US dollars, as many digits as say something."""
+    if usd is None:
+        return UNKNOWN
+    return f"${usd:.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.4f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration."""
+    if value is None:
+        return UNKNOWN
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+def p_value(p: float) -> str:
+    """ "p = 0.0004"; tiny ones only bounded."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
