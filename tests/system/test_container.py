@@ -158,6 +158,7 @@ def test_a_pull_request_is_commented_on_and_its_files_are_marked(step, tmp_path)
     job = {
         "GITHUB_EVENT_NAME": "pull_request",
         "GITHUB_EVENT_PATH": "/github/workflow/event.json",
+        "GITHUB_SHA": (tmp_path / "workspace/.git/refs/heads/main").read_text().strip(),
         "GITHUB_REPOSITORY": "o/r",
         "GITHUB_WORKFLOW": "evals",
         "GITHUB_JOB": "test",
