@@ -21,6 +21,7 @@ WITHOUT: frozenset[str] = frozenset(
         "cli/doctor/environment",
         "cli/doctor/finding",
         "cli/evaluators",
+        "cli/init/command",
         "cli/evaluators_page",
         "cli/import_",
         "cli/init/scaffold",

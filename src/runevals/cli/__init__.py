@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, str] = {
     "action": "The entry of the container action.",
 }
 WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that show text and can do nothing else
-_MODULES = {"import": "import_"}  # a module cannot be called so
+_MODULES = {"import": "import_", "init": "init.command"}  # a module cannot be called so
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 

@@ -14,9 +14,38 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.cli import finish
-from runevals.lib.storage.files import hand_over, is_plain, require_only
-from runevals.records.errors import InvalidSettings
-from runevals.reports import REPORTERS, comment
+from runevals.cli.comment import comment_on
+from runevals.cli.merge import merged_conclusion
+from runevals.cli.plan import as_json, describe
+from runevals.cli.preload import load_sdk_beside
+from runevals.cli.terminal import tell, warn, warn_runner
+from runevals.github.annotations import annotation_commands
+from runevals.github.collect_shards import collected
+from runevals.github.failed_cases import marks
+from runevals.github.file_commands import write_outputs, write_summary
+from runevals.github.job import action_input, job_here, on_github
+from runevals.github.job_attempts import attempted
+from runevals.github.masking import mask_commands
+from runevals.github.post_comment import posting
+from runevals.github.stored_baseline import StoredBase, stored_base
+from runevals.github.without_secrets import skipped, withheld
+from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
+from runevals.lib.terminal import shown
+from runevals.lib.text.secrets import redactor
+from runevals.records.errors import MEASURED_GREEN, CannotWrite, InvalidSettings, WorldRefused
+from runevals.reports import REPORTERS, comment, summary
+from runevals.reports.publish import publish
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.pipeline import Asked, judged
+from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.shards.merge import merged
+from runevals.run.shards.verdict import not_merged
+from runevals.run.world.build_cache import require_cache
+from runevals.settings.dotenv import environment as with_dotenv
+from runevals.settings.resolve import Told, resolve
+from runevals.suites.load import load_suites
+from runevals.suites.plan import make_plan
+from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
     from runevals.github.job import OnGitHub
@@ -39,14 +68,6 @@ def command() -> None:
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """What the job's event asks for, from inputs to exit code."""
-    from runevals.cli.comment import comment_on
-    from runevals.github.job import action_input, job_here, on_github
-    from runevals.github.masking import mask_commands
-    from runevals.run.baseline.protected_side import base_side
-    from runevals.run.preflight_plugins import require_usable_plugins
-    from runevals.settings.dotenv import environment as with_dotenv
-    from runevals.settings.resolve import Told, resolve
-
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
@@ -65,13 +86,6 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
 
 def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: int) -> int:
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
-    from runevals.cli.plan import as_json, describe
-    from runevals.github.file_commands import write_outputs
-    from runevals.lib.terminal import shown
-    from runevals.records.errors import MEASURED_GREEN
-    from runevals.suites.load import load_suites
-    from runevals.suites.plan import make_plan
-
     plan = make_plan(load_suites(settings).suites, settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     click.echo(shown(f"{describe(plan, settings)}\nshards      {shards}"))
@@ -82,15 +96,6 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
 
 def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
-    from runevals.cli.terminal import tell, warn_runner
-    from runevals.github.job import action_input
-    from runevals.github.post_comment import posting
-    from runevals.github.stored_baseline import StoredBase, stored_base
-    from runevals.github.without_secrets import skipped, withheld
-    from runevals.records.errors import MEASURED_GREEN, CannotWrite
-    from runevals.reports.publish import publish
-    from runevals.run.world.build_cache import require_cache
-
     folder = _folder(settings)
     require_cache(settings)
     attempt: UnfinishedRun | None = None
@@ -133,13 +138,6 @@ def _measured(
     settings: Settings, told: Told, here: OnGitHub, stored: StoredBase
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
-    from runevals.cli.preload import load_sdk_beside
-    from runevals.cli.terminal import warn, warn_runner
-    from runevals.github.job import action_input
-    from runevals.github.job_attempts import attempted
-    from runevals.run.pipeline import Asked, judged
-    from runevals.suites.load import load_suites
-
     load_sdk_beside(settings)
     loaded = load_suites(settings)
     warn(loaded.problems)
@@ -151,13 +149,6 @@ def _measured(
 
 def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
-    from runevals.cli.merge import merged_conclusion
-    from runevals.github.collect_shards import collected
-    from runevals.github.job import action_input
-    from runevals.records.errors import WorldRefused
-    from runevals.run.shards.merge import merged
-    from runevals.run.shards.verdict import not_merged
-
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except WorldRefused as missing:
@@ -181,10 +172,6 @@ def _folder(settings: Settings) -> Path:
 
 def _keep(posted: Posting, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
-    from runevals.cli.terminal import warn_runner
-    from runevals.lib.storage.files import write_whole
-    from runevals.records.errors import CannotWrite
-
     path = folder / comment.FILENAME
     try:
         write_whole(path, posted.body)
@@ -196,10 +183,6 @@ def _keep(posted: Posting, folder: Path) -> Path:
 
 
 def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
-    from runevals.github.annotations import annotation_commands
-    from runevals.github.failed_cases import marks
-    from runevals.lib.text.secrets import redactor
-
     if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
         redact = redactor(environment, settings.key_names)
         for line in annotation_commands(marks(conclusion)):
@@ -214,8 +197,6 @@ def _outputs(
     posted: Posting,
     stored: StoredBase,
 ) -> dict[str, str]:
-    from runevals.verdict.wording import new_and_failing
-
     totals, comparison = conclusion.report.totals, conclusion.comparison
     regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
     workspace, folder = settings.cwd.resolve(), files["results"].parent
@@ -239,10 +220,6 @@ def _outputs(
 
 
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
-    from runevals.cli.terminal import warn_runner
-    from runevals.github.file_commands import write_outputs, write_summary
-    from runevals.reports import summary
-
     if path := environment.get("GITHUB_OUTPUT"):
         write_outputs(Path(path), outputs)
     path = environment.get("GITHUB_STEP_SUMMARY")

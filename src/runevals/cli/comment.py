@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
+from runevals.cli.terminal import warn_runner
+from runevals.github.api import Refused, understood
+from runevals.github.events import DEPENDABOT, Job
+from runevals.github.job import ARTIFACTS, on_github
+from runevals.github.post_comment import posting
+from runevals.github.stored import NotStored, artifact_names, results_text
+from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.reports.results_document import parse, read_conclusion
+from runevals.settings.resolve import defaults
 
 if TYPE_CHECKING:
     from runevals.github.api import Api
@@ -35,14 +44,6 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     Example:
       runevals comment results.json --pull-request 7
     """
-    from runevals.github.api import Refused
-    from runevals.github.events import Job
-    from runevals.github.job import on_github
-    from runevals.github.post_comment import posting
-    from runevals.records.errors import InvalidSettings
-    from runevals.reports.results_document import read_conclusion
-    from runevals.settings.resolve import defaults
-
     conclusion = read_conclusion(document)
     settings = replace(defaults(), comment_id=comment_id)
     here = on_github(os.environ, settings, Job(), os.environ.get("GITHUB_TOKEN", ""))
@@ -57,9 +58,6 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
 
 def comment_on(settings: Settings, here: OnGitHub) -> int:
     """Shows the results of the run that the event names on its pull request. Raises Refused, InvalidSettings."""
-    from runevals.github.api import understood
-    from runevals.records.errors import InvalidSettings
-
     if here.api is None or here.job.run is None:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
     with understood():
@@ -70,10 +68,6 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
 
 def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
     """What was done, in lines. Only what GitHub itself says decides where a comment goes."""
-    from runevals.cli.terminal import warn_runner
-    from runevals.github.stored import NotStored, results_text
-    from runevals.records.errors import InvalidDocument
-
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")
     pull_request = _pull_request(api, here.repository, run)
     if pull_request is None:
@@ -91,9 +85,6 @@ def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
 
 
 def _posted(conclusion: Conclusion, here: OnGitHub, settings: Settings, pull_request: int, head: str) -> str:
-    from runevals.github.api import Refused
-    from runevals.github.post_comment import posting
-
     posted = posting(conclusion, here, settings.comment, pull_request, head)
     if posted.problem:
         raise Refused(posted.problem)
@@ -102,8 +93,6 @@ def _posted(conclusion: Conclusion, here: OnGitHub, settings: Settings, pull_req
 
 def _pull_request(api: Api, repository: str, run: Any) -> int | None:
     """The open pull request whose head this run measured, where that run could not comment by itself."""
-    from runevals.github.events import DEPENDABOT
-
     source = run.get("head_repository")
     if run["event"] != "pull_request" or source is None:
         return None
@@ -118,9 +107,6 @@ def _pull_request(api: Api, repository: str, run: Any) -> int | None:
 
 def _artifacts(settings: Settings, here: OnGitHub, api: Api) -> Iterator[tuple[str, str]]:
     """(artifact, comment id) of the results to show: the named one, else all of ours."""
-    from runevals.github.job import ARTIFACTS
-    from runevals.github.stored import artifact_names
-
     if settings.comment_id or settings.baseline_artifact:
         yield here.artifact, here.comment_id
         return
@@ -131,8 +117,6 @@ def _artifacts(settings: Settings, here: OnGitHub, api: Api) -> Iterator[tuple[s
 
 def _reported(text: str) -> Conclusion:
     """What the document says, marked as what it is: a stranger's word."""
-    from runevals.reports.results_document import parse
-
     conclusion = parse(text, "its result")
     run = conclusion.report.run
     return replace(

@@ -10,6 +10,16 @@ import click
 from runevals.cli import finish
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.output import reported
+from runevals.reports.publish import check_outputs, publish
+from runevals.reports.results_document import read
+from runevals.run import measurement as pipeline
+from runevals.run.baseline.from_files import read_baseline, require_whole
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+from runevals.run.rejudge import rejudged
+from runevals.settings.resolve import resolve
+from runevals.suites.load import load_suites
 
 
 @click.command("compare", cls=Grouped)
@@ -35,15 +45,6 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     """
     from dataclasses import replace
 
-    from runevals.cli.output import reported
-    from runevals.reports.publish import check_outputs, publish
-    from runevals.reports.results_document import read
-    from runevals.run import measurement as pipeline
-    from runevals.run.baseline.from_files import read_baseline, require_whole
-    from runevals.run.baseline.protected_side import base_side
-    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
-    from runevals.settings.resolve import resolve
-
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = told_by(told)
@@ -54,9 +55,6 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:
-        from runevals.run.rejudge import rejudged
-        from runevals.suites.load import load_suites
-
         loaded = load_suites(settings)
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
         report = rejudged(report, str(head), settings, loaded)

@@ -6,6 +6,11 @@ import inspect
 
 import click
 
+from runevals.cli.evaluators_page import page
+from runevals.evaluators import catalogue
+from runevals.evaluators.describe import described
+from runevals.evaluators.format_names import INVERTED
+
 
 @click.command("evaluators")
 @click.argument("name", required=False)
@@ -17,15 +22,10 @@ def command(name: str | None, *, markdown: bool) -> None:
     Example:
       runevals evaluators PartialMatch
     """
-    from runevals.evaluators import catalogue
-    from runevals.evaluators.describe import described
-
     if name is not None:
         click.echo(explain(name))
         return
     if markdown:
-        from runevals.cli.evaluators_page import page
-
         click.echo(page(), nl=False)
         return
     width = max(len(name) for name in catalogue.catalogue())
@@ -37,10 +37,6 @@ def command(name: str | None, *, markdown: bool) -> None:
 
 def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
-    from runevals.evaluators import catalogue
-    from runevals.evaluators.describe import described
-    from runevals.evaluators.format_names import INVERTED
-
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)
     one = described(cls)

@@ -11,6 +11,7 @@ import click
 
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
+from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import shown
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score
@@ -48,7 +49,6 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
         for line in _lines(runs):
             click.echo(shown(line))
         return
-    from runevals.lib.storage.files import write_whole
 
     write_whole(page, render(runs))
     click.echo(f"Written: {page}")

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
+from runevals.lib.parsing.source import read_source, read_yaml
+from runevals.lib.storage.files import write_whole
+from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural
+from runevals.records.errors import TOLD_WRONG, InvalidSettings, ToldWrong
+from runevals.settings.resolve import repository_root
+from runevals.suites.importing.files import Files
+from runevals.suites.importing.promptfoo import convert
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import Converted
@@ -46,9 +53,6 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     Example:
       runevals import promptfoo promptfooconfig.yaml
     """
-    from runevals.lib.terminal import shown
-    from runevals.records.errors import TOLD_WRONG, ToldWrong
-
     converted = _converted(file)
     for remark in converted.remarks:
         click.echo(shown(str(remark)), err=True)
@@ -71,12 +75,6 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
 
 
 def _converted(file: Path) -> Converted:
-    from runevals.lib.parsing.source import read_source
-    from runevals.records.errors import ToldWrong
-    from runevals.settings.resolve import repository_root
-    from runevals.suites.importing.files import Files
-    from runevals.suites.importing.promptfoo import convert
-
     if file.suffix not in (".yaml", ".yml", ".json"):
         raise ToldWrong(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")
     value = read_source(file, str(file)).value
@@ -103,8 +101,6 @@ def _yaml(settings: Mapping[str, Any]) -> str:
     """Settings as YAML; as JSON, which is YAML too, where YAML 1.2 would read them otherwise."""
     import yaml
 
-    from runevals.lib.parsing.source import read_yaml
-
     text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)
     if read_yaml(text, "settings").value == settings:
         return text
@@ -112,9 +108,6 @@ def _yaml(settings: Mapping[str, Any]) -> str:
 
 
 def _write(texts: Mapping[Path, str], *, force: bool) -> None:
-    from runevals.lib.storage.files import write_whole
-    from runevals.records.errors import InvalidSettings
-
     there = [str(path) for path in texts if path.exists()]
     if there and not force:
         raise InvalidSettings(

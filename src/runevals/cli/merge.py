@@ -11,6 +11,16 @@ import click
 from runevals.cli import finish
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.output import reported
+from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.reports.publish import check_outputs, publish
+from runevals.reports.results_document import read
+from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+from runevals.run.shards.merge import merged
+from runevals.run.shards.verdict import FILTERS, judged_together
+from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunReport
@@ -42,12 +52,6 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     """
     from dataclasses import replace
 
-    from runevals.cli.output import reported
-    from runevals.records.errors import InvalidSettings
-    from runevals.reports.publish import check_outputs, publish
-    from runevals.run.baseline.protected_side import base_side
-    from runevals.settings.resolve import resolve
-
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     files = _files(documents)
@@ -66,9 +70,6 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 
 def merged_report(documents: Sequence[Path]) -> RunReport:
     """The shards as one run. Raises as `read` and `merged` do."""
-    from runevals.reports.results_document import read
-    from runevals.run.shards.merge import merged
-
     return merged([(str(path), read(path)) for path in _files(documents)])
 
 
@@ -84,10 +85,6 @@ def merged_conclusion(
     `told` are the words that settled the settings. Raises as `read_baseline` does.
     """
     from dataclasses import replace
-
-    from runevals.run.baseline.from_files import read_baseline
-    from runevals.run.redaction.redactors import base_without_patterns, without_patterns
-    from runevals.run.shards.verdict import FILTERS, judged_together
 
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
     settings = replace(settings, **filters)
@@ -106,8 +103,6 @@ def _texts(value: object) -> Any:
 
 def _files(documents: Sequence[Path]) -> list[Path]:
     """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
-    from runevals.records.errors import InvalidDocument
-
     found: list[Path] = []
     for path in documents:
         inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]

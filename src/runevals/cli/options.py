@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from runevals.settings.dotenv import environment
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.table import SETTINGS, Setting
 
@@ -61,8 +62,6 @@ def settled(
 
 def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Told:
     """What a command line says here."""
-    from runevals.settings.dotenv import environment  # reads files
-
     given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
     if paths:
         given["suites"] = list(paths)

@@ -13,7 +13,8 @@ from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import RunPlan, judged_checks
+from runevals.suites.load import load_suites, with_target
+from runevals.suites.plan import RunPlan, judged_checks, make_plan, part_of
 from runevals.suites.shard import shards_of
 
 
@@ -37,9 +38,6 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
       runevals plan evals/ --repeat 3
       runevals plan --format json --cases-per-shard 50
     """
-    from runevals.suites.load import load_suites
-    from runevals.suites.plan import make_plan, part_of
-
     settings = settled(told, paths=paths)
     loaded = load_suites(settings)
     plan = part_of(make_plan(loaded.suites, settings), settings.shard)
@@ -69,8 +67,6 @@ def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str
 
 def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan in words: suites, cases by category, checks by evaluator, calls."""
-    from runevals.suites.load import with_target
-
     settings = with_target(settings, plan.suites)
     target_calls, judge_calls = _calls(plan, settings)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]

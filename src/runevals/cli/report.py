@@ -10,6 +10,10 @@ import click
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.options import settings_options, settled
 from runevals.cli.terminal import tell
+from runevals.lib.storage.files import write_whole
+from runevals.records.errors import InvalidSettings
+from runevals.reports.publish import check_outputs, publish
+from runevals.reports.results_document import read_conclusion
 from runevals.run.export_suite import exportable, exported, format_option, require_unchanged, separated
 
 
@@ -32,11 +36,6 @@ def command(
       runevals report results.json --output report.html --output junit.xml
       runevals report results.json --output scored.json --format eval-document
     """
-    from runevals.lib.storage.files import write_whole
-    from runevals.records.errors import InvalidSettings
-    from runevals.reports.publish import check_outputs, publish
-    from runevals.reports.results_document import read_conclusion
-
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     page = page_of(outputs) if opened else None

@@ -14,14 +14,35 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of
+from runevals.cli.doctor.checks import exit_code, prepared
+from runevals.cli.doctor.finding import tell_finding
 from runevals.cli.help import Grouped
+from runevals.cli.init.scaffold import suite_wanted
+from runevals.cli.interactive import interact
 from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.output import free_names, kept_results, reported, require_kept_results
+from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.terminal import warn
+from runevals.cli.watch import watch
+from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, shown
-from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.reports.publish import check_outputs, publish
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, format_option, separated
+from runevals.run.pipeline import Asked, judged
+from runevals.run.preflight import require_present
+from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.resume.unfinished import begun, require_same, unfinished, worth_a_journal
+from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, resolve
+from runevals.suites import load as loading
+from runevals.suites.dialects import LoadOptions, eval_document, load_inline
+from runevals.suites.load import load_suites
+from runevals.suites.plan import make_plan, part_of
+from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
@@ -103,13 +124,6 @@ def command(**told: Any) -> None:
 
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
-    from runevals.run.baseline.protected_side import base_side
-    from runevals.run.cluster.setup import on_cluster
-    from runevals.run.pipeline import Asked
-    from runevals.run.preflight import require_present
-    from runevals.run.preflight_plugins import require_usable_plugins
-    from runevals.run.resume.unfinished import unfinished
-
     require_usable_plugins()
     before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
     if before is not None:
@@ -127,21 +141,14 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
-        from runevals.cli.interactive import interact
-
         interact(settings, asked)
         return 0
     if told["watched"]:
-        from runevals.cli.watch import watch
-
         watch(words, asked.detail)
     if not told["dry_run"]:
         load_sdk_beside(settings)
     loaded = _suites(settings, told)
     if told["dry_run"]:
-        from runevals.cli.plan import describe
-        from runevals.suites.plan import make_plan, part_of
-
         warn(loaded.problems)
         plan = part_of(make_plan(loaded.suites, settings), settings.shard)
         click.echo(shown(describe(plan, settings)))
@@ -158,12 +165,6 @@ def _detail(told: Mapping[str, Any]) -> Detail:
 def _run(
     settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
 ) -> int:
-    from runevals.cli.output import free_names, kept_results, reported
-    from runevals.lib.storage.files import write_whole
-    from runevals.reports.publish import publish
-    from runevals.run.pipeline import judged
-    from runevals.run.world.build_cache import require_cache
-
     outputs, reports, documents = _outputs(told)
     require_cache(settings)
     kept = kept_results(datetime.now().astimezone())
@@ -198,9 +199,6 @@ def _run(
 
 def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
     """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
-    from runevals.cli.output import require_kept_results
-    from runevals.reports.publish import check_outputs
-
     asked_for = [Path(name) for name in told["output"]]
     check_outputs(asked_for)
     if not asked_for:
@@ -213,8 +211,6 @@ def _journalled(
     settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
 ) -> UnfinishedRun | None:
     """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
-    from runevals.run.resume.unfinished import begun, require_same, worth_a_journal
-
     if before is not None:
         require_same(before, settings)
         return before.run
@@ -222,9 +218,6 @@ def _journalled(
 
 
 def _prepared(settings: Settings) -> int:
-    from runevals.cli.doctor.checks import exit_code, prepared
-    from runevals.cli.doctor.finding import tell_finding
-
     findings = list(prepared(settings))
     for found in findings:
         tell_finding(found)
@@ -250,10 +243,6 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
 
 
 def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
-    from runevals.records.errors import InvalidSuite
-    from runevals.suites import load as loading
-    from runevals.suites.dialects import LoadOptions, eval_document, load_inline
-
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
         if told["dry_run"]:
@@ -277,13 +266,9 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
 
 def _found_or_created(settings: Settings) -> Loaded:
     """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
-    from runevals.suites.load import load_suites
-
     try:
         return load_suites(settings)
     except NoSuiteFound:
-        from runevals.cli.init.scaffold import suite_wanted
-
         if settings.suites or not suite_wanted(settings):
             raise
         return load_suites(settings)
@@ -293,8 +278,6 @@ def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
     if not at_terminal():
         return
-    from runevals.records.errors import InvalidSuite
-    from runevals.suites.upgrade import upgrade_file
 
     for suite in loaded.suites:
         if suite.legacy:

@@ -8,6 +8,12 @@ from pathlib import Path
 
 import click
 
+from runevals.lib.parsing.schema import schema
+from runevals.lib.storage.files import write_whole
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records.errors import ToldWrong
+from runevals.suites.editor_schema import for_editors
+
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
 SCHEMAS: Mapping[str, tuple[str, str]] = {
     "eval-document": ("runevals.suites.dialects", "eval-document"),
@@ -33,10 +39,6 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema settings > runevals.schema.json
       runevals schema --write .vscode/schemas
     """
-    from runevals.lib.parsing.schema import schema
-    from runevals.lib.text.suggest import did_you_mean
-    from runevals.records.errors import ToldWrong
-
     if name is not None and name not in SCHEMAS:
         raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
     if folder is not None:
@@ -51,14 +53,10 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    from runevals.suites.editor_schema import for_editors
-
     return json.dumps(for_editors(*SCHEMAS[name]), indent=2, ensure_ascii=False)
 
 
 def _written(folder: Path, name: str) -> Path:
-    from runevals.lib.storage.files import write_whole
-
     path = folder / f"{name}.schema.json"
     write_whole(path, _text(name) + "\n")
     return path

@@ -9,6 +9,7 @@ import click
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.settings.resolve import Settings, SuiteEntry
+from runevals.settings.table import SETTINGS
 from runevals.settings.target import judges_named
 
 
@@ -22,8 +23,6 @@ def command(**told: Any) -> None:
     Example:
       runevals settings --model gpt-5-mini
     """
-    from runevals.settings.table import SETTINGS
-
     settings = settled(told)
     width = max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:

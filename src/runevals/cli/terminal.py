@@ -12,6 +12,7 @@ from runevals.github.annotations import warning_command
 from runevals.lib.terminal import fitted, on_screen, shown
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, SuiteProblem
+from runevals.reports import console
 
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
 MOST_WARNINGS = 20
@@ -19,8 +20,6 @@ MOST_WARNINGS = 20
 
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
-    from runevals.reports import console
-
     text = shown(console.render(conclusion))
     first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]

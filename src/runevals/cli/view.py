@@ -10,6 +10,8 @@ from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import age
+from runevals.reports.publish import publish
+from runevals.reports.results_document import read_conclusion
 
 
 @click.command("view")
@@ -43,8 +45,6 @@ def _page(document: Path) -> Path:
         if not document.is_file():
             raise InvalidSettings(f"{document} is no file")
         return document
-    from runevals.reports.publish import publish
-    from runevals.reports.results_document import read_conclusion
 
     page = document.with_suffix(".html")
     publish(read_conclusion(document), [page])

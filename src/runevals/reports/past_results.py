@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.lib.terminal import shown
+from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.reports.results_document import read_conclusion
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion
@@ -27,9 +29,6 @@ def age(file: Path) -> tuple[int, int, str]:
 
 def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
     """Those that are results documents; the others are named on stderr."""
-    from runevals.records.errors import InvalidDocument, InvalidSuite
-    from runevals.reports.results_document import read_conclusion
-
     for file in files:
         try:
             yield file, read_conclusion(file)

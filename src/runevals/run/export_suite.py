@@ -10,8 +10,11 @@ import click
 
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
+from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
+from runevals.suites import dialects
 from runevals.suites.dialects import eval_document, skill_cases
+from runevals.suites.dialects import eval_document_results as scored
 
 format_option: Callable[[Any], Any] = click.option(
     "--format",
@@ -54,10 +57,6 @@ def exportable(suites: Sequence[Suite | SuiteInfo], wanted: str | None = None) -
 
 def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> str:
     """The text of the document: the suite's own file with its output fields filled in, where it is one."""
-    from runevals.run.redaction.redactors import without_either
-    from runevals.suites import dialects
-    from runevals.suites.dialects import eval_document_results as scored
-
     path = settings.repository / suite.path
     is_document = suite.dialect == eval_document.NAME
     if is_document and path.is_file():
@@ -71,8 +70,6 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
 
 def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> None:
     """Raises InvalidSettings where the suite's file has become another since the run."""
-    from runevals.suites import dialects
-
     path = settings.repository / suite.path
     if suite.dialect != eval_document.NAME:
         return

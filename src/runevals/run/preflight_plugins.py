@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from runevals import reports as reporters
+from runevals.evaluators import catalogue
+from runevals.lib import plugins
+from runevals.suites import dialects
+
 
 def require_usable_plugins() -> None:
     """Raises UnusablePlugin where an installed one cannot be used, whether this run would need it or not."""
-    from runevals import reports as reporters
-    from runevals.evaluators import catalogue
-    from runevals.lib import plugins
-    from runevals.suites import dialects
-
     catalogue.catalogue()
     dialects.added()
     reporters.reporters()

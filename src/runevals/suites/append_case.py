@@ -11,6 +11,7 @@ from runevals.lib.storage.files import behind_links, write_whole
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, eval_document
+from runevals.suites.upgrade import upgrade_file
 
 Json = dict[str, Any]
 
@@ -32,8 +33,6 @@ def save(path: Path, shown: str, item: Json, defaults: Mapping[str, Any] | None,
     A file of an older shape is upgraded, backup first. `defaults` are the evaluators of a new file.
     Raises InvalidSuite, with the file as it was, where it would have errors with the case.
     """
-    from runevals.suites.upgrade import upgrade_file
-
     told = "" if not path.exists() else upgrade_file(path, shown)
     document = stored(path, shown) or _begun(defaults)
     document["items"] = [*document["items"], item]

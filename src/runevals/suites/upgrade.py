@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from runevals.lib.parsing.source import read_source
+from runevals.lib.storage.files import behind_links, write_whole
+from runevals.records.errors import InvalidSuite
+from runevals.suites.dialects import LoadOptions, eval_document, load
+
 
 def upgrade_file(path: Path, shown: str) -> str:
     """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
-    from runevals.lib.parsing.source import read_source
-    from runevals.lib.storage.files import behind_links, write_whole
-    from runevals.records.errors import InvalidSuite
-    from runevals.suites.dialects import LoadOptions, eval_document, load
-
     suite = load(path, shown, LoadOptions())
     if suite.errors:
         raise InvalidSuite(suite.errors)

@@ -20,6 +20,7 @@ from runevals.records import (
     SuiteProblem,
 )
 from runevals.records.errors import InvalidSuite
+from runevals.reports import results_document as document
 from runevals.targets.program_report import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
@@ -84,8 +85,6 @@ class RecordedTarget:
 
 def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
     if path.suffix == ".json":
-        from runevals.reports import results_document as document  # only when a document is played back
-
         return _from_document(document.parse(read_text(path, shown, document.MAX_BYTES), shown).report)
     answers: dict[Key, Response] = {}
     spool = Spool()

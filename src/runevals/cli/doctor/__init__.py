@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runevals.cli import finish
+from runevals.cli.doctor.checks import diagnosis, exit_code
 from runevals.cli.doctor.finding import tell_finding
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
@@ -28,8 +29,6 @@ def command(paths: tuple[str, ...], *, call: bool, **told: Any) -> None:
       runevals doctor
       runevals doctor --call --target openai:gpt-5-mini
     """
-    from runevals.cli.doctor.checks import diagnosis, exit_code
-
     findings = []
     for found in diagnosis(told_by(told, paths=paths), call=call):
         findings.append(found)

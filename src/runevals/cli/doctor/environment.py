@@ -30,6 +30,8 @@ from runevals.records.errors import (
     SandboxUnavailable,
 )
 from runevals.reports.publish import unwritable
+from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.protected_side import base_side
 from runevals.run.resume.unfinished import RUNS, TOLD
 from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
@@ -48,9 +50,6 @@ def versions_of() -> Finding:
 
 def base_of(settings: Settings, told: Told) -> Finding:
     """What a run would be compared with."""
-    from runevals.run.baseline.from_files import read_baseline
-    from runevals.run.baseline.protected_side import base_side
-
     try:
         side = base_side(told)
         found, notices = read_baseline(replace(settings, base_side=side))

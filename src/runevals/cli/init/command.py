@@ -6,7 +6,11 @@ from typing import Any
 
 import click
 
+from runevals.cli.init.scaffold import Begun, begin
 from runevals.cli.options import settings_options
+from runevals.cli.plan import command as plan
+from runevals.cli.run import command as run
+from runevals.cli.validate import command as validate
 
 
 @click.command("init")
@@ -24,8 +28,6 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
       runevals init
       runevals init --yes --target python:agent.py:answer --github
     """
-    from runevals.cli.init.scaffold import Begun, begin
-
     begun: Begun = begin(told, github=github, asks=not yes)
     given = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
@@ -37,8 +39,6 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
 
 
 def _run(context: click.Context, given: dict[str, str]) -> None:
-    from runevals.cli.run import command as run
-
     click.echo("\nThe first run:\n")
     try:
         context.invoke(run, **given)
@@ -48,9 +48,6 @@ def _run(context: click.Context, given: dict[str, str]) -> None:
 
 
 def _plan(context: click.Context, given: dict[str, str], why_not: str) -> None:
-    from runevals.cli.plan import command as plan
-    from runevals.cli.validate import command as validate
-
     click.echo(f"\nNot run yet: {why_not}. This is what would run:\n")
     context.invoke(validate)
     click.echo()

@@ -12,6 +12,7 @@ from itertools import accumulate
 from json.decoder import JSONDecodeError
 from pathlib import Path
 
+from runevals.lib.parsing.yaml12 import CoreLoader, construct
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite, ToldWrong
 
@@ -231,8 +232,6 @@ def read_yaml(text: str, shown: str) -> Source:
     """YAML text by the core rules of YAML 1.2 → Source. Raises InvalidSuite with the place."""
     import yaml  # 35 ms that a JSON suite need not pay
 
-    from runevals.lib.parsing.yaml12 import CoreLoader, construct
-
     if not text.strip():
         raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
     if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # else nothing can nest so deep
@@ -287,8 +286,6 @@ def _source(text: str, suffix: str, shown: str) -> Source:
 def _refuse_deep_yaml(text: str, shown: str) -> None:
     """Raises InvalidSuite where a text nests deeper than a loader written in C has stack for."""
     import yaml
-
-    from runevals.lib.parsing.yaml12 import CoreLoader
 
     depth = 0
     try:

@@ -10,6 +10,10 @@ import click
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.errors import InvalidSettings
 from runevals.run.cluster.connect import connected
+from runevals.run.cluster.node import Shipment
+from runevals.run.cluster.node_pool import Nodes
+from runevals.run.cluster.repository_archive import packed
+from runevals.run.cluster.target import ClusterTarget
 from runevals.run.world.budget import Stop
 from runevals.run.world.build_target import Recipe
 from runevals.settings.resolve import Settings
@@ -42,11 +46,6 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
 
     Raises InvalidSettings, WorldRefused where there is no cluster, TargetRefused where a node lacks what it needs.
     """
-    from runevals.run.cluster.node import Shipment
-    from runevals.run.cluster.node_pool import Nodes
-    from runevals.run.cluster.repository_archive import packed
-    from runevals.run.cluster.target import ClusterTarget
-
     told = settings.target
     assert told is not None  # noqa: S101 - on_cluster
     if settings.cache_target:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import ToldWrong
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.files import PREFIX, Files
@@ -216,8 +217,6 @@ class Assertions:
     def _is_json(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         schema = told["value"]
         if isinstance(schema, str) and schema.strip():
-            from runevals.lib.parsing.source import read_yaml
-
             schema = read_yaml(schema, "the schema").value
         if not schema:
             return {"type": "json_valid"}

@@ -1,0 +1,1 @@
+"""`runevals init`: the first files of a project."""
