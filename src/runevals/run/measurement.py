@@ -1,4 +1,4 @@
-"""The stages in order."""
+"""One side of a run, measured in rounds, and what is concluded from it."""
 
 from __future__ import annotations
 
