@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -195,21 +194,28 @@ def submodule_of(repository: Path) -> Path | None:
 
 def why_unreadable(repository: Path) -> str | None:
     """Why git does not work with the repository that is here (it may be another user's); None where none is."""
-    with suppress(NoRepository):
-        try:
-            _git_dir(repository.resolve())
-        except Unreadable as why:
-            return str(why)
-    return None
+    trouble = _trouble(repository)
+    return str(trouble) if isinstance(trouble, Unreadable) else None
 
 
 def why_none(repository: Path) -> str | None:
     """Why git cannot be asked here; None where it can."""
+    trouble = _trouble(repository)
+    return None if trouble is None else str(trouble)
+
+
+def _trouble(repository: Path) -> NoRepository | None:
     try:
         _git_dir(repository.resolve())
     except NoRepository as why:
-        return str(why)
+        return why
     return None
+
+
+def _is_nowhere(repository: Path) -> bool:
+    """Whether there is no repository at all, so that nothing was committed."""
+    trouble = _trouble(repository)
+    return trouble is not None and not isinstance(trouble, Unreadable)
 
 
 def commit_of(repository: Path, ref: str) -> str | None:
@@ -295,7 +301,7 @@ def committed(repository: Path, path: Path) -> bool:
 
     Where git cannot tell, it could.
     """
-    if why_none(repository) is not None and why_unreadable(repository) is None:
+    if _is_nowhere(repository):
         return False
     root, indexed = repository.resolve(), names(repository, "ls-files", "-z")
     if indexed is None:
@@ -310,9 +316,7 @@ def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
 
     Nothing where there is no repository, or the folder lies outside.
     """
-    if why_none(repository) is not None and why_unreadable(repository) is None:
-        return frozenset()
-    if not folder.is_relative_to(repository):
+    if _is_nowhere(repository) or not folder.is_relative_to(repository):
         return frozenset()
     listed = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
     return None if listed is None else frozenset(repository / name for name in listed)

@@ -12,6 +12,7 @@ from pathlib import Path
 from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, names, printed
 
 State = dict[str, object]
+_STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
 _PIECE = 1024 * 1024  # bytes that are read at once
 
 
@@ -50,9 +51,6 @@ def state_of(repository: Path) -> State | None:
         return None
     own = {"commit": commit, "staged": sha256(staged).hexdigest(), "changed": changed}
     return {**own, "submodules": submodules}
-
-
-_STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
 
 
 def _seen(path: Path) -> str | None:

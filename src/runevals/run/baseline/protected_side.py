@@ -27,9 +27,9 @@ def base_side(told: Told, ref: str | None = None) -> BaseSide | None:
     commit = merge_base(repository, ref) if ref is not None else _of_event(repository, environment)
     if commit is None:
         return None
+    folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
 
     def settings_of(known: str) -> SettingsFile | None:
-        folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
         return base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
 
     fork = common_ancestor(repository, commit)
