@@ -18,6 +18,7 @@ from runevals.cli.comment import comment_on
 from runevals.cli.merge import merged_conclusion
 from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
+from runevals.cli.progress import progress
 from runevals.cli.terminal import tell, warn, warn_runner
 from runevals.github.annotations import annotation_commands
 from runevals.github.collect_shards import collected
@@ -143,7 +144,7 @@ def _measured(
     warn(loaded.problems)
     attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
-        asked = Asked(ref=None, told=told, stored=stored, journal=journal)
+        asked = Asked(ref=None, told=told, progress=progress, stored=stored, journal=journal)
         return judged(settings, loaded, asked), attempt
 
 

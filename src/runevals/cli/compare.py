@@ -11,6 +11,7 @@ from runevals.cli import finish
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
+from runevals.cli.progress import progress
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
 from runevals.run import measurement as pipeline
@@ -56,8 +57,8 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     require_whole(report, head.name)
     if rejudge and baseline is not None:
         loaded = load_suites(settings)
-        baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded))
-        report = rejudged(report, str(head), settings, loaded)
+        baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded, progress))
+        report = rejudged(report, str(head), settings, loaded, progress)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     conclusion = pipeline.decide(report, baseline, settings)
 

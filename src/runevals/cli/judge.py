@@ -44,9 +44,10 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
     Example:
       runevals judge calibrate gold.jsonl --evaluator Relevance --judge gpt-5
     """
+    from runevals.cli.progress import progress
     from runevals.run.judge_trials.calibrate import calibrated, described, plain
 
-    found = calibrated(gold, evaluator, settled(told))
+    found = calibrated(gold, evaluator, settled(told), progress)
     for line in described(found):
         click.echo(line)
     if output is not None:
@@ -74,9 +75,10 @@ def check(evaluator: str, times: int, **told: Any) -> None:
     Example:
       runevals judge check --judge gpt-5-mini
     """
+    from runevals.cli.progress import progress
     from runevals.run.judge_trials.attack import attacked, described
 
-    found = attacked(evaluator, times, settled(told))
+    found = attacked(evaluator, times, settled(told), progress)
     for line in described(found):
         click.echo(line)
     if found.unmeasured:

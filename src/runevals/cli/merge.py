@@ -12,6 +12,7 @@ from runevals.cli import finish
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
+from runevals.cli.progress import progress
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
@@ -93,7 +94,7 @@ def merged_conclusion(
     all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
     report = replace(report, run=replace(report.run, notices=all_notices))
     report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
-    return judged_together(report, base, settings, told)
+    return judged_together(report, base, settings, told, progress)
 
 
 def _texts(value: object) -> Any:

@@ -46,11 +46,7 @@ def progress(
     total: int | None = None,
     at_most: bool = False,
 ) -> Watch:
-    """What to wrap the evaluations of `sides` in; single trials are told of one side only.
-
-    `phase` says which part of a longer run this is, `total` how many trials there are where not all are made,
-    `at_most` that rounds may end early.
-    """
+    """A `Progress` on stderr; single trials are told of one side only."""
     if detail == "none":
         return iter
     every = sum(len(side.plan.trials) for side in sides) if total is None else total

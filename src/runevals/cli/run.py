@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
+from runevals.cli.progress import progress
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.lib.storage.files import write_whole
@@ -137,14 +139,14 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     _told_once(paths, told)
     settings = resolve(replace(words, base_side=base_side(words, told["base"])))
-    asked = Asked(ref=told["base"], told=words, detail=_detail(told))
+    asked = Asked(ref=told["base"], told=words, progress=partial(progress, detail=_detail(told)))
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
         interact(settings, asked)
         return 0
     if told["watched"]:
-        watch(words, asked.detail)
+        watch(words, asked.progress)
     if not told["dry_run"]:
         load_sdk_beside(settings)
     loaded = _suites(settings, told)

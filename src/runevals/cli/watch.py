@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import click
 
-from runevals.cli.progress import Detail
 from runevals.cli.terminal import tell, warn
 from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural
@@ -19,6 +18,7 @@ from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.pipeline import Asked, judged
+from runevals.run.progress import Progress
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
 from runevals.suites.plan import wanted
@@ -38,17 +38,17 @@ class _Seen:
     stamps: Stamps = field(default_factory=dict)
 
 
-def watch(told: Told, detail: Detail) -> NoReturn:
+def watch(told: Told, progress: Progress) -> NoReturn:
     """Runs everything, then the cases that a change concerns. Raises RunevalsError for the first run only."""
     if told.environment.get("CI"):
         raise InvalidSettings("--watch is for somebody who looks on, and CI is set; leave it out")
-    seen = _run(_Seen(), told, detail)
+    seen = _run(_Seen(), told, progress)
     _tell_watching(seen)
     stamps = seen.stamps
     while True:
         stamps = _changed(stamps)
         try:
-            before, seen = seen, _run(seen, told, detail)
+            before, seen = seen, _run(seen, told, progress)
         except RunevalsError as error:
             click.echo(shown(f"Error: {error}"), err=True)
             _tell_watching(seen)
@@ -63,7 +63,7 @@ def _tell_watching(seen: _Seen) -> None:
     click.echo(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
 
 
-def _run(seen: _Seen, told: Told, detail: Detail) -> _Seen:
+def _run(seen: _Seen, told: Told, progress: Progress) -> _Seen:
     """Runs the cases that are not as they were seen, all of them where anything else changed."""
     settings = resolve(told)
     loaded = load_suites(settings)
@@ -81,7 +81,7 @@ def _run(seen: _Seen, told: Told, detail: Detail) -> _Seen:
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
         against = settings if everything else replace(settings, baseline=None)  # a part is no whole result
-        conclusion = judged(against, part, Asked(ref=None, told=told, detail=detail))
+        conclusion = judged(against, part, Asked(ref=None, told=told, progress=progress))
         tell(conclusion)
         if conclusion.verdict.exit_code == INTERRUPTED:
             raise KeyboardInterrupt

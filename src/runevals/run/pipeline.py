@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from runevals.cli.progress import Detail, progress
 from runevals.github.stored_baseline import StoredBase
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
@@ -24,6 +23,7 @@ from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Baseline, Fresh, Measurement
+from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of, with_quarantine
 from runevals.run.redaction.redactors import base_without_patterns
@@ -49,7 +49,7 @@ class Asked:
 
     ref: str | None
     told: Told
-    detail: Detail = "counts"  # of what is told on the way
+    progress: Progress
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
@@ -133,7 +133,7 @@ def _against(
         screening = baseline
     with _measuring(settings, loaded, asked) as head:
         phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
-        watch = progress(head, detail=asked.detail, phase=phase, at_most=at_most)
+        watch = asked.progress(head, phase=phase, at_most=at_most)
         conclusion = pipeline.measure(head, screening, watch)
         if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
             return conclusion
@@ -226,12 +226,12 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             source = f"a fresh run of {commit[:7]}"
             if beside is None:
-                watch = progress(base, detail=asked.detail, phase="base")
+                watch = asked.progress(base, phase="base")
                 return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
             with _measuring(
                 replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
             ) as head:
-                watch = progress(base, head, detail=asked.detail, phase="base and head")
+                watch = asked.progress(base, head, phase="base and head")
                 for _ in watch(pipeline.side_by_side((base, head))):
                     pass
                 return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.cli.progress import progress
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.measurement import Measurement
+from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
@@ -17,7 +17,7 @@ from runevals.suites.plan import make_plan
 from runevals.targets.recorded import RecordedTarget
 
 
-def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded) -> RunReport:
+def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded, progress: Progress) -> RunReport:
     """`report` with its answers held against today's checks and judge; only who judged it is new.
 
     Cases that the suites no longer have, or that ask something else today, are left out. Raises InvalidSettings

@@ -16,6 +16,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
 from runevals.run.judge_trials.calibrate import judged_alone
+from runevals.run.progress import Progress
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.checking import Definitions
 from runevals.verdict.wording import first_error
@@ -60,7 +61,7 @@ class Attacked:
         return self.plain.score is None or 2 * missing > len(self.attacks)
 
 
-def attacked(evaluator: str, times: int, settings: Settings) -> Attacked:
+def attacked(evaluator: str, times: int, settings: Settings, progress: Progress) -> Attacked:
     """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings where no judge is asked."""
     told = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
     spec = _spec(evaluator, settings.definitions, told)
@@ -68,7 +69,7 @@ def attacked(evaluator: str, times: int, settings: Settings) -> Attacked:
     answers |= {attack["name"]: f"{told['bad_answer']}\n\n{attack['text']}" for attack in told["attacks"]}
     cases = tuple(_case(name, answer, told, spec) for name, answer in answers.items())
     suite = Suite(name="attacks", path="attacks", dialect="attacks", cases=cases)
-    plain, *attacks = (_judged(case) for case in judged_alone(suite, settings, times=times).cases)
+    plain, *attacks = (_judged(case) for case in judged_alone(suite, settings, progress, times=times).cases)
     return Attacked(evaluator=evaluator, plain=plain, attacks=tuple(attacks))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from runevals.cli.progress import progress
 from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
 from runevals.run.measurement import Measurement
+from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
@@ -19,13 +19,15 @@ from runevals.suites.dialects.gold import read_gold
 from runevals.suites.plan import make_plan
 
 
-def calibrated(gold: str, evaluator: str | None, settings: Settings) -> tuple[Calibration, ...]:
+def calibrated(
+    gold: str, evaluator: str | None, settings: Settings, progress: Progress
+) -> tuple[Calibration, ...]:
     """The judge held against a file of scored answers. Raises InvalidSuite, InvalidSettings, JudgeRefused."""
     told = read_gold(settings.cwd / gold, gold, evaluator, settings.definitions)
-    return calibrations(judged_alone(told.suite, settings), told.scores)
+    return calibrations(judged_alone(told.suite, settings, progress), told.scores)
 
 
-def judged_alone(suite: Suite, settings: Settings, *, times: int = 1) -> RunReport:
+def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times: int = 1) -> RunReport:
     """The suite's own responses judged, each as often as told; no target is called."""
     settings = replace(
         settings, target=None, evaluate_only=True, repeat=times, category=(), tag=(), filter=(), no_judge=False

@@ -16,6 +16,7 @@ from runevals.run.pipeline import (
     still_incomparable,
     within_limits,
 )
+from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import with_quarantine
 from runevals.run.shards.merge import same_model
@@ -29,7 +30,9 @@ from runevals.verdict.verification import VERIFY_OFF, needs_verification
 FILTERS = ("category", "tag", "filter")
 
 
-def judged_together(report: RunReport, baseline: Baseline | None, settings: Settings, told: Told) -> Conclusion:
+def judged_together(
+    report: RunReport, baseline: Baseline | None, settings: Settings, told: Told, progress: Progress
+) -> Conclusion:
     """The shards' cases against the base, which is run again here before a red blocks, where that can be done.
 
     Raises InvalidSettings where only a part was asked for.
@@ -39,7 +42,7 @@ def judged_together(report: RunReport, baseline: Baseline | None, settings: Sett
     if baseline is None:
         return pipeline.decide(report, None, settings)
     settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
-    asked = Asked(ref=None, told=told)
+    asked = Asked(ref=None, told=told, progress=progress)
     return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
 
 

@@ -1,0 +1,20 @@
+"""What shows how far a run is: whoever starts the run brings it along."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from runevals.run.measurement import Measurement, Watch
+
+
+class Progress(Protocol):
+    """Shows on the way how far the sides are that are being measured."""
+
+    def __call__(
+        self, *sides: Measurement, phase: str = "", total: int | None = None, at_most: bool = False
+    ) -> Watch:
+        """What to wrap the evaluations of `sides` in.
+
+        `phase` says which part of a longer run this is, `total` how many trials there are where not all are made,
+        `at_most` that rounds may end early.
+        """
