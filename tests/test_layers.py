@@ -78,7 +78,6 @@ KNOWN: Mapping[str, str] = {
     "run/cluster/setup: click": "prints; a notify callable should be passed in",
     "run/export_suite: click": "prints; a notify callable should be passed in",
     "run/interrupts: click": "prints; a notify callable should be passed in",
-    "run/pipeline -> github/stored_baseline": "the record StoredBase belongs to run/baseline",
     "run/pipeline: click": "prints; a notify callable should be passed in",
     "run/resume/unfinished: click": "prints; a notify callable should be passed in",
     "run/world/build_cache -> cli/options": "cache_of should not know the options of a command",

@@ -28,7 +28,7 @@ from runevals.github.job import action_input, job_here, on_github
 from runevals.github.job_attempts import attempted
 from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
-from runevals.github.stored_baseline import StoredBase, stored_base
+from runevals.github.stored_baseline import stored_base
 from runevals.github.without_secrets import skipped, withheld
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import shown
@@ -37,6 +37,7 @@ from runevals.records.errors import MEASURED_GREEN, CannotWrite, InvalidSettings
 from runevals.reports import REPORTERS, comment, summary
 from runevals.reports.publish import publish
 from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.shards.merge import merged
@@ -51,7 +52,6 @@ from runevals.verdict.wording import new_and_failing
 if TYPE_CHECKING:
     from runevals.github.job import OnGitHub
     from runevals.github.post_comment import Posting
-    from runevals.github.stored_baseline import StoredBase
     from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import Settings, Told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.github.api import Api, Refused, understood
 from runevals.github.job import OnGitHub
@@ -13,19 +13,11 @@ from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import narrowed
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline
 from runevals.settings.resolve import Settings
 
 MOST_REASONS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBase:
-    """What was found; without a baseline the notices say why."""
-
-    baseline: Baseline | None = None
-    notices: tuple[str, ...] = ()
-    run_id: int | None = None
 
 
 def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:

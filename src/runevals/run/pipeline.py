@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from runevals.github.stored_baseline import StoredBase
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.lib.worktree import worktree
@@ -21,6 +20,7 @@ from runevals.run import measurement as pipeline
 from runevals.run.baseline import reuse
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.relocate import rerooted
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Baseline, Fresh, Measurement
 from runevals.run.progress import Progress

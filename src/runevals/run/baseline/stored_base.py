@@ -1,0 +1,16 @@
+"""A result of the base that an earlier run left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runevals.run.measurement import Baseline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBase:
+    """What was found; without a baseline the notices say why."""
+
+    baseline: Baseline | None = None
+    notices: tuple[str, ...] = ()
+    run_id: int | None = None
