@@ -84,7 +84,6 @@ WITHOUT: frozenset[str] = frozenset(
         "reports/results_json",
         "reports/sections",
         "run/baseline/dependencies",
-        "run/baseline/protected_side",
         "run/baseline/reuse",
         "run/check_result",
         "run/cluster/connect",

@@ -24,7 +24,7 @@ from runevals.github.annotations import annotation_commands
 from runevals.github.collect_shards import collected
 from runevals.github.failed_cases import marks
 from runevals.github.file_commands import write_outputs, write_summary
-from runevals.github.job import action_input, job_here, on_github
+from runevals.github.job import action_input, change_event, job_here, on_github
 from runevals.github.job_attempts import attempted
 from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
@@ -75,7 +75,7 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     job = job_here(environment, workspace, inputs)
     if job.task == "refused":
         raise InvalidSettings(job.why)
-    settings = resolve(replace(told, base_side=base_side(told)))
+    settings = resolve(replace(told, base_side=base_side(told, change_event(told))))
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)

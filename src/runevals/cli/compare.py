@@ -12,6 +12,7 @@ from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
+from runevals.github.job import change_event
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
 from runevals.run import measurement as pipeline
@@ -49,7 +50,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = told_by(told)
-    settings = resolve(replace(words, base_side=base_side(words)))
+    settings = resolve(replace(words, base_side=base_side(words, change_event(words))))
     baseline, _ = read_baseline(
         replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
     )

@@ -13,6 +13,7 @@ from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
+from runevals.github.job import change_event
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
@@ -59,7 +60,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
-    settings = resolve(replace(words, base_side=base_side(words)))
+    settings = resolve(replace(words, base_side=base_side(words, change_event(words))))
     conclusion = merged_conclusion(merged_report(files), settings, words)
 
     def write() -> list[Path]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
-
-from runevals.lib.git import checked_out, why_unreadable
 
 PULL_REQUEST_EVENTS = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
@@ -131,24 +127,6 @@ def _commit(sha: object) -> str | None:
     return sha if isinstance(sha, str) and sha else None
 
 
-def read_event(environment: Mapping[str, str], repository: Path) -> Event:
-    """The event of this job, and what is checked out; one without a name where there is none."""
-    head, parents = checked_out(repository)
-    try:
-        payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        payload = {}
-    return Event(
-        name=environment.get("GITHUB_EVENT_NAME", ""),
-        payload=payload if isinstance(payload, dict) else {},
-        actor=environment.get("GITHUB_ACTOR", ""),
-        sha=environment.get("GITHUB_SHA", ""),
-        head=head,
-        parents=parents,
-        unreadable=None if head is not None else why_unreadable(repository),
-    )
-
-
 def is_strange(event: Event) -> bool:
     """Whether another commit is checked out than the one whose workflow runs: it may be anybody's.
 
@@ -159,6 +137,6 @@ def is_strange(event: Event) -> bool:
     return bool(event.name) and not of_a_change and event.head is not None and event.head != event.sha
 
 
-def is_change(environment: Mapping[str, str]) -> bool:
+def is_change(event: Event) -> bool:
     """Whether the job looks at a proposed change, which must not decide how it is judged."""
-    return environment.get("GITHUB_EVENT_NAME", "") in PULL_REQUEST_EVENTS
+    return event.name in PULL_REQUEST_EVENTS

@@ -1,17 +1,21 @@
-"""What a job on GitHub has beside its settings: an API to ask, a name for what it stores, links to show."""
+"""What a job on GitHub has beside its settings: its event, an API to ask, a name for what it stores, links."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
-from runevals.github.events import Job, job_of, read_event
+from runevals.github.events import Event, Job, is_change, is_strange, job_of
+from runevals.lib.git import checked_out, why_unreadable
 from runevals.records import Links
-from runevals.settings.resolve import Settings, input_of, repository_root
+from runevals.run.baseline.protected_side import ChangeEvent
+from runevals.settings.resolve import Settings, Told, input_of, repository_root
 from runevals.settings.table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
@@ -56,6 +60,41 @@ def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[st
     event = read_event(environment, repository_root(workspace))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
+
+
+def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """What GitHub tells of the event that started this job; nothing where there is none."""
+    try:
+        payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def read_event(environment: Mapping[str, str], repository: Path) -> Event:
+    """The event of this job, and what is checked out; one without a name where there is none."""
+    head, parents = checked_out(repository)
+    return Event(
+        name=environment.get("GITHUB_EVENT_NAME", ""),
+        payload=payload_of(environment),
+        actor=environment.get("GITHUB_ACTOR", ""),
+        sha=environment.get("GITHUB_SHA", ""),
+        head=head,
+        parents=parents,
+        unreadable=None if head is not None else why_unreadable(repository),
+    )
+
+
+def change_event(told: Told) -> ChangeEvent:
+    """What the event says of the change that is checked out. Raises InvalidSettings."""
+    event = read_event(told.environment, repository_root(told.cwd))
+    change = is_change(event)
+    return ChangeEvent(
+        unreadable=event.unreadable if event.name else None,
+        on_pull_request=change,
+        untrusted=change or is_strange(event),
+        base=job_of(event).base if change else event.sha,
+    )
 
 
 def action_input(name: str, inputs: Mapping[str, str]) -> object:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+
+from runevals.github.job import payload_of
 
 DEPENDABOT = "dependabot[bot]"
 
@@ -22,9 +21,8 @@ def read_only(environment: Mapping[str, str]) -> str | None:
     if environment.get("GITHUB_ACTOR") == DEPENDABOT:
         return "Dependabot opened this pull request"
     try:
-        event: Any = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
-        change = event["pull_request"]
+        change = payload_of(environment)["pull_request"]
         forked = change["head"]["repo"]["full_name"] != change["base"]["repo"]["full_name"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return None
     return "this pull request comes from a fork" if forked else None

@@ -16,6 +16,7 @@ from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
+from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
 from runevals.lib.git import commit_of, default_branch
 from runevals.lib.sandbox import Sandbox
@@ -51,7 +52,7 @@ def versions_of() -> Finding:
 def base_of(settings: Settings, told: Told) -> Finding:
     """What a run would be compared with."""
     try:
-        side = base_side(told)
+        side = base_side(told, change_event(told))
         found, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
         return stopped("base", error, "check out with fetch-depth: 0, or name another with --baseline")
