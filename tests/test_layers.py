@@ -77,7 +77,6 @@ KNOWN: Mapping[str, str] = {
     "run/interrupts: click": "prints; a notify callable should be passed in",
     "run/pipeline: click": "prints; a notify callable should be passed in",
     "run/resume/unfinished: click": "prints; a notify callable should be passed in",
-    "run/world/build_cache -> cli/options": "cache_of should not know the options of a command",
     "run/world/build_cache: click": "prints; a notify callable should be passed in",
     "suites/load -> settings/resolve": "loading should take LoadOptions, not Settings",
     "suites/load -> settings/target": "the target that suites imply belongs to run/default_target",

@@ -107,7 +107,6 @@ WITHOUT: frozenset[str] = frozenset(
         "run/shards/verdict",
         "run/url_sources",
         "run/world/build",
-        "run/world/build_cache",
         "run/world/build_target",
         "run/world/limited",
         "settings/evaluators",

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from runevals.cli.named_cache import cache_option, named_cache
 from runevals.lib.text.numbers import plural
-from runevals.run.world.build_cache import cache_option, named_cache
 
 
 @click.command("cache-clear")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from runevals.run.world.build_cache import cache_option, named_cache
+from runevals.cli.named_cache import cache_option, named_cache
 
 
 @click.command("cache-dir")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
-from runevals.cli.options import settings_options, settled
 from runevals.lib.git import committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
-
-cache_option = settings_options("cache", "config")
 
 
 def cache_of(settings: Settings) -> Cache | None:
@@ -38,11 +32,3 @@ def require_cache(settings: Settings) -> None:
             f"the cache {settings.cache / FILENAME} is committed: it could hold any answer; "
             "take it out of git, or name another folder with --cache"
         )
-
-
-def named_cache(told: Mapping[str, Any]) -> Cache:
-    """The cache that a command is about. Raises InvalidSettings where there is none."""
-    cache = cache_of(settled(told))
-    if cache is None:
-        raise InvalidSettings("nothing is cached here; name a folder with --cache")
-    return cache
