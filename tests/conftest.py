@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from runevals.cli import call
+from tests.sample_suites import AGENT, SETTINGS, SUITE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As under `nohup … &`: programs that the tests start would ignore it too, and could not be interrupted.
@@ -200,8 +201,6 @@ def repository(project):
         return done.stdout.strip()
 
     git("init", "-q", "-b", "main")
-    from tests.system.test_base import AGENT, SETTINGS, SUITE
-
     project.write("evals.json", SUITE)
     project.write("agent.py", AGENT)
     project.write("runevals.yaml", SETTINGS)

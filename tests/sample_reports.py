@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from runevals.records import (
     AttemptReport,
@@ -127,3 +128,14 @@ def report(
         python="3.12.1",
     )
     return run_report(info, listed)
+
+
+def without_times(value: Any) -> Any:
+    """A results document without what differs from run to run."""
+    if isinstance(value, dict):
+        return {
+            name: without_times(item)
+            for name, item in value.items()
+            if name not in ("started_at", "duration_s", "latency_s", "latency_p95_s")
+        }
+    return [without_times(item) for item in value] if isinstance(value, list) else value

@@ -10,6 +10,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
+from tests.sample_suites import EXACT, numbered
 
 CASES = 12
 SECRETS = {
@@ -17,11 +18,7 @@ SECRETS = {
     "AGENT_KEY": "sk-key-of-the-target",
     "MY_API_KEY": "another-key",
 }
-SUITE = {
-    "schemaVersion": "1.2.0",
-    "default_evaluators": {"ExactMatch": {}},
-    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)],
-}
+SUITE = {**EXACT, "items": numbered(CASES, "yes")}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.cli.action import execute
 from runevals.records.errors import CannotWrite, InvalidSettings
-from tests.cli.test_run import ANSWERS, SUITE
+from tests.sample_suites import ANSWERS, SUITE
 
 
 @pytest.fixture

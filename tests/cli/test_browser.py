@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.cli.test_run import ANSWERS, SUITE
+from tests.sample_suites import ANSWERS, SUITE
 
 RUN = ("--target", "recorded:answers.jsonl")
 

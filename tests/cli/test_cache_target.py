@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import SUITE
 from tests.ending import ended
+from tests.sample_suites import SUITE
 
 FLAGS = ["--target", "openai:tiny", "--cache-target", "-q"]
 PRICES = "prices: {tiny-2026-09: {input: 1, output: 2}}\n"

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from runevals.cli import COMMANDS, rewritten
-from tests.cli.test_run import AGENT, ANSWERS, SUITE
 from tests.ending import ended
+from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "action"])
@@ -51,7 +51,7 @@ def documents(project, runevals):
     project.write("agent.py", AGENT)
     project.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
     runevals("-o", "base.json")
-    project.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
+    project.write("agent.py", WORSE)
     runevals("-o", "head.json")
 
 

@@ -7,8 +7,8 @@ import pytest
 from runevals.cli.action import execute
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import SUITE
 from tests.judge.test_model import verdict
+from tests.sample_suites import SUITE
 
 TOKEN = "ghs_the-jobs-own-token"
 JUDGED = {**SUITE, "default_evaluators": {"Relevance": {}}}

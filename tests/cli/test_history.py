@@ -8,9 +8,9 @@ import re
 import pytest
 
 from runevals.cli.history import sparkline
-from tests.cli.test_run import AGENT, SUITE
 from tests.ending import ended
 from tests.reports.test_html import Page
+from tests.sample_suites import AGENT, SUITE
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from runevals.cli.progress import Tally, lines
 from runevals.lib.http.throttle import Throttles
 from runevals.records import CheckReport, Outcome, Problem, Response, Trace, TurnTrace
 from runevals.run.evaluate import Evaluation
-from tests.cli.test_run import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 
 
 def evaluation(outcome=Outcome.PASSED, cost_usd=None, judge_usd=None, problem=None):

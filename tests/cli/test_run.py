@@ -9,17 +9,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-
-SUITE = {
-    "schemaVersion": "1.2.0",
-    "default_evaluators": {"ExactMatch": {}},
-    "items": [
-        {"testId": "a", "prompt": "Capital of France?", "expected_response": "Paris", "category": "eu"},
-        {"testId": "b", "prompt": "Capital of Peru?", "expected_response": "Lima", "tags": ["south"]},
-    ],
-}
-ANSWERS = '{"case": "a", "output": "Paris"}\n{"case": "b", "output": "Quito"}\n'
-AGENT = "def answer(prompt):\n return {'Capital of France?': 'Paris'}.get(prompt, 'Quito')\n"
+from tests.sample_suites import AGENT, ANSWERS, SUITE
 
 
 def test_runevals_alone_runs_what_it_finds_and_says_where_it_wrote(project, runevals):

@@ -14,7 +14,7 @@ from runevals.cli.schema import SCHEMAS
 from runevals.evaluators import catalogue
 from runevals.suites.dialects import DIALECTS, read
 from tests.ending import ended
-from tests.suites.dialects.test_files import files
+from tests.sample_suites import suite_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ def without_remark(path: Path) -> bool:
     return path.suffix not in (".csv", ".jsonl") and told["problems"] == []
 
 
-@pytest.mark.parametrize("path", [one for one in files("valid") if without_remark(one.values[0])])
+@pytest.mark.parametrize("path", [one for one in suite_files("valid") if without_remark(one.values[0])])
 def test_what_we_read_without_a_remark_has_no_fault_in_an_editor(printed, path):
     validator = printed(path.parent.parent.name)
     assert [error.message for error in validator.iter_errors(read(path, path.name).value)] == []

@@ -13,15 +13,14 @@ from runevals.cli.action import execute
 from runevals.github.comments import marker
 from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import parse, write
-from tests.cli.test_run import AGENT, SUITE
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
 from tests.github.test_archive import NAME, packed
 from tests.github.test_file_commands import read_as_the_runner_does
 from tests.reports.hostile import TEXTS
+from tests.sample_suites import AGENT, SUITE, WORSE
 from tests.test_action_yml import ACTION
 
 HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
-WORSE = AGENT.replace("'Paris'", "'Rome'")
 ARTIFACT = "runevals-evals-test"
 IDS = {"INPUT_COMMENT_ID": "evals-test"}
 MARKER = marker("evals-test")

@@ -16,11 +16,11 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.system.test_resume import without_times
+from tests.sample_reports import without_times
+from tests.sample_suites import EXACT, numbered
 
 CASES = 30
-ITEMS = [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)]
-SUITE = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": ITEMS}
+SUITE = {**EXACT, "items": numbered(CASES, "yes")}
 JOB = {
     "CI": "true",
     "GITHUB_ACTIONS": "true",

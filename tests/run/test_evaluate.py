@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -22,27 +22,10 @@ from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.limited import BoundedJudge
 from runevals.settings.resolve import Told, resolve
-from runevals.suites.dialects import LoadOptions, eval_document, eval_samples
+from runevals.suites.dialects import LoadOptions, eval_samples
 from runevals.suites.plan import make_plan
 from tests.judge.test_model import QUESTION
-
-
-@dataclass
-class Answers:
-    """A target that answers by a function and remembers what it was asked."""
-
-    answer_with: object
-    asked: list = field(default_factory=list)
-
-    def answer(self, conversation):
-        self.asked.append(conversation)
-        return self.answer_with(conversation)
-
-    def identity(self):
-        return ModelIdentity(type="written down")
-
-    def close(self):
-        pass
+from tests.sample_suites import EXACT, Answers, numbered, plan_of
 
 
 @dataclass
@@ -58,13 +41,6 @@ class Judges:
         return ModelIdentity(type="written down")
 
 
-def plan_of(tmp_path, items, **document):
-    text = json.dumps({"schemaVersion": "1.2.0", **document, "items": items})
-    suite = eval_document.load(read_json(text, "s.json"), LoadOptions())
-    assert not suite.errors
-    return make_plan([suite], resolve(Told(cwd=tmp_path, environment={})))
-
-
 def results(plan, target, judge=None, workers=4):
     with Sandbox(workers=1) as sandbox:
         world = World(target=target, judge=judge, sandbox=sandbox)
@@ -73,8 +49,7 @@ def results(plan, target, judge=None, workers=4):
     return [evaluation.turns for evaluation in sorted(found, key=lambda evaluation: evaluation.position)]
 
 
-ITEMS = [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "x"} for n in range(20)]
-EXACT = {"default_evaluators": {"ExactMatch": {}}}
+ITEMS = numbered(20, "x")
 
 
 def test_places_are_found_in_what_is_nearly_too_deep():

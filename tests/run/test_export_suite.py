@@ -8,8 +8,8 @@ import pytest
 
 from runevals.lib.parsing.schema import fits
 from runevals.suites.dialects import LoadOptions, load
-from tests.cli.test_run import ANSWERS, SUITE
 from tests.ending import ended
+from tests.sample_suites import ANSWERS, SUITE
 
 FULL = {
     "schemaVersion": "1.2.0",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.test_run import AGENT, SUITE
-
-SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
 
 def test_an_unchanged_branch_is_green_and_leaves_nothing_behind(repository, runevals):
@@ -20,7 +18,7 @@ def test_an_unchanged_branch_is_green_and_leaves_nothing_behind(repository, rune
 
 
 def test_a_worse_agent_is_red_before_it_is_committed(repository, runevals):
-    repository.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
+    repository.write("agent.py", WORSE)
     code, out, _ = runevals("--base", "main")
     assert code == 1
     assert "− Paris" in out

@@ -12,27 +12,12 @@ from runevals.lib import git
 from runevals.lib.parsing.schema import schema
 from runevals.settings.file import GUARDED, BaseSide, base_settings_file
 from runevals.settings.resolve import Told, resolve
-from tests.cli.test_run import AGENT
-from tests.system.test_base import SETTINGS
-
-WORSE = AGENT.replace("'Paris'", "'Rome'")
-AGAINST = ("--base", "main", "-q", "-o", "out.json")
-
-
-def weakened(repository):
-    return {(w["suite"], w["key"]) for w in repository.document()["comparison"]["weakenings"]}
+from tests.against_base import AGAINST, on_main, pull_request_event, weakened
+from tests.sample_suites import SETTINGS, TEN, WORSE
 
 
 def base_of(commit):
     return lambda name: git.file_at(Path.cwd(), commit, name)
-
-
-def on_main(repository, name, content):
-    repository.git("checkout", "-q", "main")
-    repository.write(name, content)
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", name, "--allow-empty")
-    repository.git("checkout", "-q", "-B", "change")
 
 
 def test_a_change_cannot_switch_its_own_gate_off(repository, runevals):
@@ -108,13 +93,6 @@ def test_a_broken_file_of_the_base_is_named_as_the_bases(repository, runevals):
     assert "runevals.yaml of the base:3" in err
 
 
-def event(repository, tmp_path, monkeypatch, base):
-    path = tmp_path / "event.json"
-    path.write_text(json.dumps({"pull_request": {"base": {"sha": base}}}), encoding="utf-8")
-    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
-    monkeypatch.setenv("GITHUB_EVENT_PATH", str(path))
-
-
 @pytest.fixture
 def committed_baseline(repository, runevals):
     """A base result that is committed on main and named in the settings."""
@@ -130,7 +108,7 @@ def test_a_committed_baseline_is_the_bases_own_on_a_pull_request(
     repository = committed_baseline
     repository.write("agent.py", WORSE)
     assert runevals("-q", "-o", "base.json")[0] == 1  # and it overwrites the baseline with its own result
-    event(repository, tmp_path_factory.mktemp("event"), monkeypatch, repository.git("rev-parse", "main"))
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, repository.git("rev-parse", "main"))
     code, out, _ = runevals("-q", "-o", "out.json")
     assert code == 1, out
     assert f"base: base.json of {repository.git('rev-parse', 'main')[:7]}" in out
@@ -144,9 +122,7 @@ LIST = "- {key: k1, owner: ana, reason: flips, expires: 2999-01-01}\n"
 @pytest.fixture
 def ten(repository):
     """Ten cases, of which the first fails on the change."""
-    items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(10)]
-    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
-    on_main(repository, "evals.json", json.dumps(suite))
+    on_main(repository, "evals.json", json.dumps(TEN))
     on_main(repository, "agent.py", "def answer(prompt, messages, case):\n    return 'yes'\n")
     repository.write(
         "agent.py", "def answer(prompt, messages, case):\n    return 'no' if '1' in prompt else 'yes'\n"
@@ -167,7 +143,7 @@ def test_a_merge_of_shards_counts_what_a_change_adds_to_the_list(ten, runevals, 
     gate = "gates: [{name: same, metric: weakening, op: '==', limit: 0}]\n"
     on_main(ten, "runevals.yaml", SETTINGS + gate + "baseline: base.json\n")
     ten.write("runevals.quarantine.yaml", LIST)
-    event(ten, tmp_path_factory.mktemp("event"), monkeypatch, ten.git("rev-parse", "main"))
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, ten.git("rev-parse", "main"))
     assert runevals("-q", "-o", "out.json")[0] == 1
     whole = weakened(ten)
     assert runevals("--shard", "1/1", "-q", "-o", "part.json")[0] == 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.test_run import AGENT
-from tests.system.test_base import SETTINGS
+from tests.sample_suites import AGENT, SETTINGS
 
 DECLARED = SETTINGS + "baseline: base.json\ndepends_on: [agent.py, 'prompts/**']\nchanged_only: true\n"
 

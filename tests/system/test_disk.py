@@ -16,15 +16,12 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.system.test_resume import without_times
+from tests.sample_reports import without_times
+from tests.sample_suites import EXACT, numbered
 
 CASES = 40
 LONG = "so " * 1500
-SUITE = {
-    "schemaVersion": "1.2.0",
-    "default_evaluators": {"ExactMatch": {}},
-    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)],
-}
+SUITE = {**EXACT, "items": numbered(CASES, "yes")}
 FLAGS = ("--target", "openai:tiny", "--cache", "none", "--concurrency", "4", "-q")
 
 

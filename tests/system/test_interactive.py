@@ -6,7 +6,7 @@ import json
 
 from runevals.suites.dialects import LoadOptions, load
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 from tests.terminal import Terminal
 
 ARGUMENTS = ("--interactive", "--target", "python:agent.py:answer")

@@ -18,14 +18,11 @@ import pytest
 from tests.chat_server import Reply, chat_server
 from tests.json_server import Answer, json_server
 from tests.ray_cluster import LOOPBACK, ray_cluster
-from tests.system.test_resume import without_times
+from tests.sample_reports import without_times
+from tests.sample_suites import EXACT, numbered
 
 CASES = 90
-SUITE = {
-    "schemaVersion": "1.2.0",
-    "default_evaluators": {"ExactMatch": {}},
-    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)],
-}
+SUITE = {**EXACT, "items": numbered(CASES, "yes")}
 ON_NODES = "key-of-the-nodes-0123456789"
 HERE = "key-of-this-machine-0123456789"
 

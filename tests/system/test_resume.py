@@ -16,12 +16,14 @@ import pytest
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.judge.test_model import verdict
+from tests.sample_reports import without_times
+from tests.sample_suites import numbered
 
 CASES = 60
 SUITE = {
     "schemaVersion": "1.2.0",
     "default_evaluators": {"ExactMatch": {}, "Relevance": {}},
-    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "yes"} for n in range(CASES)],
+    "items": numbered(CASES, "yes"),
 }
 RUN = (
     "--target",
@@ -69,16 +71,6 @@ def started(project, *words):
         stderr=subprocess.STDOUT,
         text=True,
     )
-
-
-def without_times(value):
-    if isinstance(value, dict):
-        return {
-            name: without_times(item)
-            for name, item in value.items()
-            if name not in ("started_at", "duration_s", "latency_s", "latency_p95_s")
-        }
-    return [without_times(item) for item in value] if isinstance(value, list) else value
 
 
 def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(paid):

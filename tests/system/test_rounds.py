@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.ending import ended
+from tests.sample_suites import EXACT, numbered
 
 AGENT = """
 import random
@@ -15,11 +16,7 @@ def answer(prompt, messages, case):
     chance = random.Random(f"{SEED}/{case['key']}/{case['attempt']}").random()
     return "right" if chance < RATE else "wrong"
 """
-SUITE = {
-    "schemaVersion": "1.2.0",
-    "default_evaluators": {"ExactMatch": {}},
-    "items": [{"testId": f"k{n}", "prompt": f"Question {n}?", "expected_response": "right"} for n in range(60)],
-}
+SUITE = {**EXACT, "items": numbered(60, "right")}
 RUN = ["--target", "python:agent.py:answer", "--repeat", "3", "-q", "-o", "out.json"]
 
 

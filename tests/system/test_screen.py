@@ -13,7 +13,7 @@ import pytest
 
 from runevals.lib.terminal import broken
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import SUITE
+from tests.sample_suites import SUITE
 from tests.terminal import Terminal
 
 ARGUMENTS = ("run", "--target", "python:agent.py:answer", "--no-judge")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_run import SUITE
+from tests.sample_suites import SUITE
 
 COMMAND = "target: {type: command, command: [python3, agent.py]}\n"
 PYTHON = "target: {type: python, function: 'agent.py:answer'}\n"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.ending import ended
 from tests.json_server import json_server
-from tests.system.test_rounds import SUITE
+from tests.sample_suites import EXACT, numbered
 
 AGENT = """
 import pathlib, random
@@ -27,6 +27,7 @@ def answer(prompt, messages, case):
     luck = random.Random("/".join([(WORLD / "seed").read_text(), text, case["key"], str(case["attempt"])]))
     return "right" if luck.random() < rate else "wrong"
 """
+SUITE = {**EXACT, "items": numbered(60, "right")}
 SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\nrepeat: 3\n"
 RUN = ("--baseline", "base.json", "-q", "-o", "out.json")
 NO_BASE = ("--baseline", "none", "-q", "-o", "base.json")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.test_run import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 from tests.terminal import Terminal
 
 

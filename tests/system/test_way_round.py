@@ -8,13 +8,12 @@ import subprocess
 
 import pytest
 
+from tests.against_base import AGAINST, on_main, pull_request_event, weakened
 from tests.ending import ended
-from tests.system.test_base_side import AGAINST, WORSE, event, on_main, weakened
-from tests.system.test_rounds import SUITE
+from tests.sample_suites import EXACT, SETTINGS, TEN, WORSE, numbered
 
-ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(10)]
-TEN = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": ITEMS}
-SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+SUITE = {**EXACT, "items": numbered(60, "right")}
+ITEMS = TEN["items"]
 GOOD = "def answer(prompt, messages, case):\n    return 'yes'\n"
 BAD = "def answer(prompt, messages, case):\n    return 'no' if prompt[0] in '123' else 'yes'\n"
 
@@ -31,7 +30,7 @@ def change(repository):
 @pytest.fixture
 def pull_request(change, tmp_path_factory, monkeypatch):
     """The same as a pull request's job sees it."""
-    event(change, tmp_path_factory.mktemp("event"), monkeypatch, change.git("rev-parse", "main"))
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, change.git("rev-parse", "main"))
     return change
 
 
@@ -133,7 +132,7 @@ def test_a_shallow_checkout_of_a_pull_request_fetches_its_base(
     pull_request.git("commit", "-qam", "no gates")
     pull_request.git("config", "uploadpack.allowAnySHA1InWant", "true")
     base = pull_request.git("rev-parse", "main")
-    event(pull_request, tmp_path_factory.mktemp("event"), monkeypatch, base)
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, base)
     shallow = tmp_path_factory.mktemp("shallow") / "clone"
     subprocess.run(
         ["git", "clone", "-q", "--depth=1", "-b", "change", f"file://{pull_request.path}", str(shallow)],
@@ -150,7 +149,7 @@ def test_a_pull_request_whose_base_cannot_be_had_is_not_judged_by_its_own_rules(
     code, _, err = runevals("-q")
     assert code == 3
     assert "does not say on which base" in err
-    event(change, change.path, monkeypatch, "0" * 40)
+    pull_request_event(change.path, monkeypatch, "0" * 40)
     code, _, err = runevals("-q")
     assert code == 3
     assert "the base commit 0000000 is not in this checkout and cannot be fetched" in err
@@ -230,7 +229,7 @@ def test_what_main_accepted_since_the_stored_result_is_not_blamed_on_the_change(
     assert runevals("-q", "-o", "base.json")[0] == 0
     on_main(chance, "agent.py", LUCKY.format(rate=0.5, seed="c"))
     chance.write("README.md", "Hello.")
-    event(chance, tmp_path_factory.mktemp("event"), monkeypatch, chance.git("rev-parse", "main"))
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, chance.git("rev-parse", "main"))
     code, out, _ = runevals("-q", "--baseline", "base.json", "--changed-only", "-o", "out.json")
     assert code == 0, out
     assert "not confirmed" in out

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.test_run import SUITE
+from tests.against_base import on_main
 from tests.ending import ended
 from tests.json_server import json_server
-from tests.system.test_base_side import on_main
+from tests.sample_suites import SUITE
 
 KEY = "canary-1234567890"
 

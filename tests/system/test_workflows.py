@@ -23,8 +23,8 @@ import pytest
 
 from runevals.suites.shard import shards_of
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import AGENT
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
+from tests.sample_suites import AGENT, WORSE
 
 pytestmark = pytest.mark.needs("container")
 
@@ -140,7 +140,6 @@ def merged(repository, text: str, file: str = "agent.py") -> dict:
     return {"number": 7, "pull_request": change}
 
 
-WORSE = AGENT.replace("'Paris'", "'Rome'")
 BETTER = AGENT + "\n"
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 from tests.terminal import Terminal
 
 PYTHON = ("--target", "python:agent.py:answer")

@@ -9,7 +9,7 @@ import yaml
 
 from runevals.cli.init.templates import workflow
 from tests.chat_server import Reply, chat_server
-from tests.cli.test_run import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 
 PYTHON = ("--target", "python:agent.py:answer")
 

@@ -24,8 +24,8 @@ from runevals.settings.resolve import Told, resolve
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
 from tests.reports.conclusions import ALL
-from tests.run.test_evaluate import EXACT, ITEMS, Answers, plan_of
 from tests.sample_reports import report
+from tests.sample_suites import EXACT, Answers, numbered, plan_of
 
 CANARY = "canary-1234567890"
 ROOT = Path(__file__).parents[3]
@@ -138,7 +138,7 @@ def test_a_disk_without_room_for_texts_has_them_made_again():
 def test_what_was_made_while_answers_were_awaited_is_what_is_made_of_the_results(project, runevals, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", CANARY)
     items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(5)]
-    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    project.write("evals.json", {**EXACT, "items": items})
     with chat_server(lambda body, n: Reply(f"“yes” {n} {CANARY}")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert runevals("--model", "tiny", "--repeat", "2", "-o", "out.json")[0] in (0, 1)
@@ -160,12 +160,12 @@ def test_a_value_that_is_too_deep_stays_in_memory():
 @pytest.mark.needs("linux")
 def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    plan = plan_of(tmp_path, ITEMS, **EXACT)
+    plan = plan_of(tmp_path, numbered(20, "x"), **EXACT)
     settings = resolve(Told(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
     target = Answers(lambda _: Response(text=f"it is {CANARY} " * (IN_MEMORY // 100)))
     with Sandbox(workers=1) as sandbox:
         side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())
-        assert len(list(side.everything())) == len(ITEMS)
+        assert len(list(side.everything())) == 20
     (file,) = open_below(tmp_path)
     written = os.pread(file, os.fstat(file).st_size, 0)
     assert written.count(b"it is [redacted MY_API_KEY]") > IN_MEMORY // 100
@@ -179,7 +179,7 @@ def test_a_large_run_and_its_comparison_tell_everything(project, runevals):
         return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 6_000 + "end" for n in range(60)}
 
     items = [{"testId": key, "prompt": f"{key}?", "expected_response": "yes"} for key in texts("")]
-    project.write("evals.json", {"schemaVersion": "1.2.0", **EXACT, "items": items})
+    project.write("evals.json", {**EXACT, "items": items})
     for name, word in (("base", "yes"), ("head", "no")):
         lines = [json.dumps({"case": key, "output": text}) for key, text in texts(word).items()]
         project.write(f"{name}.jsonl", "\n".join(lines))

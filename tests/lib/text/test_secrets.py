@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from runevals.lib.text.secrets import redacted, redactor
-from tests.cli.test_run import SUITE
 from tests.sample_reports import report
+from tests.sample_suites import SUITE
 
 CANARY = "canary-1234567890"
 SHAPES = [

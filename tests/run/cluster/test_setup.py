@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from tests.system.test_base import AGENT, SUITE
+from tests.sample_suites import AGENT, SUITE
 
 ASKED = ("--executor", "ray", "--target", "python:agent.py:answer", "-q", "-o", "out.json")
 WITHOUT_RAY = "import sys; sys.modules['ray'] = None; from runevals.__main__ import main; main()"

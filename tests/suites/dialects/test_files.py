@@ -10,17 +10,9 @@ import pytest
 from runevals.records import EvaluatorSpec, Suite
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, load
+from tests.sample_suites import suite_files
 
-HERE = Path(__file__).parent
 ROWS = LoadOptions(evaluators=("preset-exact-match",))
-
-
-def files(kind: str) -> list[object]:
-    found = [
-        path for path in sorted(HERE.glob(f"*/{kind}/*")) if not path.name.endswith((".cases.json", ".error.txt"))
-    ]
-    assert found
-    return [pytest.param(path, id=f"{path.parent.parent.name}/{path.name}") for path in found]
 
 
 def read(path: Path) -> Suite:
@@ -40,7 +32,7 @@ def told(spec: EvaluatorSpec) -> dict[str, object]:
     return {**spec.options, "threshold": spec.threshold, **known}
 
 
-@pytest.mark.parametrize("path", files("valid"))
+@pytest.mark.parametrize("path", suite_files("valid"))
 def test_a_valid_file_means_what_its_cases_file_says(path, golden):
     suite = read(path)
     assert suite.errors == ()
@@ -72,7 +64,7 @@ def test_a_valid_file_means_what_its_cases_file_says(path, golden):
     golden(path.with_name(f"{path.name}.cases.json"), json.dumps(shown, ensure_ascii=False, indent=1) + "\n")
 
 
-@pytest.mark.parametrize("path", files("invalid"))
+@pytest.mark.parametrize("path", suite_files("invalid"))
 def test_an_invalid_file_is_refused_with_every_problem(path, golden):
     try:
         problems = read(path).errors

@@ -8,7 +8,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.system.test_resume import without_times
+from tests.sample_reports import without_times
 
 PROMPT = """model: openai/gpt-4o-mini
 modelParameters: {temperature: 0.5, maxTokens: 50}

@@ -9,9 +9,8 @@ import pytest
 
 from runevals.cli import validate
 from runevals.suites.health import duplicates, history, labels, rubrics
-from tests.cli.test_run import SUITE
 from tests.ending import ended
-from tests.suites.health.test_history import WORDS
+from tests.sample_suites import SUITE, WORDS
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from runevals.suites.dialects import LoadOptions, load
 from tests.ending import ended
 from tests.reports.conclusions import conclusion
 from tests.sample_reports import case, report
+from tests.sample_suites import WORDS
 
 KEYS = [f"k{n}" for n in range(10)]
-WORDS = ("apple", "river", "stone", "cloud", "tiger", "piano", "wheat", "ocean", "candle", "forest")
 
 
 @pytest.fixture
