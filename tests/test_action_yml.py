@@ -1,7 +1,6 @@
 """`action.yml`, the settings and the documentation say the same."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
@@ -9,9 +8,8 @@ import yaml
 from runevals import __version__
 from runevals.settings.table import INPUTS as OF_THE_WORKFLOW
 from runevals.settings.table import SETTINGS
+from tests.docs.pages import ACTION, OUTER, ROOT
 
-ROOT = Path(__file__).parents[1]
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if setting.as_input}
 DEFAULTS = {"github_token": "${{ github.token }}"}
 
@@ -33,11 +31,10 @@ def test_the_version_is_in_the_changelog_or_still_unreleased():
 
 
 def test_with_artifact_passes_everything_on_and_stores_the_results():
-    outer = yaml.safe_load((ROOT / "with-artifact" / "action.yml").read_text(encoding="utf-8"))
-    run, upload = outer["runs"]["steps"]
-    assert {name: told for name, told in outer["inputs"].items() if name != "retention_days"} == ACTION["inputs"]
+    run, upload = OUTER["runs"]["steps"]
+    assert {name: told for name, told in OUTER["inputs"].items() if name != "retention_days"} == ACTION["inputs"]
     assert run["with"] == {name: f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
-    assert outer["outputs"] == {
+    assert OUTER["outputs"] == {
         name: {**told, "value": f"${{{{ steps.runevals.outputs.{name} }}}}"}
         for name, told in ACTION["outputs"].items()
     }

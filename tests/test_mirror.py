@@ -1,4 +1,4 @@
-"""Every module with logic has a test file at the mirrored path."""
+"""Every module with logic has a test file at the mirrored path, and no test module imports from another."""
 
 from __future__ import annotations
 
@@ -196,3 +196,23 @@ def test_every_module_with_logic_has_a_test_of_its_own():
 
 def test_modules_without_a_test_only_become_fewer():
     assert sorted(WITHOUT - without()) == [], "remove these entries from WITHOUT: they have a test, or are gone"
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports, at its top or within a function, with the names taken from it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names):
+                yield from (f"{module or ''}.{alias.name}" for alias in names)
+
+
+def test_no_file_imports_from_a_test_module():
+    found = [
+        f"{path.relative_to(TESTS)} imports {name}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for name in imported(path)
+        if any(part.startswith("test_") for part in name.split("."))
+    ]
+    assert found == [], "move what tests share to a helper; tests/README.md lists the helpers"

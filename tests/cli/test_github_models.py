@@ -7,7 +7,7 @@ import pytest
 from runevals.cli.action import execute
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 from tests.sample_suites import SUITE
 
 TOKEN = "ghs_the-jobs-own-token"

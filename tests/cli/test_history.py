@@ -9,7 +9,7 @@ import pytest
 
 from runevals.cli.history import sparkline
 from tests.ending import ended
-from tests.reports.test_html import Page
+from tests.reports.parsed_page import Page
 from tests.sample_suites import AGENT, SUITE
 
 

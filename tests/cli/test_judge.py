@@ -8,7 +8,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 
 @pytest.fixture

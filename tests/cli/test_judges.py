@@ -6,7 +6,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 ITEMS = [{"testId": key, "prompt": f"{key}?", "expected_response": "x"} for key in "abcd"]
 SUITE = {"schemaVersion": "1.2.0", "default_evaluators": {"Relevance": {}}, "items": ITEMS}

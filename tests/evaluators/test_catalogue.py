@@ -9,9 +9,16 @@ from runevals.cli.evaluators import explain
 from runevals.evaluators import catalogue
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from tests.evaluators.judged.test_assertions_judged import TESTED as JUDGED
-from tests.evaluators.test_assertions import TESTED
+from tests.evaluators.expectations import ASSERTIONS, BAD_OPTIONS
 
+ASSERTED = {row[0] for row in ASSERTIONS} & {row[0] for row in BAD_OPTIONS}  # in test_assertions
+JUDGED = {
+    "faithfulness",
+    "answer_relevancy",
+    "context_recall",
+    "semantic_similarity",
+    "rubric",
+}  # in test_assertions_judged
 SKILLS = {
     "exact",
     "skill-contains",
@@ -27,7 +34,7 @@ ALL = list(catalogue.catalogue().items())
 @pytest.mark.parametrize(("name", "cls"), ALL)
 def test_every_evaluator_has_a_test_and_tells_its_options_and_an_example(name, cls):
     family, module = Path(inspect.getfile(cls)).parent.name, Path(inspect.getfile(cls)).stem
-    assert name in TESTED | JUDGED | SKILLS or (HERE / family / f"test_{module}.py").is_file()
+    assert name in ASSERTED | JUDGED | SKILLS or (HERE / family / f"test_{module}.py").is_file()
     told = explain(name)
     assert "Example:" in told
     assert "MISSING" not in told

@@ -6,10 +6,8 @@ Every exchange is held against GitHub's own description; what that finds fails t
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.github.described import complaints, complete
+from tests.github.exchanged_files import packed
 from tests.serving import Quiet, serving
 
 REPOSITORY, REPOSITORY_ID, FORK_ID = "o/r", 1, 2
@@ -76,7 +75,7 @@ class GitHub:
         self.runs.append(complete("workflow-run", **given))
 
     def artifact(self, run: int, name: str, content: bytes | dict[str, str], **more: Any) -> None:
-        zipped = content if isinstance(content, bytes) else zip_of(content)
+        zipped = content if isinstance(content, bytes) else packed(*content.items())
         digest = f"sha256:{hashlib.sha256(zipped).hexdigest()}"
         given = {
             "id": len(self.artifacts) + 1,
@@ -109,14 +108,6 @@ class GitHub:
 
     def paths(self, method: str) -> list[str]:
         return [path for asked, path, _, _ in self.asked if asked == method]
-
-
-def zip_of(files: dict[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return buffer.getvalue()
 
 
 @contextmanager

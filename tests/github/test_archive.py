@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import stat
 import struct
-import warnings
 import zipfile
 
 import pytest
 
 from runevals.github.archive import MOST_ENTRIES, UnsafeArchive, check_digest, member
-
-NAME = "results.json"
-
-
-def packed(*files, method=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that are there twice
-        for name, content in files:
-            archive.writestr(name, content)
-    return buffer.getvalue()
+from tests.github.exchanged_files import NAME, packed
 
 
 def link(name):

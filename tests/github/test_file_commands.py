@@ -4,16 +4,8 @@ import pytest
 
 from runevals.github.file_commands import MAX_SUMMARY_BYTES, write_outputs, write_summary
 from runevals.github.masking import mask_commands
+from tests.github.exchanged_files import read_as_the_runner_does
 from tests.reports.hostile import TEXTS
-
-
-def read_as_the_runner_does(text):
-    found, lines = {}, iter(text.split("\n"))
-    for line in lines:
-        if line:
-            name, delimiter = line.split("<<", 1)
-            found[name] = "\n".join(iter(lines.__next__, delimiter))
-    return found
 
 
 @pytest.mark.parametrize("value", TEXTS, ids=range(len(TEXTS)))

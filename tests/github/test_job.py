@@ -13,12 +13,11 @@ from runevals.cli.action import execute
 from runevals.github.comments import marker
 from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import parse, write
-from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault, zip_of
-from tests.github.test_archive import NAME, packed
-from tests.github.test_file_commands import read_as_the_runner_does
+from tests.docs.pages import ACTION
+from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
+from tests.github.exchanged_files import NAME, packed, read_as_the_runner_does
 from tests.reports.hostile import TEXTS
 from tests.sample_suites import AGENT, SUITE, WORSE
-from tests.test_action_yml import ACTION
 
 HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
 ARTIFACT = "runevals-evals-test"
@@ -211,7 +210,7 @@ def content(archive):
 
 
 def tampered(hub):
-    hub.artifacts[0]["content"] = zip_of({NAME: "{}"})
+    hub.artifacts[0]["content"] = packed((NAME, "{}"))
 
 
 def too_large(hub):

@@ -14,7 +14,7 @@ from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.lib.storage.cache import Cache
 from tests.chat_server import Reply, chat_server
-from tests.judge.test_model import QUESTION, verdict
+from tests.judge.replies import QUESTION, verdict
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -12,20 +11,8 @@ from runevals.judge.model import ModelJudge, RecordedJudge, read_reply
 from runevals.lib.chat.chat import Chat, ChatReply, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.records.errors import InvalidSuite, JudgeRefused
-from runevals.records.judgement import Question
 from tests.chat_server import Reply, chat_server
-
-QUESTION = Question(
-    evaluator="Relevance", instructions="Score it.", parts=(("PROMPT", "Why?"), ("RESPONSE", "Because."))
-)
-
-
-def nonce_of(body) -> str:
-    return re.search(r'"nonce": "([0-9a-f]{32})"', body["messages"][0]["content"])[1]
-
-
-def verdict(body, score, **more) -> str:
-    return json.dumps({"reasoning": "to the point", "score": score, "nonce": nonce_of(body), **more})
+from tests.judge.replies import QUESTION, nonce_of, verdict
 
 
 def ask(answer, question=QUESTION):

@@ -8,7 +8,7 @@ from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Price, Prices
 from runevals.lib.http.throttle import Throttle
 from tests.chat_server import Reply, chat_server
-from tests.judge.test_model import QUESTION, verdict
+from tests.judge.replies import QUESTION, verdict
 
 PRICES = Prices({"big": Price(input=1.0, output=2.0)})
 

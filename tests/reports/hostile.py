@@ -1,5 +1,12 @@
 """Texts that want to be more than text, wherever a suite, a model or a branch can put them."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.reports.conclusions import conclusion
+from tests.sample_reports import case, report
+
 MARKER = "<!-- runevals evals/test -->"
 
 TEXTS = (
@@ -94,3 +101,31 @@ TEXTS = (
     "`" * 3_000,
     "<" * 2_000,
 )
+
+# For a page, where the other texts are as harmless as these.
+NASTY = (
+    "</script><script>alert(1)</script>",
+    "<!-- <script>",
+    "]]>\u2028\u2029",
+    "\ud800 lone",
+    "nul \x00",
+    "\u202eevil\u2066",
+    "<img src=x onerror=alert(1)>",
+    "$policy ${script} {style}",
+)
+
+
+def hostile_case(text):
+    plain = case(text, "f", name=text, category=text, tags=(text,), file=text)
+    attempt = plain.attempts[0]
+    turn = attempt.turns[0]
+    result = replace(turn.results[0], id=text, reason=text, details={text: text})
+    turn = replace(turn, prompt=text, output=text, expected=text, context=text, results=(result,))
+    return replace(plain, attempts=(replace(attempt, turns=(turn,)),))
+
+
+def broken_by(text):
+    head = report([hostile_case(text), case("b", "p")])
+    head = replace(head, run=replace(head.run, ref=text, notices=(text,), settings={text: text}))
+    made = conclusion(head, report([hostile_case(text), case("b", "f")]))
+    return replace(made, verdict=replace(made.verdict, headline=text))

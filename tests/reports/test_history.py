@@ -10,7 +10,8 @@ import pytest
 from runevals.records import ModelIdentity
 from runevals.reports.history import PastRun, render
 from tests.reports.conclusions import all_passed, conclusion
-from tests.reports.test_html import NASTY, Page
+from tests.reports.hostile import NASTY
+from tests.reports.parsed_page import Page
 from tests.sample_reports import report
 
 

@@ -9,7 +9,6 @@ import re
 import shlex
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -19,67 +18,11 @@ from runevals.reports import html
 from runevals.reports import results_document as document
 from runevals.reports.page_cases import bodies, case_pairs
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
+from tests.reports.hostile import NASTY, broken_by
+from tests.reports.parsed_page import Page
 from tests.sample_reports import case, report
 
 HERE = Path(__file__).parent / "golden"
-NASTY = (
-    "</script><script>alert(1)</script>",
-    "<!-- <script>",
-    "]]>\u2028\u2029",
-    "\ud800 lone",
-    "nul \x00",
-    "\u202eevil\u2066",
-    "<img src=x onerror=alert(1)>",
-    "$policy ${script} {style}",
-)
-
-
-class Page(HTMLParser):
-    """The elements of a page, and the text of its scripts and style."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.raw: dict[str, str] = {}
-        self.policy = ""
-        self._open = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        told = dict(attrs)
-        self.names.append(tag)
-        self.attributes += attrs
-        self._open = told.get("id", tag) if tag in ("script", "style", "title") else ""
-        if told.get("http-equiv") == "Content-Security-Policy":
-            self.policy = told["content"]
-
-    def handle_endtag(self, tag):
-        self._open = ""
-
-    def handle_data(self, data):
-        if self._open:
-            self.raw[self._open] = self.raw.get(self._open, "") + data
-
-    def data(self, name):
-        return json.loads(self.raw[f"{name}-data"])
-
-
-def hostile(text):
-    plain = case(text, "f", name=text, category=text, tags=(text,), file=text)
-    attempt = plain.attempts[0]
-    turn = attempt.turns[0]
-    result = replace(turn.results[0], id=text, reason=text, details={text: text})
-    turn = replace(turn, prompt=text, output=text, expected=text, context=text, results=(result,))
-    return replace(plain, attempts=(replace(attempt, turns=(turn,)),))
-
-
-def broken_by(text):
-    head = report([hostile(text), case("b", "p")])
-    head = replace(head, run=replace(head.run, ref=text, notices=(text,), settings={text: text}))
-    made = conclusion(head, report([hostile(text), case("b", "f")]))
-    return replace(made, verdict=replace(made.verdict, headline=text))
 
 
 @pytest.mark.parametrize("text", NASTY)

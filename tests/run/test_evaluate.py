@@ -24,7 +24,7 @@ from runevals.run.world.limited import BoundedJudge
 from runevals.settings.resolve import Told, resolve
 from runevals.suites.dialects import LoadOptions, eval_samples
 from runevals.suites.plan import make_plan
-from tests.judge.test_model import QUESTION
+from tests.judge.replies import QUESTION
 from tests.sample_suites import EXACT, Answers, numbered, plan_of
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from runevals.lib.http.throttle import MOST_LOST
 from tests.chat_server import Reply, chat_server
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(50)]
 RUN = ("--target", "openai:tiny", "--concurrency", "1", "-o", "out.json", "-o", "out.md")

@@ -14,7 +14,7 @@ import pytest
 from tests.chat_server import Reply, chat_server
 from tests.github.emulator import REPOSITORY_ID, TOKEN
 from tests.json_server import Answer, json_server
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 CANARY = "cnry/9Zk+Q7wPx4LmT=="  # has what is written otherwise in addresses and in HTML attributes
 FORMS = {TOKEN, CANARY, quote(CANARY, safe=""), quote(CANARY), html.escape(CANARY), CANARY.replace("/", "\\/")}

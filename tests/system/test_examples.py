@@ -19,7 +19,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.suites.dialects import DIALECTS
 from tests.a2a_server import a2a_server
 from tests.chat_server import Reply, chat_server
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())

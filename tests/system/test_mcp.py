@@ -17,10 +17,9 @@ from runevals.suites.urls.mcp_client import McpServers, Place
 from runevals.suites.urls.mcp_config import claiming, read_servers
 from tests.ending import ended
 from tests.page_server import page_server
+from tests.system.mcp_project import SETTINGS, errors, outputs, samples, written
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
-AGENT = "def answer(prompt):\n    return prompt\n"
-SETTINGS = "target: python:agent.py:answer\nurl_fetch: {enabled: true, allow_hosts: [127.0.0.1]}\n"
 TRANSFORM = {"regex": "docs\\.example\\.com/([^/]+)/([^/?#]+)", "params": {"namespace": "$1", "slug": "$2"}}
 TOKEN = "abcdefgh-secret"
 
@@ -39,29 +38,6 @@ def docs(folder, *patterns, tool="fetch", program=SERVER, **more):
         "urlPatterns": patterns,
         "fetchTool": {"name": tool, **more},
     }
-
-
-def samples(project, **prompts):
-    check = [{"type": "min_length", "value": 1}]
-    told = [{"sample_id": key, "prompt": prompt, "assertions": check} for key, prompt in prompts.items()]
-    project.write("eval-samples.json", told)
-
-
-def written(project, servers, **prompts):
-    project.write(".mcp.json", {"mcpServers": servers})
-    project.write("runevals.yaml", SETTINGS)
-    project.write("agent.py", AGENT)
-    samples(project, **prompts)
-
-
-def outputs(project):
-    return {case["key"]: case["attempts"][0]["turns"][0]["output"] for case in project.document()["cases"]}
-
-
-def errors(project):
-    turns = {case["key"]: case["attempts"][0]["turns"][0] for case in project.document()["cases"]}
-    assert {turn["error"]["code"] for turn in turns.values()} == {"fetch_failed"}
-    return {key: turn["error"]["message"] for key, turn in turns.items()}
 
 
 def lines(file):

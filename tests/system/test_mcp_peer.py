@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.test_mcp import errors, outputs, written
+from tests.system.mcp_project import errors, outputs, written
 
 pytestmark = pytest.mark.needs("npm")
 

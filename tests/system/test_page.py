@@ -14,7 +14,7 @@ from runevals.reports import history, html
 from runevals.reports.history import PastRun
 from tests.conftest import chromium
 from tests.reports.conclusions import conclusion
-from tests.reports.test_html import NASTY, broken_by
+from tests.reports.hostile import NASTY, broken_by
 from tests.sample_reports import case, report
 from tests.serving import Quiet, serving
 

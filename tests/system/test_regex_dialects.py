@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from tests.evaluators.text.test_regex import CASES
+from tests.evaluators.expectations import PATTERNS as ALL_PATTERNS
 
 RUNAWAY = "(a+)+$"
 LONG = "a" * 40_000 + "b"
 # JSON files cannot hold a lone surrogate's text for a target; the pattern is tested without one.
-PATTERNS = [case for case in CASES if "\ud800" not in case[2]]
+PATTERNS = [case for case in ALL_PATTERNS if "\ud800" not in case[2]]
 UNICODE = [case for case in PATTERNS if case[1] == "u"]
 
 

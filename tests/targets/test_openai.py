@@ -10,23 +10,13 @@ from dataclasses import replace
 import openai
 import pytest
 
-from runevals.lib.chat.chat import Chat, Endpoint
+from runevals.lib.chat.chat import Endpoint
 from runevals.lib.chat.transport import ChatClient
 from runevals.lib.http.throttle import Throttle
-from runevals.records import Conversation, Message
+from runevals.records import Message
 from runevals.records.errors import TargetRefused
-from runevals.targets.openai import OpenAITarget
 from tests.chat_server import Reply, chat_server
-
-
-def target(server, *, system=None, timeout_s=5.0, attempts=5, **parameters):
-    endpoint = Endpoint(model="tiny", api_key="key-1", base_url=server.base_url, timeout_s=timeout_s)
-    chat = Chat(endpoint, Throttle(max_attempts=attempts, first_delay_s=0.01))
-    return OpenAITarget(chat, system_prompt=system, parameters=parameters)
-
-
-def asking(prompt="Hello?", history=()):
-    return Conversation(suite="s", case="c", attempt=1, turn=1, prompt=prompt, history=history)
+from tests.targets.openai_target import asking, target
 
 
 def test_the_answer_comes_with_what_the_api_reports():

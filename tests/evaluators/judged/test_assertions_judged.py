@@ -62,6 +62,3 @@ def test_a_rubric_is_asked_with_all_that_was_said_and_done():
 
 def test_a_dimension_is_asked_under_its_own_name():
     assert Rubric(rubric="r", dimension="security").question(SUBJECT).evaluator == "security"
-
-
-TESTED = {"faithfulness", "answer_relevancy", "context_recall", "semantic_similarity", "rubric"}

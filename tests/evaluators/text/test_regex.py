@@ -1,34 +1,15 @@
-"""Expectations were made by Node 20; `tests/system/test_node_regex.py` holds us to it where Node is there."""
+"""Patterns of `regex` mean what they mean in JavaScript, and none of them can hold a run up."""
 
 import time
 
 import pytest
 
 from runevals.evaluators.text.regex import Regex
+from tests.evaluators.expectations import PATTERNS
 from tests.evaluators.subjects import answering, run
 
-CASES = [
-    (r"^\d{4}-\d{2}-\d{2}$", "", "2024-01-15", True),
-    (r"^\d{4}-\d{2}-\d{2}$", "", "2024-01-15\n", False),
-    (r"^\d+$", "", "١٢٣", False),
-    (r"^\w+$", "", "é", False),
-    (r"(?<=\$)\d+", "", "costs $15", True),
-    (r"(?<year>\d{4})-\k<year>", "", "2024-2024", True),
-    (r"^\p{Script=Han}+$", "u", "首都", True),
-    (r"^.$", "", "😀", False),
-    (r"^.$", "u", "😀", True),
-    (r"b", "y", "ab", False),
-    (r"^b", "m", "a\nb", True),
-    (r"a.b", "s", "a\nb", True),
-    (r"paris", "i", "PARIS", True),
-    (r"a\u0000b", "", "a\x00b", True),
-    (r"\ud800", "", "x\ud800", True),
-    (r"a{,2}", "", "a{,2}", True),
-    (r"[^]", "", "\n", True),
-]
 
-
-@pytest.mark.parametrize(("pattern", "flags", "text", "matches"), CASES)
+@pytest.mark.parametrize(("pattern", "flags", "text", "matches"), PATTERNS)
 def test_patterns_mean_what_javascript_means(sandbox, pattern, flags, text, matches):
     verdict = run(Regex(pattern=pattern, flags=flags), answering(text), sandbox)
     assert verdict.score == float(matches)

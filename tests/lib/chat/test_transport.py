@@ -17,7 +17,7 @@ from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.targets.openai import OpenAITarget
 from tests.serving import Quiet, serving
-from tests.targets.test_openai import asking, target
+from tests.targets.openai_target import asking, target
 
 ANSWER = json.dumps({"choices": [{"message": {"role": "assistant", "content": "Hi"}}]})
 

@@ -10,7 +10,7 @@ from runevals.evaluators.text.regex import regex_call
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.sandbox.pattern_worker import javascript_test
 from runevals.lib.sandbox.safe_patterns import plain_pattern
-from tests.evaluators.text.test_regex import CASES
+from tests.evaluators.expectations import PATTERNS
 
 CHARACTERS = [
     *'abkKsS019_-.,:/#="é ^$',
@@ -73,7 +73,7 @@ def _pattern(luck, depth):
     return "".join(parts)
 
 
-@pytest.mark.parametrize(("pattern", "flags", "text", "matches"), CASES)
+@pytest.mark.parametrize(("pattern", "flags", "text", "matches"), PATTERNS)
 def test_node_says_the_same_of_those_that_are_plain(pattern, flags, text, matches):
     plain = plain_pattern(pattern, flags)
     if plain is not None and plain.fits(text):

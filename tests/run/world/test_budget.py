@@ -8,7 +8,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.judge.test_model import verdict
+from tests.judge.replies import verdict
 
 ITEMS = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(20)]
 SUITE = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": ITEMS}
