@@ -14,7 +14,7 @@ from runevals import __version__
 from tests.attacks.conftest import SECRETS, SUITE
 
 SETTINGS = "suites: [evals.json]\ntarget: {{type: openai, model: tiny, system_prompt_file: prompt.md}}\n{more}"
-REGRESSED = "12 of 12 cases regressed"
+REGRESSED = "12 of 12 cases failed that passed on the base"
 
 
 def stock(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

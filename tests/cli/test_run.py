@@ -363,7 +363,7 @@ def test_a_filtered_run_is_compared_with_the_same_cases_of_the_base(answered, ru
     runevals(*run, "-o", "base.json")
     code, out, _ = runevals(*run, "--baseline", "base.json", "--filter", "a")
     assert code == 0, out
-    assert out.startswith("✓ No regression in 1 case")
+    assert out.startswith("✓ No regression shown in 1 case")
     runevals(*run, "--filter", "x, a", "-o", "out.json")
     assert [case["key"] for case in answered.document()["cases"]] == ["a"]
 

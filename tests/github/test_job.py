@@ -593,12 +593,13 @@ def test_a_merge_of_shards_asks_the_base_again_before_it_blocks(job, hub, tmp_pa
     model.write_text("Rome")
     code, _, printed = merged()
     assert code == 0, printed
-    assert "the stored base no longer holds" in hub.bodies()[0]
+    assert "No regression shown in 2 cases" in hub.bodies()[0]  # the base fails it now, too
 
     model.write_text("Paris")
     repository.write("agent.py", "def answer(prompt):\n return 'Rome'\n")
     code, _, printed = merged()
     assert code == 1, printed
-    assert "A critical case is lost" in hub.bodies()[0]
-    verification = repository.document(".evals/results/results.json")["comparison"]["verification"]
-    assert verification["reason"] == f"confirmed against a fresh run of {repository.base[:7]}"
+    assert "a critical case is lost" in hub.bodies()[0]
+    (suspect,) = repository.document(".evals/results/results.json")["comparison"]["suspects"]
+    rates = suspect["base"]["pass_rate"], suspect["head"]["pass_rate"]
+    assert (suspect["state"], rates) == ("confirmed", (1.0, 0.0))

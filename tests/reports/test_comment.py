@@ -65,7 +65,7 @@ def test_golden(make, golden):
 
 
 def test_the_verdict_is_the_first_line_and_numbers_are_folded_where_nothing_is_wrong():
-    assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression in 3 cases\n")
+    assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression shown in 3 cases\n")
     assert "<details><summary>Numbers</summary>" in comment.render(all_passed(), LINKS)
     assert "<details><summary>Numbers</summary>" not in comment.render(regressions(), LINKS)
 

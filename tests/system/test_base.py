@@ -10,7 +10,7 @@ from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 def test_an_unchanged_branch_is_green_and_leaves_nothing_behind(repository, runevals):
     code, out, _ = runevals("--base", "main", "-o", "out.json")
     assert code == 0, out
-    assert out.startswith("✓ No regression in 2 cases")
+    assert out.startswith("✓ No regression shown in 2 cases")
     commit = repository.git("rev-parse", "main")
     assert repository.document()["comparison"]["source"] == f"a fresh run of {commit[:7]}"
     assert repository.git("worktree", "list").count("\n") == 0
@@ -30,7 +30,7 @@ def test_the_base_is_run_with_its_own_suite_and_settings(repository, runevals):
     (repository.path / "evals.json").unlink()
     code, out, _ = runevals("--base", "main")
     assert code == 0, out
-    assert out.startswith("✓ No regression in 2 cases")
+    assert out.startswith("✓ No regression shown in 2 cases")
 
 
 def test_commits_of_main_after_the_branch_began_do_not_count(repository, runevals):

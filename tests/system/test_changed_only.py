@@ -52,7 +52,7 @@ def test_a_change_of_what_the_run_depends_on_is_run(stored, runevals, name, cont
     stored.write(name, content)
     code, out, _ = runevals("-q", "-o", "out.json")
     assert code == 0, out
-    assert "No regression in 2 cases" in out
+    assert "No regression shown in 2 cases" in out
     assert f"{name}" in out.partition("run in full: changed since")[2]
 
 
@@ -146,4 +146,4 @@ def test_beside_a_base_that_is_run_too_nothing_at_all_is_run(stored, runevals):
     assert "nothing was run" in out.splitlines()[0]
     stored.write("prompts/support.md", "Be brief.")
     code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
-    assert "No regression in 2 cases" in out
+    assert "No regression shown in 2 cases" in out

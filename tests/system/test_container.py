@@ -75,14 +75,14 @@ def outputs(path: Path) -> dict[str, str]:
 def test_the_good_agent_is_green(step):
     done, workspace, told, summary = step(config="examples/support-agent/runevals.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "✓ No regression in 24 cases" in done.stdout
+    assert "✓ No regression shown in 24 cases" in done.stdout
     assert (told["verdict"], told["exit_code"], told["pass_rate"], told["regressions"]) == (
         "passed",
         "0",
         "1.0000",
         "0",
     )
-    assert summary.startswith("### ✅ No regression in 24 cases")
+    assert summary.startswith("### ✅ No regression shown in 24 cases")
     document = json.loads((workspace / told["results_path"]).read_text(encoding="utf-8"))
     assert document["run"]["commit"].startswith("d4e5f6a")
     assert document["verdict"]["outcome"] == "passed"

@@ -94,7 +94,7 @@ def test_a_model_that_drifted_under_both_is_green_and_the_drift_is_printed(agent
     (world / "rate").write_text("0.55")
     code, out, _ = runevals(*RUN)
     assert code == 0, out
-    assert out.startswith("✓ No regression – not confirmed: the stored base no longer holds (it moved by −")
+    assert "the stored base no longer holds: it moved by −" in out.split("\n")[0]
 
 
 def test_interleaved_the_head_is_measured_anew_in_turn_with_the_base(agent, world, runevals):
@@ -113,7 +113,7 @@ def test_an_hour_that_is_bad_for_both_is_not_blamed_on_the_change(agent, world, 
     (world / "rate").write_text("0.5")
     code, out, _ = runevals(*RUN, "--verify", "interleaved")
     assert code == 0, out
-    assert "not confirmed" in out
+    assert agent.document()["comparison"]["verification"]["state"] in ("moved", "not_confirmed")
 
 
 def test_a_base_that_cannot_be_run_leaves_the_red_standing_on_all_rounds(agent, runevals):
@@ -164,7 +164,7 @@ def test_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runev
 def test_a_good_change_that_edits_every_case_is_green(edited, runevals):
     code, out, _ = runevals(*RUN)
     assert code == 0, out
-    assert "✓ No regression in 60 cases" in out
+    assert "✓ No regression shown in 60 cases" in out
 
 
 def test_what_cannot_be_compared_at_all_is_unmeasured_unless_the_base_says_otherwise(edited, runevals):
@@ -283,16 +283,16 @@ def test_a_merge_is_red_verified_as_a_run_is(agent, world, runevals, shards):
     assert code == 1, out + err
     assert "running the base" in err
     assert agent.document()["comparison"]["verification"]["state"] == "confirmed"
-    assert set((world / "calls").read_text().split("\n")) == {"Take your time.", ""}, (
-        "only the base is asked again"
-    )
+    asked = (world / "calls").read_text().split("\n")
+    assert asked.count("Take your time.") == 6 * len(SUITE["items"])
+    assert asked.count("Be in a hurry.") == 2 * len(SUITE["items"])
 
 
 def test_a_merge_of_shards_under_a_model_that_drifted_is_green(agent, world, runevals, shards):
     (world / "rate").write_text("0.55")
     code, out, err = runevals(*shards())
     assert code == 0, out + err
-    assert out.startswith("✓ No regression – not confirmed: the stored base no longer holds (it moved by −")
+    assert "the stored base no longer holds: it moved by −" in out.split("\n")[0]
 
 
 def test_a_merge_that_finds_nothing_asks_nothing(agent, world, runevals, shards):
@@ -350,7 +350,7 @@ def test_a_merge_verifies_the_cases_that_its_shards_ran(agent, runevals, drifted
     merge = drifted("--filter", "k[1-4]*")
     code, out, err = runevals(*merge)
     assert code == 0, out + err
-    assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
+    assert agent.document()["comparison"]["verification"]["state"] == "moved"
 
 
 DOWN = """

@@ -158,7 +158,7 @@ def test_a_worse_prompt_is_red_and_its_fix_turns_the_same_comment_green(workflow
     assert succeeded, log
     [same] = hub.comments[7]
     assert same["id"] == comment["id"]
-    assert "### ✅ No regression in 2 cases" in same["body"]
+    assert "### ✅ No regression shown in 2 cases" in same["body"]
 
 
 def test_a_merge_queue_is_held_by_a_worse_group(workflow, hub):
@@ -286,7 +286,7 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
     assert succeeded, log
     [same] = hub.comments[7]
     assert same["id"] == comment["id"]
-    assert "### ✅ No regression in 120 cases" in same["body"]
+    assert "### ✅ No regression shown in 120 cases" in same["body"]
 
 
 def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):

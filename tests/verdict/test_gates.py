@@ -64,19 +64,21 @@ def test_a_regression_is_red_by_name(settings):
 def test_a_stochastic_regression_says_how_sure_it_is(settings):
     base = {f"k{n}": "ppp" for n in range(20)}
     found = decided(settings, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
-    assert found.verdict.headline.startswith("6 of 20 cases regressed, unlikely to be noise (p ")
+    assert found.verdict.headline.startswith(
+        "6 of 20 cases failed that passed on the base; the pass rate of 20 cases fell by 30.0 points (p "
+    )
 
 
 def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(settings):
     found = decided(settings, {"a": "f", "b": "f"}, {"a": "p", "b": "p"})
     assert (found.verdict.outcome, found.verdict.exit_code) == ("passed", 0)
-    told = "Too few runs to tell – 2 of 2 cases failed that passed on the base (p = 0.25)"
-    assert found.verdict.headline == told
+    told = "Inconclusive – the pass rate of 2 cases fell by 100.0 points (p = 0.25)"
+    assert found.verdict.headline.startswith(told)
 
 
 def test_a_case_lost_of_many_is_no_regression(settings):
     base = {f"k{n}": "p" for n in range(40)}
-    assert decided(settings, {**base, "k0": "f"}, base).verdict.headline == "No regression in 40 cases"
+    assert decided(settings, {**base, "k0": "f"}, base).verdict.headline == "No regression shown in 40 cases"
 
 
 def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
@@ -170,13 +172,11 @@ def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
 def test_headlines_say_what_was_lost(settings):
     graded = {f"k{n}": [0.9, 0.9, 0.9] for n in range(30)}
     found = decided(settings, {key: [0.7, 0.7, 0.7] for key in graded}, graded)
-    assert found.verdict.headline.startswith(
-        "The score of 30 cases dropped by 20.0 points, unlikely to be noise (p <"
-    )
+    assert found.verdict.headline.startswith("The score of 30 cases fell by 20.0 points (p <")
     rest = [case(f"k{n}", "ppp") for n in range(9)]
     base = [case("a", "ppp", critical=True), *rest]
     lost = decided(settings, [case("a", "fff", critical=True), *rest], base)
-    assert lost.verdict.headline == "A critical case is lost: a – 1 of 10 cases regressed"
+    assert lost.verdict.headline == "1 of 10 cases regressed; a critical case is lost: a"
 
 
 def own(settings, **gate):
@@ -250,8 +250,8 @@ def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(settings):
         before = [case(f"k{n}", "f" if n < base else "p", category="redteam") for n in range(30)]
         return decided(settings, cases, before, **more).gates[1].reason
 
-    # 57 of 60 runs passed: 1 − 0.95³⁰ = 79 %
-    assert reason(3) == "30 of 30 passed; with no change, red 79 % of the time"
+    # 27 of the base's 30 runs passed: 1 − 0.9³⁰ = 96 %
+    assert reason(3) == "30 of 30 passed; by the base's runs, an unchanged suite fails it 96 % of the time"
     assert reason(0) == "30 of 30 passed"
     assert reason(3, deterministic=True) == "30 of 30 passed"
 

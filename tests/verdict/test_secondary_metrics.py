@@ -49,4 +49,18 @@ def test_a_judge_that_is_not_comparable_is_not_tested():
     turn = replace(made.attempts[0].turns[0], results=(check(LETTERS["p"]), judged))
     one = report([over_attempts(made, [over_turns(1, [turn])])])
     other = replace(one, run=replace(one.run, judge=replace(one.run.target, model="other")))
-    assert compare(one, other, "b").metrics == ()
+    assert "evaluator:Relevance" not in [metric.name for metric in compare(one, other, "b").metrics]
+
+
+def test_a_score_that_falls_without_failing_is_told_of_the_only_evaluator_too():
+    def run(score):
+        found = []
+        for key in range(30):
+            made = case(f"k{key}", "p")
+            turn = replace(made.attempts[0].turns[0], results=(check(LETTERS["p"], score=score, threshold=0.5),))
+            found.append(over_attempts(made, [over_turns(1, [turn])]))
+        return report(found)
+
+    (metric,) = compare(run(0.55), run(0.95), "b").metrics
+    assert (metric.name, round(metric.drop, 2)) == ("evaluator:ExactMatch", 0.4)
+    assert metric.holm_p < 0.001

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
 )
 @settings_options(
-    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_incomparable"),
+    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
+    *("on_incomparable", "on_inconclusive"),
     *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from runevals.github.annotations import Mark
 from runevals.records import CaseReport, Change, Conclusion, Outcome
-from runevals.verdict.wording import because, first_failure, runs_passed
+from runevals.verdict.wording import because, failing_now, first_failure, regressed, runs_passed
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:
     """The regressed cases of a red run, the worst first; what fails where none regressed."""
     if conclusion.verdict.outcome != "failed":
         return []
-    regressed = () if conclusion.comparison is None else conclusion.comparison.of_kind("regressed")
-    if regressed:
-        return [_regressed(change) for change in sorted(regressed, key=_how_bad, reverse=True) if change.head]
+    found = conclusion.comparison
+    lost = () if found is None else regressed(found) or failing_now(found)
+    if lost:
+        return [_regressed(change) for change in sorted(lost, key=_how_bad, reverse=True) if change.head]
     return [_mark(case, "fails", "") for case in conclusion.report.cases if case.status is Outcome.FAILED]
 
 
@@ -29,7 +30,7 @@ def _how_bad(change: Change) -> tuple[bool, float, float]:
 def _regressed(change: Change) -> Mark:
     assert change.head is not None  # noqa: S101 - asked of those that have one
     runs = "" if change.base is None else f"{runs_passed(change.base)} → {runs_passed(change.head)} runs passed; "
-    return _mark(change.head, "regressed", runs)
+    return _mark(change.head, "regressed" if change.label == "confirmed" else "fails now", runs)
 
 
 def _mark(case: CaseReport, what: str, runs: str) -> Mark:

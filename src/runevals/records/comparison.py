@@ -13,7 +13,8 @@ class ComparisonVerdict(StrEnum):
     """The answer to "did it get worse?"."""
 
     REGRESSION = "regression"
-    WARNING = "warning"
+    SMALL = "small"  # a real drop, below the floor
+    WARNING = "warning"  # only in documents of earlier versions
     IMPROVED = "improved"
     NO_CHANGE = "no_change"
     NOT_CONFIRMED = "not_confirmed"
@@ -51,12 +52,12 @@ class Weakening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """Cases that went from passing to failing and back, and how many would each way by chance alone."""
+    """Cases that went from passing to failing and back, and how many would each way had nothing changed."""
 
     down: int
     up: int
-    expected_down: float
-    expected_up: float = 0.0  # another number where the sides have unequal runs
+    expected_down: float | None = None  # None: the base's runs do not tell
+    expected_up: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,55 @@ class MetricChange:
         return self.base_mean - self.head_mean
 
 
+InconclusiveBy = Literal["suspects", "errors", "families"]
+Family = Literal["whole", "suite", "category", "group"]
+MetricName = Literal["pass_rate", "share"]
+Finding = Literal["lost", "small", "unclear", "errors", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """One question asked of the runs: did this metric fall in the whole, or in this part? Means are shares 0–1."""
+
+    family: Family
+    name: str  # of the suite, category or group; empty for the whole
+    metric: MetricName
+    cases: int
+    base_mean: float
+    head_mean: float
+    interval: tuple[float, float]  # 95 %, of the drop
+    p_value: float  # one-sided, for a loss
+    corrected_p: float  # by Holm: over the metrics of the whole, or over all parts
+    finding: Finding = "none"  # small: real, below the floor; unclear: large, may be noise; errors: they decide
+
+    @property
+    def drop(self) -> float:
+        """What was lost; a loss is positive."""
+        return self.base_mean - self.head_mean
+
+
+SuspectState = Literal["confirmed", "dropped", "cleared", "open", "unrun"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """A case that looked lost, and what its fresh runs on both sides said.
+
+    confirmed: it is lost; dropped, cleared: it is not known to be; open: that is not settled; unrun: there were
+    only two documents, and nothing that could be run. The fresh runs are in no score.
+    """
+
+    suite: str
+    key: str
+    name: str
+    critical: bool
+    state: SuspectState
+    reason: str = ""  # why it is open
+    p_value: float | None = None  # one-sided, of the fresh runs alone
+    base: CaseReport | None = None  # fresh runs; None where none were made
+    head: CaseReport | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryChange:
     """The shared cases of one category on both sides; rates are of attempts, 0–1, None where none counts."""
@@ -98,9 +148,9 @@ class CategoryChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What a fresh run of the base said of a would-be red."""
+    """What fresh runs of both sides said of a loss. moved: the base itself is another than it was."""
 
-    state: Literal["confirmed", "not_confirmed", "impossible", "off"]
+    state: Literal["confirmed", "not_confirmed", "moved", "impossible", "off"]
     reason: str
 
 
@@ -111,6 +161,8 @@ class Comparison:
     base: RunReport
     source: str  # where the base came from, in words
     verdict: ComparisonVerdict
+    why: str = ""  # it is inconclusive or incomparable
+    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise
     shared: int  # cases on both sides with the same content
     compared: int  # of these, measured on both sides
     base_cases: int
@@ -119,7 +171,7 @@ class Comparison:
     deterministic: bool
     rounds_done: int = 1  # head runs a case, of those planned
     rounds_planned: int = 1
-    metric: Literal["pass_rate", "share"] = "pass_rate"
+    metric: MetricName = "pass_rate"
     p_value: float | None = None
     gain_p_value: float | None = None
     drop: float | None = None
@@ -132,10 +184,12 @@ class Comparison:
     repeats_needed: int | None = None
     repeats_for_half: int | None = None  # runs a case and side that would see half of `detectable_drop`
     flips: Flips | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()  # about the whole and its parts
+    suspects: tuple[Suspect, ...] = ()  # single cases that looked lost, the critical ones first
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
     categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
-    critical_lost: tuple[str, ...] = ()  # keys of critical cases that never failed on base and always do now
+    critical_lost: tuple[str, ...] = ()  # keys of critical cases that are lost, or were removed
     quarantined: int = 0  # cases left out of the comparison by the base's list
     on_base_suite: bool = False  # the head was run on the base's suite, as its own cannot be compared
     changes: tuple[Change, ...] = ()

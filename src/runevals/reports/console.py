@@ -6,21 +6,26 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
-from runevals.records import CaseReport, Comparison, Conclusion, GateState
+from runevals.records import CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.verdict.wording import (
     answer_pair,
     because,
+    doubtful,
     edited_and_failing,
     error_kinds,
+    failing_now,
     first_error,
     first_failure,
+    fresh_runs,
     headline_numbers,
     how_sure,
     judge_notes,
     other_metrics,
+    regressed,
     runs_passed,
     still_failing,
+    suspects_told,
 )
 
 NAME = "console"
@@ -44,7 +49,8 @@ def render(conclusion: Conclusion) -> str:
 
 def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
-    yield f"{MARKS[conclusion.verdict.outcome]} {conclusion.verdict.headline}"
+    mark = "⚠" if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
+    yield f"{mark} {conclusion.verdict.headline}"
     if comparison is None and report.totals.cases:
         yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
     if comparison is not None:
@@ -68,18 +74,10 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
 
 
 def _changed(comparison: Comparison) -> Iterator[str]:
-    changes = comparison.of_kind("regressed")
-    if changes:
-        yield from ("", "Regressed")
-    for change in changes[:MOST]:
-        if change.head is not None and change.base is not None:
-            label = "" if change.label in (None, "confirmed") else f"  {change.label}"
-            runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
-            yield from _case(change.head, f"{runs}{label}")
-            answers = answer_pair(change)
-            if answers is not None:
-                yield from _difference(*answers)
-    yield from _more(changes, MOST)
+    yield from _lost("Regressed", regressed(comparison), comparison)
+    yield from _lost("Failing now, not confirmed", failing_now(comparison), comparison)
+    for told in suspects_told(comparison)[:MOST]:
+        yield f"  ! {one_line(told)}"
     fixed = comparison.of_kind("fixed")
     if fixed:
         yield ""
@@ -102,6 +100,21 @@ def _changed(comparison: Comparison) -> Iterator[str]:
         yield f"  Flaky (how often two runs differ): {shown}"
     for caveat in comparison.caveats:
         yield f"  ! {one_line(caveat)}"
+
+
+def _lost(title: str, changes: Sequence[Change], comparison: Comparison) -> Iterator[str]:
+    """Cases that passed on the base and fail now, with what changed in their answers."""
+    if changes:
+        yield from ("", title)
+    for change in changes[:MOST]:
+        if change.head is not None and change.base is not None:
+            again = fresh_runs(comparison, change)
+            runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}" + (f", {again}" if again else "")
+            yield from _case(change.head, runs)
+            answers = answer_pair(change)
+            if answers is not None:
+                yield from _difference(*answers)
+    yield from _more(changes, MOST)
 
 
 def _case(case: CaseReport, runs: str) -> Iterator[str]:

@@ -12,7 +12,14 @@ from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, Ru
 from runevals.reports.coverage import tripwire
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
-from runevals.verdict.wording import compared_cases, error_kinds, halved, headline_numbers, how_sure
+from runevals.verdict.wording import (
+    compared_cases,
+    error_kinds,
+    halved,
+    headline_numbers,
+    how_sure,
+    suspects_told,
+)
 
 Json = dict[str, Any]
 Facts = list[tuple[str, str]]
@@ -111,6 +118,7 @@ def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
         ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
+        ("Single cases", "; ".join(suspects_told(comparison))),
         ("Critical cases lost", ", ".join(comparison.critical_lost)),
     ]
     return {

@@ -22,17 +22,22 @@ from runevals.reports import coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.verdict.wording import (
     because,
+    doubtful,
     edited_and_failing,
     error_kinds,
+    failing_now,
     first_error,
     first_failure,
+    fresh_runs,
     headline_numbers,
     how_sure,
     judge_notes,
     new_and_failing,
     other_metrics,
+    regressed,
     runs_passed,
     still_failing,
+    suspects_told,
 )
 
 MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
@@ -84,7 +89,7 @@ def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Sec
 
 def _headline(conclusion: Conclusion) -> Section:
     no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
-    mark = "⚪" if no_base else MARKS[conclusion.verdict.outcome]
+    mark = "⚪" if no_base else "⚠️" if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
     return Section(f"### {mark} {inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)}")
 
 
@@ -135,10 +140,18 @@ def _tokens(comparison: Comparison) -> tuple[str, str, str]:
 
 
 def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
-    regressed = comparison.of_kind("regressed")
-    if regressed:
-        yield Section("**Regressed**\n\n" + _change_table(regressed, links), "the table of regressed cases", 2)
-        diffs = [text for change in regressed[:MOST_DIFFS] if (text := answer_diff(change))]
+    lost, unsure = regressed(comparison), failing_now(comparison)
+    if lost:
+        table = _change_table(lost, comparison, links)
+        yield Section(f"**Regressed**\n\n{table}", "the table of regressed cases", 2)
+    if unsure:
+        table = _change_table(unsure, comparison, links)
+        yield Section(f"**Failing now, not confirmed**\n\n{table}", "the table of cases that fail now", 2)
+    told = [f"* {inert_line(text, 300)}" for text in suspects_told(comparison)[:MOST_ROWS]]
+    if told:
+        yield Section("\n".join(told), "what fresh runs said of single cases", 3)
+    if lost or unsure:
+        diffs = [text for change in (*lost, *unsure)[:MOST_DIFFS] if (text := answer_diff(change))]
         if diffs:
             yield Section(folded("What changed in the answers", "\n\n".join(diffs)), "changed answers", 6)
     fixed = comparison.of_kind("fixed")
@@ -147,13 +160,14 @@ def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
         yield Section(f"**Fixed** {names}{_more(fixed)}", "fixed cases", 7)
 
 
-def _change_table(changes: Sequence[Change], links: Links) -> str:
+def _change_table(changes: Sequence[Change], comparison: Comparison, links: Links) -> str:
     lines = ["| case | runs passed | check that fails now | line |", "|---|:-:|---|--:|"]
     for change in changes[:MOST_ROWS]:
         if change.base is None or change.head is None:
             continue
         runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
-        label = "" if change.label in (None, "confirmed") else f" · {inert_line(change.label, 40)}"
+        again = fresh_runs(comparison, change)
+        label = f" · {again}" if again else ""
         check, line = _failing_check(change.head), _line(change.head, links)
         lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
     if len(changes) > MOST_ROWS:

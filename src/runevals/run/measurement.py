@@ -27,13 +27,11 @@ from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import RunPlan, Trial
+from runevals.suites.plan import RunPlan, Trial, only_cases
 from runevals.verdict.compare import compare
 from runevals.verdict.conclude import conclude, of_shard
 from runevals.verdict.gates import apply_gates
-from runevals.verdict.regression import Strictness, settled_early
-from runevals.verdict.score import attempt_report, pooled, run_info, run_report, scored_case
-from runevals.verdict.verification import unverified, verified
+from runevals.verdict.score import attempt_report, run_info, run_report, scored_case
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
 
@@ -44,12 +42,11 @@ class Baseline:
 
     report: RunReport
     source: str
-    strictness: Strictness = Strictness.FINAL
-    fresh: bool = False  # measured just now: a red against it needs no second look
+    fresh: bool = False  # measured just now: a loss against it needs no second look
 
     def compared(self, head: RunReport, rule: Rule) -> Comparison:
-        """`head` against this base."""
-        return compare(head, self.report, self.source, self.strictness, rule)
+        """`head` against this base, where nothing can be run."""
+        return compare(head, self.report, self.source, rule=rule)
 
 
 class Measurement:
@@ -91,16 +88,29 @@ class Measurement:
         """One attempt at every case, the one with this number."""
         yield from self.measured(self.plan.round(number))
 
-    def rounds(self, baseline: Baseline) -> Iterator[Evaluation]:
-        """The rounds not yet made, and no more of them than the answer needs.
+    @property
+    def rounds_made(self) -> int:
+        """How many rounds `next_round` has made."""
+        return self._rounds
 
-        Single cases are never run again: keeping the best of them would hide every loss.
-        """
-        while self._rounds < self.plan.repeat:
-            if self._rounds and settled_early(baseline.compared(self.report(), self.settings.rule)):
-                return
-            self._rounds += 1
-            yield from self.round(self._rounds)
+    def next_round(self) -> Iterator[Evaluation]:
+        """The first round not yet made."""
+        self._rounds += 1
+        yield from self.round(self._rounds)
+
+    def rest_of(self, keys: Sequence[tuple[str, str]]) -> list[Trial]:
+        """The trials of these cases (suite and key) in the rounds that were not made."""
+        wanted = set(keys)
+        return [
+            trial
+            for number in range(self._rounds + 1, self.plan.repeat + 1)
+            for trial in self.plan.round(number)
+            if (trial.case.suite, trial.case.key) in wanted
+        ]
+
+    def of_cases(self, keys: Sequence[tuple[str, str]] | None, repeat: int) -> Measurement:
+        """Another measurement of this side, of only these cases (suite and key), with so many attempts at each."""
+        return Measurement(only_cases(self.plan, keys, repeat), self.settings, self._world, self._provenance)
 
     def report(self) -> RunReport:
         """What was measured so far."""
@@ -151,17 +161,11 @@ class Measurement:
         return redacted(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
 
 
-def measure(side: Measurement, baseline: Baseline | None, watch: Watch = iter) -> Conclusion:
-    """converse → evaluate → score → compare → gate; `watch` sees the evaluations pass."""
-    early = may_end_early(side, baseline)
-    for _ in watch(side.rounds(baseline) if baseline is not None and early else side.everything()):
+def measure(side: Measurement, watch: Watch = iter) -> Conclusion:
+    """converse → evaluate → score → gate, with nothing to compare with; `watch` sees the evaluations pass."""
+    for _ in watch(side.everything()):
         pass
-    return decide(side.report(), baseline, side.settings)
-
-
-def may_end_early(side: Measurement, baseline: Baseline | None) -> bool:
-    """Whether it is made in rounds, and no more of them than the answer needs."""
-    return baseline is not None and side.plan.repeat > 1
+    return concluded(side.report(), None, side.settings)
 
 
 def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:
@@ -176,26 +180,6 @@ def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> 
     """compare → gate → conclude, without touching anything outside."""
     comparison = None if baseline is None else baseline.compared(report, settings.rule)
     return concluded(report, comparison, settings)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fresh:
-    """A base measured anew; with `head` measured beside it where the first run of the head is too old."""
-
-    base: Baseline
-    head: RunReport | None = None
-
-
-def verify(conclusion: Conclusion, baseline: Baseline, fresh: Fresh | str, settings: Settings) -> Conclusion:
-    """A would-be red, held to a fresh run of the base; a text says why there is none, and exact p decides."""
-    report = conclusion.report
-    stored = compare(report, baseline.report, baseline.source, Strictness.FINAL, settings.rule)
-    if isinstance(fresh, str):
-        return concluded(report, unverified(stored, fresh), settings)
-    against = fresh.base.compared(fresh.head or report, settings.rule)
-    both = pooled(baseline.report, [fresh.base.report])
-    changes = compare(report, both, baseline.source, Strictness.FINAL, settings.rule).changes
-    return concluded(report, verified(stored, against, changes), settings)
 
 
 def incomplete(conclusion: Conclusion, stopped: Problem, settings: Settings) -> Conclusion:
@@ -218,4 +202,5 @@ def concluded(report: RunReport, comparison: Comparison | None, settings: Settin
         gates,
         baseline_required=settings.baseline_required,
         on_incomparable=settings.on_incomparable,
+        on_inconclusive=settings.on_inconclusive,
     )

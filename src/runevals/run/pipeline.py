@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 
 import click
 
@@ -17,12 +16,13 @@ from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
+from runevals.run.against_base import HEAD_LOOKS, TargetRunner
 from runevals.run.baseline import reuse
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.interrupts import interruptible
-from runevals.run.measurement import Baseline, Fresh, Measurement
+from runevals.run.measurement import Baseline, Measurement
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of, with_quarantine
@@ -36,10 +36,9 @@ from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import Loaded
 from runevals.suites.plan import judged_checks, make_plan, part_of
-from runevals.verdict.regression import Strictness
-from runevals.verdict.verification import VERIFY_OFF, needs_verification
+from runevals.verdict.procedure import held_against
+from runevals.verdict.verification import VERIFY_OFF
 
-AN_HOUR = timedelta(hours=1)
 HEAD = "head"
 
 
@@ -117,37 +116,58 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     click.echo(f"Running the base {commit[:7]} first", err=True)
-    fresh = _fresh(settings, commit, asked, settings.repeat)
-    return _against(replace(fresh.base, fresh=True), settings, loaded, asked)
+    with _base_side(settings, commit, asked, settings.repeat) as base:
+        report = pipeline.measure(base, asked.progress(base, phase="base")).report
+    return _against(
+        Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True), settings, loaded, asked
+    )
 
 
 def _against(
     baseline: Baseline | None, settings: Settings, loaded: Loaded, asked: Asked, *, own_suite: bool = True
 ) -> Conclusion:
-    """The head measured, held against the base, and where that says red, against the base again."""
-    commit, why_not = rerunnable(settings, baseline)
-    verifiable = baseline is not None and not baseline.fresh and settings.verify != "off"
-    if baseline is not None and verifiable and commit is not None:
-        screening: Baseline | None = replace(baseline, strictness=Strictness.SCREENING)
-    else:
-        screening = baseline
+    """The head measured, and held against the base where there is one."""
     with _measuring(settings, loaded, asked) as head:
-        phase, at_most = "head" if asked.ref else "", pipeline.may_end_early(head, screening)
-        watch = asked.progress(head, phase=phase, at_most=at_most)
-        conclusion = pipeline.measure(head, screening, watch)
-        if baseline is None or conclusion.comparison is None or conclusion.report.run.stopped is not None:
-            return conclusion
-        incomparable = conclusion.comparison.verdict is ComparisonVerdict.INCOMPARABLE
-        if incomparable and own_suite and commit is not None:
-            return on_base_suite(conclusion, baseline, commit, settings, asked)
-        if baseline.fresh or not needs_verification(conclusion.comparison):
-            return conclusion
-        if settings.verify == "off":
-            return pipeline.verify(conclusion, baseline, VERIFY_OFF, settings)
-        fresh = why_not if commit is None else fresh_look(settings, loaded, commit, asked, conclusion.report)
-        if isinstance(fresh, str):  # then nothing was spent on looking early, and the rest of the rounds count
-            conclusion = pipeline.measure(head, baseline, watch)
-        return pipeline.verify(conclusion, baseline, fresh, settings)
+        if baseline is None:
+            return pipeline.measure(head, asked.progress(head))
+        with runner_of(head, baseline, settings, loaded, asked) as runner:
+            found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
+    conclusion = pipeline.concluded(*found, settings)
+    return on_base_suite(conclusion, baseline, settings, asked) if own_suite else conclusion
+
+
+def runner_of(
+    head: Measurement | RunReport, baseline: Baseline, settings: Settings, loaded: Loaded, asked: Asked
+) -> TargetRunner:
+    """What can be run to hold `head` against the base."""
+    commit, why_not = rerunnable(settings, baseline)
+    off = VERIFY_OFF if settings.verify == "off" else ""
+    again = replace(settings, repeat=HEAD_LOOKS, cache_target=False)
+    return TargetRunner(
+        head=head,
+        progress=asked.progress,
+        open_base=lambda: _base_side(settings, commit or "", asked, settings.verify_repeats),
+        open_head=lambda: _measuring(again, loaded, asked, "head again"),
+        base_name=(commit or "")[:7],
+        base_looks=settings.verify_repeats,
+        can_run=can_run_again(settings),
+        all_rounds=isinstance(head, RunReport) or _will_be_a_base(settings),
+        cannot_run_base=off or why_not,
+        why_no_second_look=off or why_not,
+        phase="head" if asked.ref else "",
+        journal=asked.journal,
+        tell=lambda line: click.echo(line, err=True),
+    )
+
+
+def _will_be_a_base(settings: Settings) -> bool:
+    """Whether the result is of a branch, not of a change: then somebody will be compared with it."""
+    return bool(settings.environment.get("CI")) and settings.base_side is None
+
+
+def can_run_again(settings: Settings) -> bool:
+    """Whether the target can be asked again: recorded answers cannot."""
+    return not settings.evaluate_only and settings.target is not None and settings.target.type != "recorded"
 
 
 @contextmanager
@@ -175,7 +195,7 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
     """(the base's commit, "") where it can be run again, else (None, why not)."""
     if baseline is None:
         return None, "there is no base"
-    if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
+    if not can_run_again(settings):
         return None, "recorded answers cannot be asked again"
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
@@ -187,28 +207,9 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
     return commit, "" if commit else "the base's commit is not here"
 
 
-def fresh_look(settings: Settings, loaded: Loaded, commit: str, asked: Asked, head: RunReport) -> Fresh | str:
-    """A fresh run of the base, or why it could not be made; of the head too where its first is too old."""
-    click.echo(f"A regression, it seems: running the base {commit[:7]} again before saying so", err=True)
-    age = datetime.now(UTC) - head.run.started_at
-    interleaved = settings.verify == "interleaved" or age > AN_HOUR
-    try:
-        found = _fresh(settings, commit, asked, settings.verify_repeats, beside=loaded if interleaved else None)
-    except RunevalsError as error:
-        return f"the base {commit[:7]} cannot be run: {str(error).splitlines()[0]}"
-    found = replace(found, base=replace(found.base, strictness=Strictness.VERIFYING))
-    against = found.base.compared(found.head or head, settings.rule)
-    if against.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
-        return f"a fresh run of the base {commit[:7]} could not be compared with"
-    return found
-
-
-def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside: Loaded | None = None) -> Fresh:
-    """Measures a commit in a worktree of its own, with its own suites, settings and code.
-
-    With `beside`, the head is measured anew as well, round by round in turn with the base. No answer of a target
-    comes from the cache.
-    """
+@contextmanager
+def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> Iterator[Measurement]:
+    """A commit in a worktree of its own, with its own suites, settings and code, and no answer of a cache."""
     with _checkout(settings, commit, asked) as told:
         if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
             raise InvalidSettings(
@@ -224,23 +225,19 @@ def _fresh(settings: Settings, commit: str, asked: Asked, repeat: int, *, beside
             redact_patterns=settings.redact_patterns,
         )
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
-            source = f"a fresh run of {commit[:7]}"
-            if beside is None:
-                watch = asked.progress(base, phase="base")
-                return Fresh(base=Baseline(report=pipeline.measure(base, None, watch).report, source=source))
-            with _measuring(
-                replace(settings, repeat=repeat, cache_target=False), beside, asked, "head again"
-            ) as head:
-                watch = asked.progress(base, head, phase="base and head")
-                for _ in watch(pipeline.side_by_side((base, head))):
-                    pass
-                return Fresh(base=Baseline(report=base.report(), source=source), head=head.report())
+            yield base
 
 
-def on_base_suite(
-    conclusion: Conclusion, baseline: Baseline, commit: str, settings: Settings, asked: Asked
-) -> Conclusion:
-    """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off."""
+def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings, asked: Asked) -> Conclusion:
+    """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off.
+
+    Only where the suites cannot be compared; else, and where the base's cannot be run, what is known already.
+    """
+    commit, _ = rerunnable(settings, baseline)
+    comparison = conclusion.comparison
+    incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
+    if not incomparable or commit is None or conclusion.report.run.stopped is not None:
+        return conclusion
     click.echo(f"The suites cannot be compared: running the head on the suite of {commit[:7]}", err=True)
     try:
         with _checkout(settings, commit, asked) as base_settings:
@@ -265,14 +262,15 @@ def on_base_suite(
         return still_incomparable(conclusion, why, settings)
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion
-    assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
-    comparison = replace(
+    assert comparison is not None  # noqa: S101 - it was incomparable
+    told = f"too many cases were edited: compared on the suite of {commit[:7]}"
+    again_compared = replace(
         again.comparison,
         on_base_suite=True,
-        weakenings=conclusion.comparison.weakenings,
-        caveats=(*again.comparison.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
+        weakenings=comparison.weakenings,
+        caveats=(*again.comparison.caveats, told),
     )
-    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+    return pipeline.concluded(conclusion.report, again_compared, replace(settings, weakenings=()))
 
 
 def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> Conclusion:

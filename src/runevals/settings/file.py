@@ -53,6 +53,7 @@ GUARDED = (
     "min_effect",
     "min_pass_rate",
     "on_incomparable",
+    "on_inconclusive",
     "quarantine",
     "redact",
     "redact_patterns",

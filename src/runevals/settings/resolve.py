@@ -57,6 +57,7 @@ class Settings:
     baseline_named: bool  # by flag or action input: then it must exist
     baseline_required: bool
     on_incomparable: str
+    on_inconclusive: str
     verify: str
     verify_repeats: int
     rule: Rule
@@ -168,6 +169,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         baseline_named=origins["baseline"] not in in_files,
         baseline_required=values["baseline_required"],
         on_incomparable=values["on_incomparable"],
+        on_inconclusive=values["on_inconclusive"],
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],
         rule=Rule(

@@ -158,6 +158,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="on_inconclusive",
+        kind="text",
+        help="What a large drop that may be noise means: pass (with a warning), or fail (exit 3).",
+        default="pass",
+        choices=("pass", "fail"),
+        as_input=False,
+    ),
+    Setting(
         name="quarantine",
         metavar="FILE",
         kind="text",

@@ -100,6 +100,15 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
     )
 
 
+def only_cases(plan: RunPlan, keys: Sequence[tuple[str, str]] | None, repeat: int) -> RunPlan:
+    """`plan` with only these cases (suite and key; None: all), in its own order, and `repeat` attempts at each."""
+    wanted = None if keys is None else set(keys)
+    kept = [i for i, case in enumerate(plan.cases) if wanted is None or (case.suite, case.key) in wanted]
+    cases = tuple(plan.cases[i] for i in kept)
+    checks = tuple(plan.checks[i] for i in kept)
+    return replace(plan, cases=cases, checks=checks, repeat=repeat, trials=_trials(cases, repeat), shard=None)
+
+
 def _trials(cases: Sequence[Case], repeat: int) -> tuple[Trial, ...]:
     return tuple(
         Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)

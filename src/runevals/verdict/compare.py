@@ -2,20 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
-from runevals.records import CategoryChange, Comparison, ComparisonVerdict, Rule, RunReport
+from runevals.records import CategoryChange, Change, Comparison, Hypothesis, MetricName, Rule, RunReport, Suspect
 from runevals.verdict.comparability import caveats_of, judges_differ, without_judge
-from runevals.verdict.matching import Pair, case_changes, change_of, match, one_sided, weakenings
+from runevals.verdict.families import families
+from runevals.verdict.matching import Matched, Pair, case_changes, change_of, match, one_sided, weakenings
 from runevals.verdict.per_case import confirmed, flaky_cases, flips
-from runevals.verdict.regression import Strictness, is_critical_loss, rounds_of, value_test, verdict_of
+from runevals.verdict.regression import (
+    Evidence,
+    Strictness,
+    level_of,
+    rounds_done,
+    ruling,
+    why_not_comparable,
+)
 from runevals.verdict.secondary_metrics import metric_changes
+from runevals.verdict.suspects import is_critical_case, of_stored_runs
 from runevals.verdict.totals import pass_rate, totals
 
 WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
-MIN_SHARED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class FreshRuns:
+    """What fresh runs said of single cases; without any, the scored runs of both sides are all there is."""
+
+    suspects: tuple[Suspect, ...] = ()
+    promise_broken: bool = False  # a target that is called deterministic gave two answers to one question
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both reports, as far as they may be held against each other."""
+
+    matched: Matched
+    same: list[Pair]  # of equal content
+    pairs: list[Pair]  # of these, those that are not quarantined
+    judges: str  # what is said where judges differ
+
+    @classmethod
+    def of(cls, head: RunReport, base: RunReport) -> Sides:
+        """Matches the cases; where judges differ, what they said is left out."""
+        judges = ""
+        if judges_differ(head, base):
+            head, base = without_judge(head), without_judge(base)
+            judges = ", or the judge differs"
+        matched = match(base.cases, head.cases)
+        same = [pair for pair in matched.both if pair.same_content]
+        return cls(matched, same, [pair for pair in same if not pair.head.quarantined], judges)
+
+    @property
+    def asked(self) -> list[Pair]:
+        """The pairs that should have values on both sides."""
+        return [pair for pair in self.pairs if pair.before.due and pair.now.due]
+
+    @property
+    def measured(self) -> list[Pair]:
+        """The pairs with values on both sides."""
+        return [pair for pair in self.pairs if pair.measured]
 
 
 def compare(
@@ -24,53 +71,113 @@ def compare(
     source: str,
     strictness: Strictness = Strictness.FINAL,
     rule: Rule = Rule(),  # noqa: B008 - a frozen record
+    fresh: FreshRuns | None = None,
 ) -> Comparison:
-    """`head` against `base`; `source` says in words where the base came from."""
-    caveats = tuple(caveats_of(head, base, rule))
-    if judges_differ(head, base):
-        head, base = without_judge(head), without_judge(base)
-    matched = match(base.cases, head.cases)
-    same = [pair for pair in matched.both if pair.same_content]
-    pairs = [pair for pair in same if not pair.head.quarantined]
-    measured = [pair for pair in pairs if pair.measured]
-    deterministic = head.run.target.deterministic and base.run.target.deterministic
-    test = value_test(measured) if measured else None
-    graded = any(attempt.graded for pair in measured for attempt in (*pair.base.attempts, *pair.head.attempts))
-    rounds = rounds_of(head, pairs, strictness, rule)
-    comparable = len(same) >= MIN_SHARED * len(base.cases) and bool(pairs)
-    found = Comparison(
+    """`head` against `base`; `source` says in words where the base came from.
+
+    `fresh` is what is known of single cases from fresh runs; None where nothing can be run.
+    """
+    sides = Sides.of(head, base)
+    pairs, measured, same = sides.pairs, sides.measured, sides.same
+    promised = head.run.target.deterministic and base.run.target.deterministic
+    deterministic = promised and not (fresh is not None and fresh.promise_broken)
+    tested = families(sides.asked, level_of(head, pairs, strictness, rule))
+    graded = "share" in tested.whole
+    metric = _leading(tested.hypotheses, graded=graded)
+    test = tested.whole.get(metric)
+    suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
+    evidence = Evidence(
+        pairs=pairs,
+        hypotheses=tested.hypotheses,
+        suspects=suspects,
+        removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
+        not_comparable=why_not_comparable(same, sides.matched, sides.judges) if pairs else "no case is left",
+        deterministic=deterministic,
+        test=test,
+        rule=rule,
+    )
+    found = ruling(evidence)
+    comparison = Comparison(
         base=base,
         source=source,
-        verdict=verdict_of(pairs, test, rounds, deterministic=deterministic)
-        if comparable
-        else ComparisonVerdict.INCOMPARABLE,
+        verdict=found.verdict,
+        why=found.why,
+        inconclusive_by=found.by,
         shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
         base_totals=base.totals if len(same) == len(base.cases) else totals([pair.base for pair in same]),
         head_totals=head.totals if len(same) == len(head.cases) else totals([pair.head for pair in same]),
         deterministic=deterministic,
-        rounds_done=rounds.done,
-        rounds_planned=rounds.planned,
-        metric="share" if graded else "pass_rate",
-        critical_lost=tuple(pair.head.key for pair in pairs if is_critical_loss(pair)),
+        rounds_done=rounds_done(pairs),
+        rounds_planned=head.run.repeat,
+        metric=metric,
+        hypotheses=tested.hypotheses,
+        suspects=suspects,
+        critical_lost=_critical_lost(evidence),
         quarantined=len(same) - len(pairs),
         categories=_categories(same),
-        changes=(
-            *case_changes(pairs, confirmed=range(len(pairs)) if deterministic else confirmed(pairs)),
-            *(change_of(pair, "quarantined") for pair in same if pair.head.quarantined and pair.regressed),
-            *(change_of(pair, "edited") for pair in matched.both if not pair.same_content),
-            *(one_sided(case, "added") for case in matched.added),
-            *(one_sided(case, "removed") for case in matched.removed),
-        ),
-        weakenings=tuple(weakenings(matched)),
-        caveats=caveats,
+        changes=_changes(sides, _sure_losses(evidence)),
+        weakenings=tuple(weakenings(sides.matched)),
+        caveats=tuple(_caveats(head, base, rule, promised=promised, deterministic=deterministic)),
     )
     if test is None:
-        return found
+        return comparison
     evaluators = base.by_evaluator.keys() & head.by_evaluator.keys()
-    others = () if deterministic else metric_changes(measured, evaluators, graded=graded)
-    return replace(_with_numbers(found, test, measured, rule), metrics=others)
+    beside: MetricName | None = None if not graded else "pass_rate" if metric == "share" else "share"
+    others = () if deterministic else metric_changes(measured, evaluators, beside=beside)
+    return replace(_with_numbers(comparison, test, measured, rule), metrics=others)
+
+
+def _leading(hypotheses: Sequence[Hypothesis], *, graded: bool) -> MetricName:
+    """The metric that the comparison's numbers are of: the one that is lost; else the share where it is graded."""
+    lost = [found for found in hypotheses if found.family == "whole" and found.finding == "lost"]
+    if lost:
+        return min(lost, key=lambda found: found.corrected_p).metric
+    return "share" if graded else "pass_rate"
+
+
+def _suspects(
+    pairs: Sequence[Pair], rule: Rule, fresh: FreshRuns | None, *, deterministic: bool
+) -> tuple[Suspect, ...]:
+    if fresh is not None:
+        return fresh.suspects
+    return () if deterministic else of_stored_runs(pairs, rule)
+
+
+def _sure_losses(found: Evidence) -> Container[int]:
+    """The places of the pairs that are surely lost; where the whole is, those that hold by themselves too."""
+    by_key = {(suspect.suite, suspect.key): suspect.state for suspect in found.suspects}
+    states = [by_key.get((pair.head.suite, pair.head.key)) for pair in found.pairs]
+    if found.deterministic:
+        return {place for place, state in enumerate(states) if state in (None, "confirmed")}
+    sure = {place for place, state in enumerate(states) if state == "confirmed"}
+    if any(hypothesis.finding == "lost" for hypothesis in found.hypotheses):
+        sure |= confirmed(found.pairs)
+    return sure
+
+
+def _critical_lost(found: Evidence) -> tuple[str, ...]:
+    lost = [suspect.key for suspect in found.suspects if suspect.critical and suspect.state == "confirmed"]
+    return (*lost, *(case.key for case in found.removed_critical))
+
+
+def _changes(sides: Sides, sure: Container[int]) -> tuple[Change, ...]:
+    return (
+        *case_changes(sides.pairs, confirmed=sure),
+        *(change_of(pair, "quarantined") for pair in sides.same if pair.head.quarantined and pair.regressed),
+        *(change_of(pair, "edited") for pair in sides.matched.both if not pair.same_content),
+        *(one_sided(case, "added") for case in sides.matched.added),
+        *(one_sided(case, "removed") for case in sides.matched.removed),
+    )
+
+
+def _caveats(
+    head: RunReport, base: RunReport, rule: Rule, *, promised: bool, deterministic: bool
+) -> Iterator[str]:
+    yield from caveats_of(head, base, rule)
+    if promised and not deterministic:
+        yield "the target is called deterministic, but gave different answers to the same question"
 
 
 def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: Rule) -> Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import p_value, plural
+from runevals.lib.text.numbers import plural
 from runevals.records import (
     Comparison,
     ComparisonVerdict,
@@ -18,9 +18,8 @@ from runevals.records import (
     ShardInfo,
 )
 from runevals.records.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.verdict.headlines import inconclusive, loss, no_loss, small
 from runevals.verdict.wording import error_kinds
-
-_NOTABLE_DROP = 0.05  # nobody would call as much "no regression", however few the runs
 
 
 def conclude(
@@ -30,15 +29,19 @@ def conclude(
     *,
     baseline_required: bool = False,
     on_incomparable: str = "unmeasured",
+    on_inconclusive: str = "pass",
 ) -> Conclusion:
     """A run that ended early → unmeasured; a failed gate → failed; else anything unmeasured → that; else passed.
 
-    With `on_incomparable` "pass", a base that cannot be compared with only informs.
+    With `on_incomparable` "pass", a base that cannot be compared with only informs; with `on_inconclusive` "fail",
+    a large drop that may be noise is no pass. A single case that may be lost never is.
     """
     incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
     binding = None if incomparable and on_incomparable == "pass" else comparison
     required = baseline_required and comparison is None
-    verdict = _verdict(report, comparison, binding, gates, baseline_required=required)
+    verdict = _verdict(
+        report, comparison, binding, gates, baseline_required=required, on_inconclusive=on_inconclusive
+    )
     return Conclusion(report=report, comparison=comparison, gates=tuple(gates), verdict=verdict)
 
 
@@ -63,17 +66,27 @@ def _verdict(
     gates: Sequence[GateResult],
     *,
     baseline_required: bool,
+    on_inconclusive: str,
 ) -> FinalVerdict:
     if report.run.stopped is not None:
         return _incomplete(report, report.run.stopped)
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if failed:
-        return FinalVerdict(outcome="failed", headline=_red(comparison, failed), exit_code=GATE_FAILED)
+        return FinalVerdict(outcome="failed", headline=_failed(comparison, failed), exit_code=GATE_FAILED)
     unmeasured = _unmeasured(report, binding, gates, baseline_required=baseline_required)
+    if unmeasured is None and binding is not None and _blocks(binding, on_inconclusive):
+        return FinalVerdict(outcome="unmeasured", headline=inconclusive(binding), exit_code=WORLD_REFUSED)
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
-    return FinalVerdict(outcome="passed", headline=_green(report, comparison), exit_code=MEASURED_GREEN)
+    return FinalVerdict(outcome="passed", headline=_passed(report, comparison), exit_code=MEASURED_GREEN)
+
+
+def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
+    """Whether what a comparison does not know keeps the run from passing."""
+    if comparison.verdict is not ComparisonVerdict.INCONCLUSIVE:
+        return False
+    return comparison.inconclusive_by != "families" or on_inconclusive == "fail"
 
 
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
@@ -87,29 +100,13 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
     )
 
 
-def _red(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
+def _failed(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
     if comparison is not None and failed[0].name == "no_regression":
-        return _loss(comparison)
+        return loss(comparison)
     gate = failed[0]
     of_cases = gate.limit is not None and gate.metric == "pass_rate"
     limit = f" (at least {100 * (gate.limit or 0):g} % must)" if of_cases else ""
     return f"The gate {gate.name} failed: {gate.reason}{limit}"
-
-
-def _loss(comparison: Comparison) -> str:
-    """What was lost, and how sure that is where p said so."""
-    regressed = len(comparison.of_kind("regressed"))
-    what = f"{regressed} of {plural(comparison.compared, 'case')} regressed"
-    if comparison.deterministic or comparison.drop is None or comparison.p_value is None:
-        return what
-    if comparison.critical_lost and comparison.verdict is ComparisonVerdict.REGRESSION:
-        lost = ", ".join(key[:60] for key in comparison.critical_lost[:3])
-        word = "A critical case is" if len(comparison.critical_lost) == 1 else "Critical cases are"
-        return f"{word} lost: {lost} – {what}"
-    if not regressed:
-        name = "pass rate" if comparison.metric == "pass_rate" else "score"
-        what = f"The {name} of {plural(comparison.compared, 'case')} dropped by {100 * comparison.drop:.1f} points"
-    return f"{what}, unlikely to be noise ({p_value(comparison.p_value)})"
 
 
 def _unmeasured(
@@ -126,38 +123,26 @@ def _unmeasured(
     if comparison is None:
         return "there is no baseline, and the settings require one" if baseline_required else None
     if comparison.verdict is ComparisonVerdict.INCOMPARABLE:
-        of = comparison.base_cases
-        return f"only {comparison.shared} of the base's {of} cases are unchanged, too few to compare"
-    if comparison.verdict is ComparisonVerdict.INCONCLUSIVE:
-        return "too few values arrived to compare with the base"
+        return f"{comparison.why}, too few to compare"
     return None
 
 
-def _green(report: RunReport, comparison: Comparison | None) -> str:
+def _passed(report: RunReport, comparison: Comparison | None) -> str:
     if comparison is None:
         return f"{_passing(report)} – nothing to compare with yet"
-    if comparison.verdict is ComparisonVerdict.WARNING:
-        return f"No clear regression in {plural(comparison.compared, 'case')}, but the drop may be real"
-    if comparison.verdict is ComparisonVerdict.REGRESSION:
-        return f"{_loss(comparison)} – but no gate that may fail the run says so"
-    if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED and comparison.verification is not None:
-        return f"No regression – not confirmed: {comparison.verification.reason}"
-    fixed = len(comparison.of_kind("fixed"))
-    if comparison.verdict is ComparisonVerdict.IMPROVED and fixed:
-        regressed = len(comparison.of_kind("regressed"))
-        return f"Improved – {plural(fixed, 'case')} fixed, {regressed or 'none'} regressed"
-    if comparison.verdict is ComparisonVerdict.IMPROVED:
-        return f"Improved – the scores of {plural(comparison.compared, 'case')} rose"
-    return _too_few(comparison) or f"No regression in {plural(comparison.compared, 'case')}"
-
-
-def _too_few(comparison: Comparison) -> str | None:
-    """What was lost where chance explains it only because there are so few runs; None where little was."""
-    regressed, drop, p = len(comparison.of_kind("regressed")), comparison.drop, comparison.p_value
-    if comparison.deterministic or not regressed or drop is None or p is None or drop < _NOTABLE_DROP:
-        return None
-    of = plural(comparison.compared, "case")
-    return f"Too few runs to tell – {regressed} of {of} failed that passed on the base ({p_value(p)})"
+    match comparison.verdict:
+        case ComparisonVerdict.SMALL:
+            return small(comparison)
+        case ComparisonVerdict.INCONCLUSIVE:
+            return inconclusive(comparison)
+        case ComparisonVerdict.REGRESSION:
+            return f"{loss(comparison)} – but no gate that may fail the run says so"
+        case ComparisonVerdict.NOT_CONFIRMED if comparison.verification is not None:
+            return f"Not confirmed – {comparison.verification.reason}"
+        case ComparisonVerdict.INCOMPARABLE:
+            return f"Not compared – {comparison.why}, and the settings let that pass"
+        case _:
+            return no_loss(comparison)
 
 
 def _passing(report: RunReport) -> str:

@@ -21,6 +21,7 @@ from runevals.records import (
 )
 from runevals.settings.resolve import Settings
 from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, measure
+from runevals.verdict.headlines import loss
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
@@ -147,15 +148,15 @@ def _by_number(gate: Gate, found: Measured) -> GateResult:
     )
 
 
-def _red_by_chance(gate: Gate, cases: Sequence[CaseReport], comparison: Comparison | None, attempts: int) -> str:
-    """How often a gate of 100 % is red with no change: 1 − pⁿ, with p from all runs of base and head."""
+def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
+    """How often a gate of 100 % fails with no change: 1 − pⁿ, with p from the base's runs."""
     earlier = () if comparison is None else in_scope(comparison.base.cases, gate.scope)
-    statuses = [attempt.status for case in (*cases, *earlier) for attempt in case.attempts]
+    statuses = [attempt.status for case in earlier for attempt in case.attempts]
     passed, failed = statuses.count(Outcome.PASSED), statuses.count(Outcome.FAILED)
     if not failed:
         return ""
     chance = 1 - (passed / (passed + failed)) ** attempts
-    return f"; with no change, red {100 * chance:.0f} % of the time"
+    return f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
 
 
 def _warned(gate: GateResult) -> GateResult:
@@ -169,22 +170,22 @@ def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
 
 
 def _no_regression(comparison: Comparison) -> GateResult:
-    regressed = len(comparison.of_kind("regressed"))
-    state = GateState.PASSED
-    reason = f"no regression in {comparison.compared} cases"
+    """What the comparison says, as a gate; where it does not know, the gate says nothing."""
+    state, reason = GateState.PASSED, f"no regression shown in {plural(comparison.compared, 'case')}"
     match comparison.verdict:
         case ComparisonVerdict.REGRESSION:
-            state = GateState.FAILED
-            reason = f"{plural(regressed, 'case')} regressed" if regressed else "the scores dropped"
-        case ComparisonVerdict.WARNING:
+            state, reason = GateState.FAILED, loss(comparison)
+        case ComparisonVerdict.SMALL:
+            state, reason = GateState.WARNED, "a real drop, below the one that blocks"
+        case ComparisonVerdict.WARNING:  # only in documents that an earlier version wrote
             state, reason = GateState.WARNED, "a drop that may be noise"
-        case ComparisonVerdict.INCOMPARABLE:
-            state = GateState.NOT_APPLICABLE
-            reason = f"only {comparison.shared} of the base's {comparison.base_cases} cases are unchanged"
-        case ComparisonVerdict.INCONCLUSIVE:
-            state, reason = GateState.NOT_APPLICABLE, "too few values arrived to compare"
+        case ComparisonVerdict.INCONCLUSIVE if comparison.inconclusive_by == "families":
+            state, reason = GateState.WARNED, comparison.why or "a large drop that may be noise"
+        case ComparisonVerdict.INCOMPARABLE | ComparisonVerdict.INCONCLUSIVE:
+            state, reason = GateState.NOT_APPLICABLE, comparison.why
         case ComparisonVerdict.NOT_CONFIRMED:
-            reason = "not confirmed" if comparison.verification is None else comparison.verification.reason
+            told = comparison.verification
+            state, reason = GateState.WARNED, "not confirmed" if told is None else told.reason
         case ComparisonVerdict.IMPROVED | ComparisonVerdict.NO_CHANGE:
             pass
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)
@@ -223,7 +224,7 @@ def _pass_rate(
     if errored:
         reason += f", {errored} could not be measured"
     if limit == 1.0 and gate.bound == "point" and not report.run.target.deterministic:
-        reason += _red_by_chance(gate, cases, comparison, len(attempts))
+        reason += _fails_unchanged(gate, comparison, len(attempts))
     return GateResult(
         name=name,
         state=state,

@@ -27,6 +27,7 @@ class Side:
     passes: int
     runs: int
     due: int  # all but skipped ones; those that the end of the run left out were due
+    graded: bool  # a judge gave a score to any of its answers
 
     @classmethod
     def of(cls, case: CaseReport) -> Side:
@@ -35,7 +36,18 @@ class Side:
         passes = statuses.count(Outcome.PASSED)
         runs = passes + statuses.count(Outcome.FAILED)
         due = len(statuses) if runs == len(statuses) else sum(map(_due, case.attempts))
-        return cls(case.values, passes, runs, due)
+        graded = True in [attempt.graded for attempt in case.attempts]
+        return cls(case.values, passes, runs, due, graded)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run that was due has a value."""
+        return len(self.values) >= self.due
+
+
+def was_due(case: CaseReport) -> bool:
+    """Whether any of its runs should have a value."""
+    return any(map(_due, case.attempts))
 
 
 def _due(attempt: AttemptReport) -> bool:
@@ -65,6 +77,11 @@ class Pair:
     def measured(self) -> bool:
         """Whether there is something to compare on both sides."""
         return bool(self.before.values and self.now.values)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run that was due has a value."""
+        return self.before.complete and self.now.complete
 
     @property
     def regressed(self) -> bool:

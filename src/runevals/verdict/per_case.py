@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from math import comb, fsum
+from math import comb, exp, fsum, lgamma
 
 from runevals.lib.statistics.permutation_test import case_p_value
 from runevals.records import FlakyCase, Flips
 from runevals.verdict.matching import Pair
 
 FALSE_DISCOVERIES = 0.10
+FLIPS_FROM_RUNS = 2  # a case, on the base
 FLAKY_FROM = 0.3
 FLAKY_RUNS = 6
 _LEAST_BETWEEN = 1e-3  # cases are never quite alike
@@ -19,29 +20,46 @@ MOST_FLAKY = 50
 
 
 def flips(pairs: Sequence[Pair]) -> Flips:
-    """How many cases flipped each way, and how many would each way if base and head were the same."""
-    shapes = Counter((pair.before.passes + pair.now.passes, pair.before.runs, pair.now.runs) for pair in pairs)
-    chances = [(count, _flip_chances(*shape)) for shape, count in shapes.items()]
+    """How many cases flipped each way, and how many would if nothing had changed, by the base's own runs.
+
+    None is expected to where the base ran each case once: how far it disagrees with itself is not known then.
+    """
+    known = [(pair.before.passes, pair.before.runs, pair.now.runs) for pair in pairs if pair.measured]
+    down = up = None
+    if known and sum(runs for _, runs, _ in known) >= FLIPS_FROM_RUNS * len(known):
+        counts = [(passes, runs) for passes, runs, _ in known]
+        alike = all(passes in (0, runs) for passes, runs in counts)
+        prior = (0.0, 0.0) if alike else _beta_prior(counts)
+        shapes = Counter(known)
+        chances = [(count, _flip_chance(shape, prior)) for shape, count in shapes.items()]
+        down = fsum([count * chance for count, (chance, failed) in chances if not failed])
+        up = fsum([count * chance for count, (chance, failed) in chances if failed])
     return Flips(
         down=sum(pair.regressed for pair in pairs),
         up=sum(pair.fixed for pair in pairs),
-        expected_down=fsum([count * down for count, (down, _) in chances]),
-        expected_up=fsum([count * up for count, (_, up) in chances]),
+        expected_down=down,
+        expected_up=up,
     )
 
 
-@cache
-def _flip_chances(passes: int, base_size: int, head_size: int) -> tuple[float, float]:
-    """The shares of deals of so many passes in which the case flips down and up; a tie passes."""
-    down = up = 0
-    for on_head in range(min(passes, head_size) + 1):
-        on_base = passes - on_head
-        ways = comb(head_size, on_head) * comb(base_size, on_base)
-        base_passes, head_passes = 2 * on_base >= base_size, 2 * on_head >= head_size
-        down += ways if base_passes and not head_passes else 0
-        up += ways if head_passes and not base_passes else 0
-    deals = comb(base_size + head_size, passes)
-    return down / deals, up / deals
+def _flip_chance(shape: tuple[int, int, int], prior: tuple[float, float]) -> tuple[float, bool]:
+    """(the chance that an unchanged case comes out otherwise, whether it failed on the base); a tie passes.
+
+    Its runs on the head are beta-binomial: the prior of the suite, and its own runs on the base.
+    """
+    passes, runs, again = shape
+    a, b = prior[0] + passes, prior[1] + runs - passes
+    failed = 2 * passes < runs
+    if a <= 0 or b <= 0:
+        return 0.0, failed
+    fails = fsum([_beta_binomial(k, again, a, b) for k in range(again + 1) if 2 * k < again])
+    return 1 - fails if failed else fails, failed
+
+
+def _beta_binomial(k: int, n: int, a: float, b: float) -> float:
+    """The chance of k passes in n runs whose pass probability is drawn from Beta(a, b)."""
+    logs = lgamma(k + a) + lgamma(n - k + b) - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b)
+    return comb(n, k) * exp(logs)
 
 
 def confirmed(pairs: Sequence[Pair]) -> frozenset[int]:

@@ -1,80 +1,118 @@
-"""Whether the cases of a comparison got worse: the test, the rounds it may look in, and the verdict."""
+"""Whether a comparison shows a loss: the level by now, what was lost, and the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from runevals.lib.statistics.permutation_test import BlockedTest, case_blocked_test, round_alpha
-from runevals.records import CaseReport, Comparison, ComparisonVerdict, Outcome, Rule, RunReport
-from runevals.verdict.matching import Pair, Side
+from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
+from runevals.lib.text.numbers import listed, plural
+from runevals.records import (
+    CaseReport,
+    Comparison,
+    ComparisonVerdict,
+    Hypothesis,
+    InconclusiveBy,
+    Outcome,
+    Rule,
+    RunReport,
+    Suspect,
+)
+from runevals.verdict.families import UNCLEAR_DROP, Level
+from runevals.verdict.matching import Matched, Pair, Side, was_due
+from runevals.verdict.suspects import is_critical
 
-WARN_ALPHA = 0.05
 _ROUNDING = 1e-9  # of a difference of means
-MIN_ARRIVED = 0.8
-GIVE_UP_FIRST = 0.30  # a first round this far from red ends green; later ones at GIVE_UP_LATER
-GIVE_UP_LATER = 0.10
-CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
+MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
+MIN_ARRIVED = 0.8  # of the values that were due
+STOP_FIRST_P = 0.30  # a first round this far from a loss ends a run; later ones at STOP_LATER_P
+STOP_LATER_P = 0.10
 
 
 class Strictness(Enum):
-    """How sure a red must be, by what will become of it."""
+    """How sure a failure must be, by what will become of it."""
 
     FINAL = "exact p at alpha"
-    SCREENING = "mid-p at twice alpha: a red will be verified before it blocks"
-    VERIFYING = "mid-p at alpha, against a fresh base: what looking early costs is spent already"
+    SCREENING = "mid-p at twice alpha: a failure will be verified before it blocks"
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """How far a run with several repeats has come, and the largest p that is red by now."""
-
-    done: int
-    planned: int
-    red: float
-    rule: Rule
-    mid: bool = False  # the mid-p value decides
-
-    def is_loss(self, test: BlockedTest) -> bool:
-        p = test.mid_p_value if self.mid else test.p_value
-        return p <= self.red and test.drop >= self.rule.min_effect - _ROUNDING
-
-
-def rounds_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: Rule) -> Rounds:
-    """How far `head` has come, and how small p must be by now: looking early is paid for."""
-    done = max((len(pair.head.attempts) for pair in pairs), default=1)
-    if strictness is Strictness.VERIFYING:
-        return Rounds(done, done, rule.alpha, rule, mid=True)
+def level_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: Rule) -> Level:
+    """How small p must be after the rounds that `head` has made: looking early is paid for."""
     of_base = [len(pair.before.values) for pair in pairs if pair.before.values]
     base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
     screening = strictness is Strictness.SCREENING
     alpha = 2 * rule.alpha if screening else rule.alpha
-    red = round_alpha(alpha, base_repeats=base_repeats, done=done, planned=head.run.repeat)
-    return Rounds(done, head.run.repeat, red, rule, mid=screening)
+    spent = round_alpha(alpha, base_repeats=base_repeats, done=rounds_done(pairs), planned=head.run.repeat)
+    return Level(spent, rule, mid=screening)
 
 
-def verdict_of(
-    pairs: Sequence[Pair],
-    test: BlockedTest | None,
-    rounds: Rounds,
-    *,
-    deterministic: bool,
-) -> ComparisonVerdict:
-    """What the pairs say; unknown where what could not be measured might decide."""
-    if deterministic and any(pair.regressed for pair in pairs):
-        return ComparisonVerdict.REGRESSION
-    if not deterministic and rounds.done >= rounds.planned and any(is_critical_loss(pair) for pair in pairs):
-        return ComparisonVerdict.REGRESSION
-    if any(_might_be_lost(pair, surely_red=deterministic) for pair in pairs):
-        return ComparisonVerdict.INCONCLUSIVE
-    arrived, of_base = _arrived([pair.now for pair in pairs]), _arrived([pair.before for pair in pairs])
-    if test is None or min(arrived, of_base) < MIN_ARRIVED:
-        return ComparisonVerdict.INCONCLUSIVE
-    if deterministic:
-        fixed = any(pair.fixed for pair in pairs)
-        return ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE
-    return _by_test(pairs, test, rounds, complete=arrived == 1.0)
+def rounds_done(pairs: Sequence[Pair]) -> int:
+    """How many runs a case there are of the head."""
+    return max((len(pair.head.attempts) for pair in pairs), default=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that a verdict is made of."""
+
+    pairs: Sequence[Pair]
+    hypotheses: Sequence[Hypothesis]
+    suspects: Sequence[Suspect]
+    removed_critical: Sequence[CaseReport]
+    not_comparable: str  # why the rest says nothing; empty where it does
+    deterministic: bool
+    test: BlockedTest | None
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The verdict of a comparison, and where it is inconclusive or incomparable, why."""
+
+    verdict: ComparisonVerdict
+    why: str = ""
+    by: InconclusiveBy | None = None
+
+
+def ruling(found: Evidence) -> Ruling:
+    """What the evidence says: a loss before everything, then what is not known, then how sure the rest is."""
+    if _lost(found):
+        return Ruling(ComparisonVerdict.REGRESSION)
+    if found.not_comparable:
+        return Ruling(ComparisonVerdict.INCOMPARABLE, found.not_comparable)
+    unknown = _unknown(found)
+    if unknown is not None:
+        return unknown
+    if found.deterministic:
+        fixed = any(pair.fixed for pair in found.pairs)
+        return Ruling(ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE)
+    return _by_size(found)
+
+
+def _lost(found: Evidence) -> bool:
+    if found.removed_critical or any(suspect.state == "confirmed" for suspect in found.suspects):
+        return True
+    if found.deterministic:
+        unsettled = {(s.suite, s.key) for s in found.suspects if s.state != "confirmed"}
+        return any(p.regressed and (p.head.suite, p.head.key) not in unsettled for p in found.pairs)
+    return any(hypothesis.finding == "lost" for hypothesis in found.hypotheses)
+
+
+def _unknown(found: Evidence) -> Ruling | None:
+    """What errors or missing fresh runs leave open."""
+    still_open = [suspect for suspect in found.suspects if suspect.state == "open"]
+    if still_open:
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(still_open), "suspects")
+    arrived = min(_arrived([pair.now for pair in found.pairs]), _arrived([pair.before for pair in found.pairs]))
+    if found.test is None or arrived < MIN_ARRIVED:
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, "too few values arrived to compare with the base", "errors")
+    torn = [pair for pair in found.pairs if _might_be_lost(pair, one_is_enough=found.deterministic)]
+    if torn or (not found.deterministic and any(h.finding == "errors" for h in found.hypotheses)):
+        named = f" ({listed([pair.head.key for pair in torn])})" if torn else ""
+        why = f"what could not be measured would decide{named}"
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "errors")
+    return None
 
 
 def _arrived(sides: Sequence[Side]) -> float:
@@ -83,70 +121,74 @@ def _arrived(sides: Sequence[Side]) -> float:
     return sum(len(side.values) for side in sides) / due if due else 1.0
 
 
-def _by_test(pairs: Sequence[Pair], test: BlockedTest, rounds: Rounds, *, complete: bool) -> ComparisonVerdict:
-    is_loss = rounds.is_loss(test)
-    if not complete:
-        # What errored might have passed, or failed: where that would decide, nothing is known.
-        known = [pair for pair in pairs if pair.before.values]
-        worst, best = (rounds.is_loss(value_test(known, errors_as=value)) for value in (0.0, 1.0))
-        if worst and not best:
-            return ComparisonVerdict.INCONCLUSIVE
-    if is_loss:
-        return ComparisonVerdict.REGRESSION
-    if test.p_value <= WARN_ALPHA and test.drop > 0:
-        return ComparisonVerdict.WARNING
-    improved = test.gain_p_value <= rounds.rule.alpha and -test.drop >= rounds.rule.min_effect - _ROUNDING
-    return ComparisonVerdict.IMPROVED if improved else ComparisonVerdict.NO_CHANGE
+def open_cases(suspects: Sequence[Suspect]) -> str:
+    """Which cases may be lost, and why that is not known."""
+    reasons = dict.fromkeys(suspect.reason for suspect in suspects if suspect.reason)
+    why = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"{listed([suspect.key for suspect in suspects])} may be lost{why}"
 
 
-def is_critical_loss(pair: Pair) -> bool:
-    """A critical case that never failed on base and fails every attempt on head."""
-    if not (_is_critical(pair.head) or _is_critical(pair.base)):
-        return False
-    base_passes = pair.base.pass_rate == 1.0 and len(pair.before.values) == len(pair.base.attempts)
-    return base_passes and all(attempt.status is Outcome.FAILED for attempt in pair.head.attempts)
+def _by_size(found: Evidence) -> Ruling:
+    if any(hypothesis.finding == "small" for hypothesis in found.hypotheses):
+        return Ruling(ComparisonVerdict.SMALL)
+    unclear = any(hypothesis.finding == "unclear" for hypothesis in found.hypotheses)
+    if unclear and not _all_passed_again(found):
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, "", "families")
+    unrun = [suspect for suspect in found.suspects if suspect.state == "unrun"]
+    if unrun:
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(unrun), "families")
+    test, rule = found.test, found.rule
+    gained = test is not None and -test.drop >= rule.min_effect - _ROUNDING and test.gain_p_value <= rule.alpha
+    return Ruling(ComparisonVerdict.IMPROVED if gained else ComparisonVerdict.NO_CHANGE)
 
 
-def _might_be_lost(pair: Pair, *, surely_red: bool) -> bool:
-    """A case that never failed on base, and whose errors hide whether it is lost; one loss would be red."""
+def _all_passed_again(found: Evidence) -> bool:
+    """Whether every case that fails now was run again on both sides, and is not lost."""
+    fine = {(s.suite, s.key) for s in found.suspects if s.state in ("dropped", "cleared")}
+    return all((pair.head.suite, pair.head.key) in fine for pair in found.pairs if pair.regressed)
+
+
+def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
+    """A case that never failed on base, and whose errors hide whether it is lost; one loss would block."""
     statuses = {attempt.status for attempt in pair.head.attempts}
     if Outcome.ERRORED not in statuses or pair.base.pass_rate != 1.0:
         return False
-    critical = _is_critical(pair.head) or _is_critical(pair.base)
-    return surely_red or (critical and Outcome.PASSED not in statuses)
+    return one_is_enough or (is_critical(pair) and Outcome.PASSED not in statuses)
 
 
 def settled_early(comparison: Comparison) -> bool:
-    """Whether a run in rounds may stop here: clearly red, or so far from red that more would not change it.
-
-    A critical case that has failed every attempt so far keeps it going: one attempt is no proof.
-    """
-    if comparison.verdict is ComparisonVerdict.REGRESSION:
-        return True
-    if comparison.p_value is None or comparison.verdict in (
-        ComparisonVerdict.INCONCLUSIVE,
-        ComparisonVerdict.INCOMPARABLE,
-    ):
+    """Whether a run in rounds may stop here as passing: so far from a loss that more runs would not change it."""
+    if comparison.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
         return False
-    regressed = [c for c in comparison.of_kind("regressed") if c.head is not None and _is_critical(c.head)]
-    return not regressed and comparison.p_value > (GIVE_UP_FIRST if comparison.rounds_done == 1 else GIVE_UP_LATER)
+    whole = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.family == "whole"]
+    parts = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.family != "whole"]
+    far = STOP_FIRST_P if comparison.rounds_done == 1 else STOP_LATER_P
+    return (
+        bool(whole)
+        and all(h.p_value > far and h.drop < UNCLEAR_DROP for h in whole)
+        and not any(h.drop >= UNCLEAR_DROP and h.p_value <= STOP_LATER_P / len(parts) for h in parts)
+    )
 
 
-def value_test(pairs: Sequence[Pair], errors_as: float | None = None) -> BlockedTest:
-    """The test on the pairs' values; with `errors_as`, had every run that could not be measured come out so."""
-    base = {index: pair.before.values for index, pair in enumerate(pairs)}
-    head = {
-        index: pair.now.values if errors_as is None else _completed(pair.head, errors_as)
-        for index, pair in enumerate(pairs)
-    }
-    return case_blocked_test(base, head)
+def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str) -> str:
+    """Why too little is left to compare: of a suite's cases less than 80 %, or not every critical one; else empty.
 
-
-def _completed(case: CaseReport, value: float) -> tuple[float, ...]:
-    asked = [attempt for attempt in case.attempts if attempt.status is not Outcome.SKIPPED]
-    return tuple(value if attempt.value is None else attempt.value for attempt in asked)
-
-
-def _is_critical(case: CaseReport) -> bool:
-    """Marked as critical, or of a category whose cases all are."""
-    return case.critical or case.category in CRITICAL_CATEGORIES
+    `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
+    counts too, and is looked at by itself.
+    """
+    left = {(p.base.suite, p.base.key) for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
+    due: dict[str, list[CaseReport]] = {}
+    for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
+        due.setdefault(case.suite, []).append(case)
+    for suite, cases in due.items():
+        kept = sum((case.suite, case.key) in left for case in cases)
+        if kept < MIN_SHARED * len(cases):
+            where = f" in {suite}" if len(due) > 1 else ""
+            of = f"{kept} of the base's {plural(len(cases), 'case')}{where}"
+            return f"only {of} can be compared, the others were edited or removed{judges}"
+    edited = [
+        pair.head.key
+        for pair in matched.both
+        if is_critical(pair) and (pair.base.suite, pair.base.key) not in left and pair.before.due
+    ]
+    return f"of the critical cases, {listed(edited)} cannot be compared{judges}" if edited else ""

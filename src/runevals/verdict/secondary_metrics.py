@@ -7,50 +7,55 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
+from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
-from runevals.records import CaseReport, MetricChange, Outcome
+from runevals.records import CaseReport, MetricChange, MetricName, Outcome
 from runevals.verdict.matching import Pair
 
 Values = dict[int, tuple[float, ...]]
 
 
 def metric_changes(
-    pairs: Sequence[Pair], evaluators: Collection[str], *, graded: bool
+    pairs: Sequence[Pair], evaluators: Collection[str], *, beside: MetricName | None
 ) -> tuple[MetricChange, ...]:
-    """One entry a metric: the scores of each of `evaluators`, and pass rates where shares gate.
+    """One entry a metric: `beside` the one that the comparison's numbers are of, and each evaluator's scores.
 
-    With one evaluator there is nothing beside what gates. Holm's step-down correction: of m sorted
-    p-values, the k-th is multiplied by m − k + 1, and none is smaller than the one before it.
+    Of one evaluator that only passes or fails, the pass rate says all. `holm_p` is corrected over all of them.
     """
     found = [
-        change
-        for name, base, head in _metrics(pairs, evaluators, graded=graded)
-        if (change := _tested(name, base, head))
+        change for name, base, head in _metrics(pairs, evaluators, beside) if (change := _tested(name, base, head))
     ]
     found.sort(key=lambda change: (change.p_value, change.name))
-    corrected, largest = [], 0.0
-    for rank, change in enumerate(found):
-        largest = max(largest, min(1.0, change.p_value * (len(found) - rank)))
-        corrected.append(replace(change, holm_p=largest))
-    return tuple(corrected)
+    corrected = holm([change.p_value for change in found])
+    return tuple(replace(change, holm_p=p) for change, p in zip(found, corrected, strict=True))
 
 
 def _metrics(
-    pairs: Sequence[Pair], evaluators: Collection[str], *, graded: bool
+    pairs: Sequence[Pair], evaluators: Collection[str], beside: MetricName | None
 ) -> Iterator[tuple[str, Values, Values]]:
-    if graded:
-        before = {place: _passes(pair.base) for place, pair in enumerate(pairs)}
-        yield "pass_rate", before, {place: _passes(pair.head) for place, pair in enumerate(pairs)}
-    if len(evaluators) > 1:
-        of_base = _by_evaluator([pair.base for pair in pairs])
-        of_head = _by_evaluator([pair.head for pair in pairs])
-        for name in sorted(evaluators):
+    if beside is not None:
+        read = _passes if beside == "pass_rate" else _shares
+        before = {place: read(pair.base) for place, pair in enumerate(pairs)}
+        yield beside, before, {place: read(pair.head) for place, pair in enumerate(pairs)}
+    of_base = _by_evaluator([pair.base for pair in pairs])
+    of_head = _by_evaluator([pair.head for pair in pairs])
+    for name in sorted(evaluators):
+        if len(evaluators) > 1 or _has_scale(of_base.get(name, {})) or _has_scale(of_head.get(name, {})):
             yield f"evaluator:{name}", of_base.get(name, {}), of_head.get(name, {})
+
+
+def _has_scale(values: Values) -> bool:
+    """Whether any score lies between the worst and the best: then it says more than whether the check passed."""
+    return any(0 < value < 1 for of_case in values.values() for value in of_case)
 
 
 def _passes(case: CaseReport) -> tuple[float, ...]:
     measured = [a for a in case.attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
     return tuple(float(attempt.status is Outcome.PASSED) for attempt in measured)
+
+
+def _shares(case: CaseReport) -> tuple[float, ...]:
+    return case.values
 
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:

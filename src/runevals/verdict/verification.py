@@ -1,51 +1,170 @@
-"""A would-be red, seen again: held to a fresh run of the base before it blocks anybody."""
+"""A failure of the whole or of a part, looked at again: fresh runs of both sides before it blocks anybody."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from runevals.lib.text.numbers import p_value, points
-from runevals.records import Change, Comparison, ComparisonVerdict, Verification
+from runevals.records import (
+    Change,
+    Comparison,
+    ComparisonVerdict,
+    Hypothesis,
+    Rule,
+    RunReport,
+    Verification,
+)
+from runevals.verdict.compare import Sides, compare
+from runevals.verdict.families import WHOLE, Level, Place, families, metric_test
+from runevals.verdict.matching import Pair
+from runevals.verdict.regression import MIN_ARRIVED, open_cases
+from runevals.verdict.score import pooled
+from runevals.verdict.wording import error_kinds
 
 VERIFY_OFF = "verify: off"
+FRESH_P = 0.10  # to be lost again, the fresh runs of both sides alone must differ as much
+MAYBE_REAL_P = 0.10
+MOVED_P = 0.01  # two-sided: the stored base is another than the fresh one
 WORTH_TELLING = 0.05  # of a move of the base
 
 
-def needs_verification(comparison: Comparison) -> bool:
-    """Whether a red must be seen again against a fresh run of the base: a deterministic one need not."""
-    return comparison.verdict is ComparisonVerdict.REGRESSION and not comparison.deterministic
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshLook:
+    """Both sides measured anew, in turn: an hour that is bad for one is as bad for the other."""
+
+    base: RunReport
+    head: RunReport
+    source: str  # in words, what the base's runs are
 
 
-def verified(stored: Comparison, fresh: Comparison, changes: Sequence[Change]) -> Comparison:
-    """A red against the stored base, held to a fresh run of it: red again, or not confirmed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondLook:
+    """What the fresh runs said of the lost hypotheses."""
 
-    `changes` are those against both runs of the base together: where they agree, more can be named.
+    confirmed: bool
+    against: Hypothesis  # the scored runs of the head against the fresh base; of the lost ones, the clearest
+    fresh_p: float  # of the fresh runs of both sides alone
+
+
+def lost_places(comparison: Comparison) -> tuple[Place, ...]:
+    """What would block: the whole, or parts."""
+    return tuple(dict.fromkeys((h.family, h.name) for h in comparison.hypotheses if h.finding == "lost"))
+
+
+def pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair] | None:
+    """The cases that these hypotheses are about; None for all."""
+    if WHOLE in places:
+        return None
+    return [pair for pair in pairs if any(getattr(pair.head, family) == name for family, name in places)]
+
+
+def second_look(head: RunReport, look: FreshLook, places: Collection[Place], rule: Rule) -> SecondLook | str:
+    """Whether any of the lost hypotheses is lost again; a text says why the fresh runs do not tell.
+
+    It must be lost against the fresh base (mid-p at alpha: what looking early costs is spent already), and in the
+    fresh runs of both sides alone (p ≤ 0.10): so a bad hour of a provider blocks nobody.
     """
-    moved = (fresh.base_mean or 0.0) - (stored.base_mean or 0.0)
-    if fresh.verdict is ComparisonVerdict.REGRESSION:
-        reason = f"confirmed against {fresh.source}"
-        if abs(moved) >= WORTH_TELLING and fresh.drop is not None and fresh.p_value is not None:
-            since = f"{points(-fresh.drop)} ({p_value(fresh.p_value)})"
-            reason += f"; the base itself moved by {points(moved)}, and from there it is {since}"
-        return replace(
-            stored,
-            verdict=ComparisonVerdict.REGRESSION,
-            changes=tuple(changes),
-            verification=Verification(state="confirmed", reason=reason),
-        )
-    if fresh.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
-        return unverified(stored, f"{fresh.source} could not be compared with")
-    reason = f"the stored base no longer holds (it moved by {points(moved)})"
+    sides = Sides.of(head, look.base)
+    again = families(sides.asked, Level(rule.alpha, rule, mid=True), only=places).hypotheses
+    alone = families(Sides.of(look.head, look.base).asked, Level(rule.alpha, rule), only=places).hypotheses
+    due = [pair for pair in sides.asked if pair.before.due]
+    if not again or not alone or sum(p.complete for p in due) < MIN_ARRIVED * len(due):
+        kinds = error_kinds(look.base) or error_kinds(look.head)
+        return f"{look.source} could not be compared with" + (f" ({kinds})" if kinds else "")
+    fresh = {(h.family, h.name, h.metric): h.p_value for h in alone}
+    found = [
+        SecondLook(confirmed=h.finding == "lost" and p <= FRESH_P, against=h, fresh_p=p)
+        for h in again
+        if (p := fresh.get((h.family, h.name, h.metric))) is not None
+    ]
+    return min(found, key=lambda one: (not one.confirmed, one.against.corrected_p))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """Both looks at one change."""
+
+    head: RunReport
+    base: RunReport
+    look: FreshLook
+    seen: SecondLook
+    rule: Rule
+    moved: str = ""  # what is said of a base that a fresh one has replaced
+
+
+def confirmed(stored: Comparison, looked: Looked) -> Comparison:
+    """A loss that was seen again. With the runs of both looks together, more cases can be named."""
+    seen, look = looked.seen, looked.look
+    reason = f"confirmed against {look.source}"
+    moved, _ = _move(looked.base, look)
+    if looked.moved:
+        reason += f"; {looked.moved}"
+    elif abs(moved) >= WORTH_TELLING:
+        since = f"{points(-seen.against.drop)} ({p_value(seen.against.p_value)})"
+        reason += f"; the base itself moved by {points(moved)}, and from there it is {since}"
+    both = pooled(looked.base, [look.base])
+    changes = compare(looked.head, both, stored.source, rule=looked.rule).changes
+    sure = compare(pooled(looked.head, [look.head]), both, stored.source, rule=looked.rule).changes
     return replace(
         stored,
-        verdict=ComparisonVerdict.NOT_CONFIRMED,
-        verification=Verification(state="not_confirmed", reason=reason),
+        changes=_relabelled(changes, stored.changes, sure),
+        verification=Verification(state="confirmed", reason=reason),
     )
 
 
-def unverified(stored: Comparison, why: str) -> Comparison:
-    """A red that could not be verified stands if it is one by the exact p, and says why."""
+def _relabelled(changes: Sequence[Change], *sure: Sequence[Change]) -> tuple[Change, ...]:
+    """Regressed cases are confirmed where any of `sure` says so."""
+    named = {(c.suite, c.key) for some in sure for c in some if c.label == "confirmed"}
+    return tuple(
+        replace(change, label="confirmed" if (change.suite, change.key) in named else "suspect")
+        if change.change == "regressed"
+        else change
+        for change in changes
+    )
+
+
+def not_confirmed(stored: Comparison, looked: Looked) -> Comparison:
+    """A loss that was not seen again; it may be real and is not shown."""
+    seen, look = looked.seen, looked.look
+    told = f"against {look.source} {points(-seen.against.drop)} ({p_value(seen.against.p_value)})"
+    if seen.against.finding == "lost":
+        told += f", but the fresh runs of both sides alone hardly differ ({p_value(seen.fresh_p)})"
+    if seen.against.drop > 0 and seen.against.p_value <= MAYBE_REAL_P:
+        told += "; it may be real"
+    verification = Verification(state="not_confirmed", reason=told)
+    return replace(_not_lost(stored), verification=verification)
+
+
+def _not_lost(found: Comparison) -> Comparison:
+    """`found`, not confirmed; a case that is still open, or what errored, leaves it inconclusive."""
+    unknown = found.inconclusive_by in ("suspects", "errors") or found.verdict is ComparisonVerdict.INCOMPARABLE
+    if unknown:
+        return found
+    still_open = [suspect for suspect in found.suspects if suspect.state == "open"]
+    if still_open:
+        why = open_cases(still_open)
+        return replace(found, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="suspects")
+    return replace(found, verdict=ComparisonVerdict.NOT_CONFIRMED, why="", inconclusive_by=None)
+
+
+def base_moved(base: RunReport, look: FreshLook) -> str:
+    """How far the fresh base lies from the stored one, where they differ by more than chance; else empty."""
+    moved, p = _move(base, look)
+    return f"the stored base no longer holds: it moved by {points(moved)} ({p_value(p)})" if p <= MOVED_P else ""
+
+
+def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
+    """(how far the fresh base's mean lies from the stored one's, two-sided p)."""
+    measured = Sides.of(look.base, base).measured
+    test = metric_test(measured, "pass_rate") if measured else None
+    if test is None:
+        return 0.0, 1.0
+    return -test.drop, min(1.0, 2 * min(test.p_value, test.gain_p_value))
+
+
+def unverified(found: Comparison, why: str) -> Comparison:
+    """A failure that could not be looked at again stands if it is one by the exact p, and says why."""
     state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
-    return replace(stored, verification=Verification(state=state, reason=f"not verified: {why}"))
+    return replace(found, verification=Verification(state=state, reason=f"not verified: {why}"))

@@ -9,6 +9,7 @@ from runevals.records import (
     CheckReport,
     Comparison,
     ComparisonVerdict,
+    Conclusion,
     Outcome,
     RunReport,
     TurnReport,
@@ -36,6 +37,9 @@ _ERROR_WORDS = {
 }
 
 
+_DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.NOT_CONFIRMED})
+
+
 def headline_numbers(comparison: Comparison) -> str:
     """Base → head with the difference, its interval and p; for a deterministic target there is no noise."""
     name = "Pass rate" if comparison.metric == "pass_rate" else "Score"
@@ -48,10 +52,12 @@ def headline_numbers(comparison: Comparison) -> str:
     if comparison.interval is None or comparison.p_value is None:
         return f"{line}."
     low, high = -comparison.interval[1], -comparison.interval[0]
+    rose = comparison.drop < 0 and comparison.gain_p_value is not None
+    p = comparison.gain_p_value if rose and comparison.gain_p_value is not None else comparison.p_value
     interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
     reason = "" if comparison.verification is None else comparison.verification.reason
     checked = f" {reason[0].upper()}{reason[1:]}." if reason else ""
-    return f"{line} ({interval}; {p_value(comparison.p_value)}).{checked}"
+    return f"{line} ({interval}; {p_value(p)} for a {'gain' if rose else 'loss'}).{checked}"
 
 
 def how_sure(comparison: Comparison) -> list[str]:
@@ -59,47 +65,35 @@ def how_sure(comparison: Comparison) -> list[str]:
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
     told = [_by_chance(comparison), _flips(comparison)]
-    seen = (
-        f"A drop of {100 * comparison.detectable_drop:.1f} points or more would have been noticed (9 times in 10)."
-    )
+    drop = 100 * comparison.detectable_drop
+    seen = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
     told.append(seen if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely.")
     return [sentence for sentence in (*told, _needed(comparison)) if sentence]
 
 
 def _by_chance(comparison: Comparison) -> str:
-    p, drop = comparison.p_value, comparison.drop
-    match comparison.verdict:
-        case ComparisonVerdict.REGRESSION if p is not None and p <= 0.05 and drop is not None:
-            told = f"A drop like this happens in {_of_hundred(p)} unchanged runs."
-            if comparison.rerun_agreement is not None:
-                told += f" An identical run would be red again {_of_ten(comparison.rerun_agreement)}."
-            if comparison.detectable_drop is not None and drop < comparison.detectable_drop:
-                told += " The true drop is probably smaller: one this size is at least partly luck."
-            return told
-        case ComparisonVerdict.WARNING if p is not None:
-            return f"A drop like this happens in {_of_hundred(p)} unchanged runs: it may be noise."
-        case _:
-            return ""
+    lost = [h for h in comparison.hypotheses if h.family == "whole" and h.finding == "lost"]
+    if comparison.verdict is not ComparisonVerdict.REGRESSION or not lost or comparison.p_value is None:
+        return ""
+    told = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
+    if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
+        told += " The true drop is probably smaller: one this size is at least partly luck."
+    return told
 
 
 def _of_hundred(p: float) -> str:
     return "fewer than 1 of 100" if p < 0.01 else f"about {100 * p:.0f} of 100"
 
 
-def _of_ten(share: float) -> str:
-    times = round(10 * share)
-    return "nearly always" if times >= 10 else f"about {times} times in 10" if times else "hardly ever"
-
-
 def _flips(comparison: Comparison) -> str:
     flips = comparison.flips
     if flips is None or not (flips.down or flips.up):
         return ""
+    told = f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way"
+    if flips.expected_down is None or flips.expected_up is None:
+        return f"{told}."
     down, up = f"{flips.expected_down:.1f}", f"{flips.expected_up:.1f}"
-    return (
-        f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way; "
-        f"by chance about {down} and {up} would."
-    )
+    return f"{told}; by the base's own runs, about {down} and {up} would in an unchanged suite."
 
 
 def _needed(comparison: Comparison) -> str:
@@ -112,7 +106,7 @@ def _needed(comparison: Comparison) -> str:
         )
         if number is not None
     ]
-    return f"To see one of 5 points: {' or '.join(ways)}." if ways else ""
+    return f"To see one of 5 points: at most {' or '.join(ways)}." if ways else ""
 
 
 def halved(comparison: Comparison) -> str:
@@ -131,6 +125,34 @@ def compared_cases(comparison: Comparison) -> str:
         told += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
     quarantined = comparison.quarantined
     return f"{told}; {plural(quarantined, 'quarantined case')} left out" if quarantined else told
+
+
+def regressed(comparison: Comparison) -> tuple[Change, ...]:
+    """The cases that are surely lost."""
+    return tuple(change for change in comparison.of_kind("regressed") if change.label == "confirmed")
+
+
+def failing_now(comparison: Comparison) -> tuple[Change, ...]:
+    """The cases that passed on the base and fail now, which is not confirmed: they may be noise."""
+    return tuple(change for change in comparison.of_kind("regressed") if change.label != "confirmed")
+
+
+def fresh_runs(comparison: Comparison, change: Change) -> str:
+    """ "8/8 → 0/8 on fresh runs"; empty where the case was not run again."""
+    for found in comparison.suspects:
+        if (found.suite, found.key) == (change.suite, change.key) and found.head is not None:
+            base = "" if found.base is None else f"{runs_passed(found.base)} → "
+            return f"{base}{runs_passed(found.head)} on fresh runs"
+    return ""
+
+
+def suspects_told(comparison: Comparison) -> list[str]:
+    """Of every suspect that is not settled, why; and how many were looked at and are not lost."""
+    told = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
+    passed = sum(suspect.state in ("dropped", "cleared") for suspect in comparison.suspects)
+    if passed:
+        told.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
+    return told
 
 
 def edited_and_failing(comparison: Comparison) -> list[Change]:
@@ -176,6 +198,17 @@ def judge_notes(report: RunReport) -> list[str]:
         contested = f", {found.contested} of {found.checks} contested" if found.contested else ""
         notes.append(f"{found.evaluator}: {alpha}{contested}")
     return notes
+
+
+def doubtful(conclusion: Conclusion) -> bool:
+    """Whether its headline warns: nothing blocks, and nobody should read it as fine."""
+    found = conclusion.comparison
+    if found is None or found.verdict not in _DOUBTFUL:
+        return False
+    unmeasured = conclusion.verdict.outcome == "unmeasured"
+    return (
+        conclusion.verdict.headline.startswith("Inconclusive") if unmeasured else conclusion.verdict.exit_code == 0
+    )
 
 
 def error_kinds(report: RunReport) -> str:

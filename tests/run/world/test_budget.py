@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -17,10 +18,17 @@ PRICES = "prices: {tiny: {input: 1000, output: 2000}}\n"  # a call takes 10 toke
 
 @pytest.fixture
 def paid(project, monkeypatch):
+    judged = threading.Event()
+
     def answer(body, number):
         if "nonce" in body["messages"][0]["content"]:
+            judged.set()
             return Reply(verdict(body, 5))
+        if number > 3 and project.waits_for_the_judge:
+            judged.wait(20)
         return Reply("yes")
+
+    project.waits_for_the_judge = False
 
     project.write("evals.json", SUITE)
     project.write("runevals.yaml", PRICES)
@@ -57,6 +65,7 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
 
 def test_the_judge_spends_from_the_same_budget(paid, runevals):
     paid.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    paid.waits_for_the_judge = True
     code, _, _ = runevals(
         *RUN, "--judge", "tiny", "--judge-concurrency", "2", "--cache", "none", "--max-cost", "0.1"
     )

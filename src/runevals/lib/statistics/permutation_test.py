@@ -62,6 +62,14 @@ def case_blocked_test(
         for key, values in base.items()
         if values and head.get(key)
     )
+    return patterns_test(patterns, value_range=value_range)
+
+
+def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) -> BlockedTest:
+    """The same of cases that are counted already: (sorted base values, sorted head values) → how many cases.
+
+    Raises ValueError where there is none.
+    """
     if not patterns:
         raise ValueError("no case has values on both sides")
     cases = [_Case.of(pattern, count) for pattern, count in patterns.items()]

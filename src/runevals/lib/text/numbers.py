@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from runevals.lib.text.escape import one_line
+
 UNKNOWN = "–"
 
 
 def plural(number: int, noun: str) -> str:
     """ "1 case", "2 cases"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """ "a, b, c and 4 more"."""
+    shown = [one_line(name, 60) for name in names[:most]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def percent(share: float | None) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.run import measurement as pipeline
-from runevals.run.measurement import Baseline, Fresh
+from runevals.run.measurement import Baseline
 from runevals.run.pipeline import (
     Asked,
-    fresh_look,
     on_base_suite,
     rerunnable,
+    runner_of,
     still_incomparable,
     within_limits,
 )
@@ -23,9 +23,12 @@ from runevals.run.shards.merge import same_model
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.verdict.compare import FreshRuns, Sides, compare
+from runevals.verdict.procedure import held_against
 from runevals.verdict.regression import Strictness
 from runevals.verdict.score import nothing_run
-from runevals.verdict.verification import VERIFY_OFF, needs_verification
+from runevals.verdict.suspects import candidates
+from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
 
@@ -57,40 +60,38 @@ def not_merged(settings: Settings, why: str) -> Conclusion:
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
     final = pipeline.decide(report, baseline, settings)
-    if final.comparison is not None and final.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
-        return _edited(final, baseline, settings, asked)
-    screened = pipeline.decide(report, replace(baseline, strictness=Strictness.SCREENING), settings)
-    if screened.comparison is None or not needs_verification(screened.comparison):
+    comparison = final.comparison
+    assert comparison is not None  # noqa: S101 - there is a base
+    incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
+    if not incomparable and not _asks_for_runs(report, baseline, settings):
         return final
-    fresh = VERIFY_OFF if settings.verify == "off" else _second_look(report, baseline, settings, asked)
-    if isinstance(fresh, str) and final.comparison is not None and not needs_verification(final.comparison):
-        return final
-    return pipeline.verify(screened, baseline, fresh, settings)
-
-
-def _second_look(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> Fresh | str:
-    """A fresh run of the base, or why none can be made where the shards are merged."""
     here = _here(report, baseline, settings, asked)
+    if isinstance(here, str) and incomparable:
+        return still_incomparable(final, f"the head was not run on the base's suite: {here}", settings)
     if isinstance(here, str):
-        return here
-    return fresh_look(here.settings, here.loaded, here.commit, asked, report)
+        why = VERIFY_OFF if settings.verify == "off" else here
+        told = unverified(comparison, why) if lost_places(comparison) else comparison
+        return pipeline.concluded(report, told, settings)
+    if incomparable:
+        return on_base_suite(final, baseline, here.settings, asked)
+    with runner_of(report, baseline, here.settings, here.loaded, asked) as runner:
+        found = held_against(runner, baseline.report, baseline.source, settings.rule)
+    return pipeline.concluded(*found, settings)
 
 
-def _edited(conclusion: Conclusion, baseline: Baseline, settings: Settings, asked: Asked) -> Conclusion:
-    """Of suites that cannot be compared: the head is run on the base's here, where that can be done."""
-    here = _here(conclusion.report, baseline, settings, asked)
-    if isinstance(here, str):
-        return still_incomparable(conclusion, f"the head was not run on the base's suite: {here}", settings)
-    return on_base_suite(conclusion, baseline, here.commit, here.settings, asked)
+def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
+    """Whether anything looks lost: the whole, a part, or a single case."""
+    base, source = baseline.report, baseline.source
+    screened = compare(report, base, source, Strictness.SCREENING, settings.rule, FreshRuns())
+    return bool(lost_places(screened) or candidates(Sides.of(report, base).pairs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Here:
-    """What a run here is made of: as the shards were, and the base's commit."""
+    """What a run here is made of: as the shards were."""
 
     settings: Settings
     loaded: Loaded
-    commit: str
 
 
 def _here(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> _Here | str:
@@ -104,7 +105,7 @@ def _here(report: RunReport, baseline: Baseline, settings: Settings, asked: Aske
         other = _otherwise_than(report, settings, loaded, asked.told)
     except RunevalsError as error:
         return f"the base cannot be run here: {str(error).splitlines()[0]}"
-    return other or _Here(settings=settings, loaded=loaded, commit=commit)
+    return other or _Here(settings=settings, loaded=loaded)
 
 
 def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told: Told) -> str | None:

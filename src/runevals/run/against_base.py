@@ -1,0 +1,175 @@
+"""What runs for a verdict: rounds of the head, and fresh runs of both sides where the verdict asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+
+from runevals.lib.text.numbers import plural
+from runevals.records import AttemptReport, RunReport
+from runevals.records.errors import RunevalsError
+from runevals.run.measurement import Measurement, side_by_side
+from runevals.run.progress import Progress
+from runevals.run.resume.journal import Journal
+from runevals.verdict.fresh_runs import RETRIES, RunSide
+from runevals.verdict.matching import Pair
+from runevals.verdict.suspects import MORE_RUNS, Key, key_of
+from runevals.verdict.verification import FreshLook
+
+HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
+Opened = Callable[[], AbstractContextManager[Measurement]]
+
+
+@dataclass(kw_only=True)
+class TargetRunner:
+    """Runs real targets for `runevals.verdict.procedure`; opens what fresh runs need when they are asked for."""
+
+    head: Measurement | RunReport  # to be measured, or measured already
+    progress: Progress
+    open_base: Opened  # the base's commit in a checkout of its own
+    open_head: Opened  # the head again, without any cache
+    base_name: str  # in words
+    base_looks: int  # fresh runs of the base a case
+    can_run: bool
+    all_rounds: bool
+    cannot_run_base: str  # why; empty where it can be tried
+    why_no_second_look: str
+    phase: str = ""
+    trouble: str = ""
+    journal: Journal | None = None
+    tell: Callable[[str], None]
+    _opened: ExitStack = field(default_factory=ExitStack)
+    _sides: dict[RunSide, Measurement] = field(default_factory=dict)
+    _made: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)
+    _suspects: int = 0
+
+    def __enter__(self) -> TargetRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @property
+    def planned(self) -> int:
+        """Rounds of the head at most."""
+        return self.head.run.repeat if isinstance(self.head, RunReport) else self.head.plan.repeat
+
+    def next_round(self) -> RunReport:
+        """One more round of the head, or all of them where all are to be made."""
+        if isinstance(self.head, RunReport):
+            return self.head
+        everything = self.all_rounds or self.planned == 1
+        number = self.head.rounds_made + 1
+        named = "" if everything else f"round {number} of at most {self.planned}"
+        watch = self.progress(
+            self.head,
+            phase=", ".join(filter(None, (self.phase, named))),
+            total=None if everything else len(self.head.plan.cases),
+        )
+        for _ in watch(self.head.everything() if everything else self.head.next_round()):
+            pass
+        return self.head.report()
+
+    def finish(self, cases: Sequence[Pair]) -> RunReport:
+        """The rest of the rounds of these cases alone."""
+        assert isinstance(self.head, Measurement)  # noqa: S101 - what was measured already has all of its rounds
+        rest = self.head.rest_of([key_of(pair) for pair in cases])
+        watch = self.progress(self.head, phase="critical cases", total=len(rest))
+        for _ in watch(self.head.measured(rest)):
+            pass
+        return self.head.report()
+
+    @property
+    def why_no_base(self) -> str:
+        """Why the base cannot be run; empty where it can. Tries it."""
+        if not self.cannot_run_base:
+            try:
+                self._side("base")
+            except RunevalsError as error:
+                self.cannot_run_base = f"the base {self.base_name} cannot be run: {_first_line(error)}"
+        return self.cannot_run_base
+
+    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
+        """Fresh runs of both sides in turn; a text says why there are none."""
+        self.tell(f"A regression, it seems: running the base {self.base_name} again before saying so")
+        if self.why_no_base:
+            return self.why_no_base
+        of_base = None if only is None else [(pair.base.suite, pair.base.key) for pair in only]
+        of_head = None if only is None else [key_of(pair) for pair in only]
+        base = self._side("base").of_cases(of_base, self.base_looks)
+        head = self._side("head").of_cases(of_head, HEAD_LOOKS)
+        try:
+            for _ in self.progress(base, head, phase="base and head")(side_by_side((base, head))):
+                pass
+        except RunevalsError as error:
+            return f"the base {self.base_name} cannot be run: {_first_line(error)}"
+        return FreshLook(base=base.report(), head=head.report(), source=f"a fresh run of {self.base_name}")
+
+    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
+        """The cases that are about to be run again: in a run that goes on, those that it chose before."""
+        chosen = self._chosen_before(cases)
+        self._suspects += len(chosen)
+        self.tell(f"Checking {plural(len(chosen), 'suspect')} on fresh runs")
+        return chosen
+
+    def _chosen_before(self, cases: Sequence[Key]) -> Sequence[Key]:
+        if self.journal is None:
+            return cases
+        journal = self.journal.of("suspects")
+        key = journal.key(self._suspects)
+        found = journal.read(key, _read_keys)
+        if found is None:
+            journal.write(key, list(cases), _written_keys)
+        return cases if found is None else found
+
+    def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        """One fresh run of each of these cases, without those that this side does not have."""
+        wanted = {_on(side, pair): key_of(pair) for pair in cases}
+        measured = self._side(side).of_cases(list(wanted), self._offset + MORE_RUNS * (1 + RETRIES))
+        trials = []
+        for index, case in enumerate(measured.plan.cases):
+            self._made[side, (case.suite, case.key)] += 1
+            number = self._offset + self._made[side, (case.suite, case.key)]
+            trials.append(measured.plan.trials[measured.plan.positions(index)[number - 1]])
+        phase = f"checking {plural(self._suspects, 'suspect')}"
+        try:
+            for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
+                pass
+        except RunevalsError as error:
+            self.trouble = _first_line(error)
+            if side == "base":
+                self.cannot_run_base = f"the base {self.base_name} cannot be run: {self.trouble}"
+            return {}
+        return {
+            wanted[case.suite, case.key]: case.attempts[-1] for case in measured.report().cases if case.attempts
+        }
+
+    @property
+    def _offset(self) -> int:
+        """Attempts of suspects are numbered after all others, so that no journal mixes them up."""
+        return max(self.base_looks, HEAD_LOOKS, self.planned)
+
+    def _side(self, side: RunSide) -> Measurement:
+        if side not in self._sides:
+            opened = self.open_base if side == "base" else self.open_head
+            self._sides[side] = self._opened.enter_context(opened())
+        return self._sides[side]
+
+
+def _on(side: RunSide, pair: Pair) -> Key:
+    return (pair.base.suite, pair.base.key) if side == "base" else key_of(pair)
+
+
+def _first_line(error: RunevalsError) -> str:
+    return str(error).splitlines()[0]
+
+
+def _written_keys(keys: Sequence[Key]) -> str:
+    return json.dumps([list(key) for key in keys])
+
+
+def _read_keys(text: str) -> list[Key]:
+    return [(suite, key) for suite, key in json.loads(text)]

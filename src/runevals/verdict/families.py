@@ -1,0 +1,248 @@
+"""The families of hypotheses: did the whole get worse, or one of its parts? None of them pays for another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from runevals.lib.statistics.multiple_testing import holm
+from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
+from runevals.records import CaseReport, Family, Hypothesis, MetricName, Rule
+from runevals.verdict.matching import Pair
+
+PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
+PART_LEVEL = 0.25  # of alpha: the level of all parts together
+FEW_CASES = 4  # one run each of fewer can show no loss, whatever comes
+UNCLEAR_DROP = 0.05  # nobody would call as much "no regression", however few the runs
+UNCLEAR_WHOLE_P = 0.10
+UNCLEAR_PARTS_P = 0.05  # over the number of hypotheses about parts
+_ROUNDING = 1e-9  # of a difference of means
+
+Place = tuple[Family, str]  # which hypothesis: "suite", "evals/a.json"
+Values = tuple[float, ...]
+
+WHOLE: Place = ("whole", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How small p must be for a loss, by now."""
+
+    alpha: float  # for the whole
+    rule: Rule
+    mid: bool = False  # the mid-p value decides, not the exact one
+
+    def p_of(self, test: BlockedTest) -> float:
+        """The p-value that decides."""
+        return test.mid_p_value if self.mid else test.p_value
+
+
+@dataclass(frozen=True, slots=True)
+class Families:
+    """Every hypothesis, and the tests of the whole."""
+
+    hypotheses: tuple[Hypothesis, ...]  # the whole's first
+    whole: Mapping[MetricName, BlockedTest]
+
+
+def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | None = None) -> Families:
+    """Every hypothesis about the whole and its parts, tested.
+
+    The whole is tested on its pass rate and, where any check is graded, on the mean share too: Holm over both.
+    A part is a suite, category or group of at least 5 cases that is not the whole; Holm over all parts. `only`
+    leaves out what it does not name, before correcting. What errored is taken both ways: a loss is one that
+    stays one had all of it spoken for the head. Empty where no pair was measured.
+    """
+    metrics = [_Metric(name, pairs) for name in metrics_of(pairs)]
+    whole = _questions([(WHOLE, range(len(pairs)))], metrics, only)
+    parts = _questions(_parts(pairs), metrics, only)
+    return Families(
+        hypotheses=(*_tested(whole, level), *_tested(parts, level)),
+        whole={question.metric.name: question.test for question in whole},
+    )
+
+
+def metrics_of(pairs: Sequence[Pair]) -> tuple[MetricName, ...]:
+    """What is compared: the pass rate, and the share where a judge graded any answer."""
+    graded = any(pair.before.graded or pair.now.graded for pair in pairs)
+    return ("pass_rate", "share") if graded else ("pass_rate",)
+
+
+def metric_test(pairs: Sequence[Pair], metric: MetricName) -> BlockedTest | None:
+    """The permutation test of one metric over all pairs; None where none has it on both sides."""
+    question = _Question(WHOLE, _Metric(metric, pairs), range(len(pairs)))
+    return question.test if question.seen else None
+
+
+def _questions(
+    places: Iterable[tuple[Place, Sequence[int]]], metrics: Sequence[_Metric], only: Collection[Place] | None
+) -> list[_Question]:
+    asked = [
+        _Question(place, metric, members)
+        for place, members in places
+        if only is None or place in only
+        for metric in metrics
+    ]
+    return [question for question in asked if question.seen]
+
+
+_READ: Mapping[Family, Callable[[CaseReport], str | None]] = {
+    "suite": lambda case: case.suite,
+    "category": lambda case: case.category,
+    "group": lambda case: case.group,
+}
+
+
+def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[Place, Sequence[int]]]:
+    """Suites, categories and groups; one that holds the same cases as another is not asked about twice."""
+    known = {tuple(range(len(pairs)))}
+    for family, read in _READ.items():
+        members: dict[str, list[int]] = {}
+        for index, pair in enumerate(pairs):
+            name = read(pair.head)
+            if name is not None:
+                members.setdefault(name, []).append(index)
+        for name, places in members.items():
+            same = tuple(places)
+            if len(places) >= PART_MIN_CASES and same not in known:
+                known.add(same)
+                yield (family, name), places
+
+
+class _Metric:
+    """One metric of all pairs, read once: the whole and every part count from it."""
+
+    def __init__(self, name: MetricName, pairs: Sequence[Pair]) -> None:
+        self.name = name
+        self.pairs = pairs
+        self._shapes: list[tuple[int, int, int, int]] | None = None
+        if name == "pass_rate":
+            self._shapes = [(p.before.passes, p.before.runs, p.now.passes, p.now.runs) for p in pairs]
+        else:
+            self._patterns = [(_sorted(pair.before.values), _sorted(pair.now.values)) for pair in pairs]
+
+    def counted(self, members: Sequence[int]) -> Mapping[Pattern, int]:
+        """The patterns of these pairs, as far as both sides have any value."""
+        found: Iterable[tuple[Pattern, int]]
+        if self._shapes is None:
+            found = Counter([self._patterns[index] for index in members]).items()
+        else:
+            shapes = self._shapes
+            everything = len(members) == len(shapes)
+            counts = Counter(shapes if everything else [shapes[index] for index in members])
+            found = ((_pattern(*shape), count) for shape, count in counts.items())
+        return {pattern: count for pattern, count in found if pattern[0] and pattern[1]}
+
+    def completed(self, index: int, on_base: float, on_head: float) -> Pattern:
+        """The values of a pair, had every run that could not be measured come out so."""
+        pair = self.pairs[index]
+        base, head = self._patterns[index] if self._shapes is None else _pattern(*self._shapes[index])
+        return (
+            _sorted((*base, *(on_base for _ in range(pair.before.due - len(base))))),
+            _sorted((*head, *(on_head for _ in range(pair.now.due - len(head))))),
+        )
+
+
+def _sorted(values: Sequence[float]) -> Values:
+    return tuple(sorted(values))
+
+
+def _pattern(base_passes: int, base_runs: int, head_passes: int, head_runs: int) -> Pattern:
+    return _outcomes(base_passes, base_runs), _outcomes(head_passes, head_runs)
+
+
+def _outcomes(passes: int, runs: int) -> Values:
+    return (0.0,) * (runs - passes) + (1.0,) * passes
+
+
+class _Question:
+    """One hypothesis before it is decided."""
+
+    def __init__(self, place: Place, metric: _Metric, members: Sequence[int]) -> None:
+        self.place = place
+        self.metric = metric
+        self.members = members
+        self.seen = metric.counted(members)
+
+    @cached_property
+    def test(self) -> BlockedTest:
+        """The test of what was seen."""
+        return patterns_test(self.seen)
+
+    @property
+    def errored(self) -> bool:
+        """Whether a run that was due has no value."""
+        return not all(self.metric.pairs[index].complete for index in self.members)
+
+    def had_errors_been(self, *, on_base: float, on_head: float) -> BlockedTest:
+        """The test, had every run that could not be measured come out so."""
+        completed = Counter(self.metric.completed(index, on_base, on_head) for index in self.members)
+        return patterns_test({pattern: count for pattern, count in completed.items() if all(pattern)})
+
+
+def _tested(questions: Sequence[_Question], level: Level) -> list[Hypothesis]:
+    """The hypotheses of one group of families, corrected together."""
+    places = [question.place for question in questions]
+    tests = [question.test for question in questions]
+    corrected = holm([level.p_of(test) for test in tests])
+    lost = _lost(places, tests, level)
+    kindly, harshly = lost, lost
+    if any(question.errored for question in questions):
+        kindly = _lost(places, [q.had_errors_been(on_base=0.0, on_head=1.0) for q in questions], level)
+        harshly = _lost(places, [q.had_errors_been(on_base=1.0, on_head=0.0) for q in questions], level)
+    found = []
+    for index, question in enumerate(questions):
+        untested = _hypothesis(question, tests[index], corrected[index])
+        if harshly[index] and not kindly[index]:
+            found.append(replace(untested, finding="errors"))
+        else:
+            surely = lost[index] and kindly[index]
+            found.append(_concluded(untested, level, len(questions), lost=surely))
+    return found
+
+
+def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: Level) -> list[bool]:
+    """Which are losses that block: p small enough after Holm's correction, and the drop large enough."""
+    corrected = holm([level.p_of(test) for test in tests])
+    return [
+        p <= (level.alpha if place[0] == "whole" else level.alpha * PART_LEVEL)
+        and test.drop >= _floor(place, test, level.rule) - _ROUNDING
+        for place, test, p in zip(places, tests, corrected, strict=True)
+    ]
+
+
+def _floor(place: Place, test: BlockedTest, rule: Rule) -> float:
+    """The drop from which a loss blocks; in a part, one whole case at least."""
+    return rule.min_effect if place[0] == "whole" else max(rule.min_effect, 1 / test.cases)
+
+
+def _hypothesis(question: _Question, test: BlockedTest, corrected: float) -> Hypothesis:
+    family, name = question.place
+    return Hypothesis(
+        family=family,
+        name=name,
+        metric=question.metric.name,
+        cases=test.cases,
+        base_mean=test.base_mean,
+        head_mean=test.head_mean,
+        interval=test.interval,
+        p_value=test.p_value,
+        corrected_p=corrected,
+    )
+
+
+def _concluded(found: Hypothesis, level: Level, number: int, *, lost: bool) -> Hypothesis:
+    """With what the test says: a loss, a real one below the floor, one that may be noise, or nothing."""
+    if lost:
+        return replace(found, finding="lost")
+    whole = found.family == "whole"
+    below = _ROUNDING < found.drop < level.rule.min_effect - _ROUNDING
+    if whole and below and found.corrected_p <= level.rule.alpha:
+        return replace(found, finding="small")
+    doubtful = UNCLEAR_WHOLE_P if whole else UNCLEAR_PARTS_P / number
+    speechless = whole and found.cases < FEW_CASES
+    if found.drop >= UNCLEAR_DROP - _ROUNDING and (found.p_value <= doubtful or speechless):
+        return replace(found, finding="unclear")
+    return found

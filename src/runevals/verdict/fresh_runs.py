@@ -1,0 +1,196 @@
+"""Suspects run again, on both sides in turn, until each is settled or nothing more may be run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect
+from runevals.verdict import suspects as singles
+from runevals.verdict.compare import FreshRuns
+from runevals.verdict.matching import Pair
+from runevals.verdict.suspects import Key, Trialled, is_critical, key_of
+
+RETRIES = 2  # of a fresh run that errored
+AGREEING_HEAD, AGREEING_BASE = 2, 1  # runs in which a deterministic target must repeat itself
+LEAST_BUDGET = 96  # fresh runs in all: this, or one a case if that is more
+
+RunSide = Literal["base", "head"]
+
+
+class CaseRunner(Protocol):
+    """What runs single cases anew. Answers of a cache are no fresh runs."""
+
+    @property
+    def why_no_base(self) -> str:
+        """Why the base cannot be run; empty where it can."""
+
+    @property
+    def trouble(self) -> str:
+        """Why a fresh run that was asked for could not be made; empty where none failed to."""
+
+    def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        """One fresh run of each of these cases, without those that could not be made."""
+
+    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
+        """Told before cases are run again. Gives those that a run which goes on now chose before, else `cases`."""
+
+
+@dataclass(slots=True)
+class SingleCases:
+    """The suspects of one run, over all of its rounds."""
+
+    runner: CaseRunner
+    rule: Rule
+    max_runs: int | None = None  # None: 96, or one a case if that is more
+    used: int = 0
+    promise_broken: bool = False
+    _trialled: dict[Key, Trialled] = field(default_factory=dict)
+    _left_out: dict[Key, Suspect] = field(default_factory=dict)
+
+    def found(self) -> FreshRuns:
+        """What is known by now, the critical cases first."""
+        ended = [singles.recorded(one) for one in self._trialled.values()] + list(self._left_out.values())
+        ended.sort(key=lambda suspect: not suspect.critical)
+        return FreshRuns(tuple(ended), self.promise_broken)
+
+    def test(self, pairs: Sequence[Pair], *, critical_only: bool = False) -> None:
+        """Runs the cases again that look lost now: the first few, and while none is confirmed, the next few.
+
+        No case is tested twice.
+        """
+        looking = [pair for pair in singles.candidates(pairs) if is_critical(pair) or not critical_only]
+        self._forget([key_of(pair) for pair in looking])
+        while batch := self._entered(self._next_few(looking, pairs)):
+            self._run(batch, len(pairs))
+            singles.settle(batch, len(pairs), self.rule)
+            if any(suspect.state == "confirmed" for suspect in batch):
+                break
+        self._left_out = {
+            key_of(pair): singles.unrun(pair, "more cases look lost than may be run again")
+            for pair in looking
+            if key_of(pair) not in self._trialled
+        }
+
+    def _next_few(self, looking: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
+        """All critical cases, and of the others as many as there are runs left for."""
+        waiting = [pair for pair in looking if key_of(pair) not in self._trialled]
+        left = (self._budget(len(pairs)) - self.used) // (2 * singles.RUNS)
+        admitted = singles.admitted(waiting, len(pairs))
+        few = [pair for pair in admitted if is_critical(pair)]
+        few += [pair for pair in admitted if not is_critical(pair)][: max(left, 0)]
+        return self._chosen(few, pairs)
+
+    def test_promise(self, newly_failing: Sequence[Pair], cases: int) -> None:
+        """Asks a deterministic target again for what fails now; where it disagrees with itself, it is none."""
+        chosen = self._chosen(singles.admitted(newly_failing, cases), newly_failing)
+        batch = self._entered(chosen)
+        for _ in range(AGREEING_HEAD):
+            self._step("head", batch, cases)
+        for _ in range(AGREEING_BASE):
+            self._step("base", batch, cases)
+        if any(_disagrees(suspect) for suspect in batch):
+            self.promise_broken = True
+            self._run(batch, cases)
+            singles.settle(batch, cases, self.rule)
+            return
+        for suspect in batch:
+            errored = any(a.status is not Outcome.FAILED for a in suspect.head)
+            made = len(suspect.head) == AGREEING_HEAD and not errored
+            suspect.state, suspect.reason = ("confirmed", "") if made else ("open", "it could not be run again")
+
+    def _chosen(self, wanted: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
+        """What is run again: a run that goes on chooses what it chose before."""
+        if not wanted:
+            return ()
+        by_key = {key_of(pair): pair for pair in pairs}
+        known = self.runner.checking([key_of(pair) for pair in wanted])
+        return [by_key[key] for key in known if key in by_key]
+
+    def _forget(self, looking: Sequence[Key]) -> None:
+        """An open suspect that does not look lost any more, after more rounds, is cleared."""
+        still = set(looking)
+        for key, suspect in self._trialled.items():
+            if suspect.state == "open" and key not in still:
+                suspect.state, suspect.reason = "cleared", ""
+
+    def _entered(self, chosen: Sequence[Pair]) -> list[Trialled]:
+        """New suspects."""
+        stored = bool(chosen) and bool(self.runner.why_no_base)
+        batch = [
+            Trialled(pair=pair, base=_measured(pair.base) if stored else [], stored=stored)
+            for pair in chosen
+            if key_of(pair) not in self._trialled
+        ]
+        self._trialled.update({key_of(suspect.pair): suspect for suspect in batch})
+        return batch
+
+    def _run(self, batch: Sequence[Trialled], cases: int) -> None:
+        """The head first, to drop what passes after all; then base and head in turn."""
+        for screened in range(1, singles.SCREEN + 1):
+            self._step("head", [suspect for suspect in batch if len(suspect.head) < screened], cases)
+            singles.drop_hopeless(batch, cases, self.rule)
+        while running := [suspect for suspect in batch if not suspect.decided]:
+            made = self._step("base", running, cases)
+            singles.settle_half_way(batch, self.rule)
+            made += self._step("head", running, cases)
+            if not made and not self._without_base(running):
+                for suspect in running:
+                    suspect.reason = suspect.reason or self.runner.trouble
+                return  # nothing more can be run: what is not settled stays open
+            singles.drop_hopeless(batch, cases, self.rule)
+
+    def _step(self, side: RunSide, suspects: Sequence[Trialled], cases: int) -> int:
+        """One run more on this side of each suspect that lacks one → how many came. What errors is asked again."""
+        wanting = {key_of(suspect.pair): suspect for suspect in suspects if _wants(side, suspect)}
+        if not wanting or self._beyond_budget(list(wanting.values()), cases):
+            return 0
+        made: dict[Key, AttemptReport] = {}
+        missing = list(wanting)
+        for _ in range(1 + RETRIES):
+            if missing:
+                self.used += len(missing)
+                made.update(got := self.runner.again(side, [wanting[key].pair for key in missing]))
+                missing = [key for key in got if got[key].status is Outcome.ERRORED]
+        for key, attempt in made.items():
+            (wanting[key].head if side == "head" else wanting[key].base).append(attempt)
+        return len(made)
+
+    def _without_base(self, suspects: Sequence[Trialled]) -> bool:
+        """Where the base turns out not to run: from here on, its stored runs are all there is of it."""
+        asked = [suspect for suspect in suspects if not suspect.stored]
+        if not self.runner.why_no_base or not asked:
+            return False
+        for suspect in asked:
+            suspect.stored, suspect.base = True, _measured(suspect.pair.base)
+        return True
+
+    def _budget(self, cases: int) -> int:
+        return max(LEAST_BUDGET, cases) if self.max_runs is None else self.max_runs
+
+    def _beyond_budget(self, suspects: Sequence[Trialled], cases: int) -> bool:
+        if self.used + len(suspects) <= self._budget(cases):
+            return False
+        for suspect in suspects:
+            suspect.reason = "more fresh runs would be needed than may be made"
+        return True
+
+
+def _measured(case: CaseReport) -> list[AttemptReport]:
+    return [attempt for attempt in case.attempts if attempt.status in (Outcome.PASSED, Outcome.FAILED)]
+
+
+def _wants(side: RunSide, suspect: Trialled) -> bool:
+    if suspect.state is not None:
+        return False
+    if side == "head":
+        half_way = not suspect.stored and len(suspect.base) < singles.RUNS
+        return len(suspect.head) < (singles.RUNS if half_way else suspect.most)
+    return not suspect.stored and len(suspect.base) < suspect.most
+
+
+def _disagrees(suspect: Trialled) -> bool:
+    """Whether a fresh run came out otherwise than the one that counts."""
+    head = any(attempt.status is Outcome.PASSED for attempt in suspect.head)
+    return head or (not suspect.stored and any(a.status is Outcome.FAILED for a in suspect.base))

@@ -1,0 +1,197 @@
+"""How a change is held against its base: rounds, a second look before a failure, fresh runs of single cases.
+
+Everything that runs is asked of a Runner, so that one procedure decides over real targets and over simulated ones
+of known truth (`benchmarks/verdict_sim.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from runevals.records import Comparison, ComparisonVerdict, Rule, RunReport, Verification
+from runevals.verdict.compare import FreshRuns, Sides, compare
+from runevals.verdict.families import Place
+from runevals.verdict.fresh_runs import CaseRunner, SingleCases
+from runevals.verdict.matching import Pair
+from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.suspects import Key, is_critical, key_of
+from runevals.verdict.verification import (
+    FreshLook,
+    Looked,
+    SecondLook,
+    base_moved,
+    confirmed,
+    lost_places,
+    not_confirmed,
+    pairs_in,
+    second_look,
+    unverified,
+)
+
+
+class Runner(CaseRunner, Protocol):
+    """What can be run for a verdict."""
+
+    @property
+    def planned(self) -> int:
+        """Rounds of the head at most."""
+
+    @property
+    def all_rounds(self) -> bool:
+        """Whether all are made: the result will be a base."""
+
+    @property
+    def can_run(self) -> bool:
+        """Whether a case can be run again at all: recorded answers cannot."""
+
+    @property
+    def why_no_second_look(self) -> str:
+        """Why a failure is not verified; empty where it is."""
+
+    def next_round(self) -> RunReport:
+        """One more round of the head, or all where all are made; the report of all rounds so far."""
+
+    def finish(self, cases: Sequence[Pair]) -> RunReport:
+        """The rest of the rounds of these cases alone; the report of all rounds so far."""
+
+    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
+        """Fresh runs of both sides in turn, of all cases or of these; a text says why there are none."""
+
+
+def held_against(
+    runner: Runner, base: RunReport, source: str, rule: Rule, *, fresh: bool = False
+) -> tuple[RunReport, Comparison]:
+    """(the head's scored runs, what they say against `base`). With `fresh`, the base was measured just now.
+
+    In each round: the whole and its parts, whose loss is looked at again and, once confirmed, ends the run; else
+    the cases that look lost are run again, and a confirmed one ends it. A run that was stopped ends at once.
+    """
+    held = _Held(runner, base, source, rule, verifies=not fresh and not runner.why_no_second_look)
+    held.why_unverified = "" if fresh else runner.why_no_second_look
+    for done in (runner.planned,) if runner.all_rounds else range(1, runner.planned + 1):
+        held.head = head = runner.next_round()
+        if head.run.stopped is not None:
+            return head, held.compared()
+        found = held.after_round(done)
+        if found is not None:
+            return head, found
+    raise AssertionError("the last round always ends it")
+
+
+@dataclass(slots=True)
+class _Held:
+    """A change held against its base, as far as it has come."""
+
+    runner: Runner
+    base: RunReport
+    source: str
+    rule: Rule
+    verifies: bool
+    why_unverified: str = ""
+    moved: str = ""  # how far the stored base had moved, where a fresh one took its place
+    head: RunReport = field(init=False)
+    singles: SingleCases = field(init=False)
+    look: FreshLook | None = None
+    _looked_at: frozenset[Key] | None = frozenset()  # None: all
+
+    def __post_init__(self) -> None:
+        self.singles = SingleCases(self.runner, self.rule)
+
+    def compared(self, strictness: Strictness = Strictness.FINAL) -> Comparison:
+        """By what is known now."""
+        found = compare(self.head, self.base, self.source, strictness, self.rule, self._fresh())
+        if not self.moved:
+            return found
+        return replace(found, verification=Verification(state="moved", reason=self.moved))
+
+    def _fresh(self) -> FreshRuns | None:
+        return self.singles.found() if self.runner.can_run else None
+
+    def after_round(self, done: int) -> Comparison | None:
+        """The comparison that ends the run; None for another round."""
+        screened = self.compared(Strictness.SCREENING if self.verifies else Strictness.FINAL)
+        lost = () if screened.deterministic else lost_places(screened)
+        seen = self._second_look(lost) if lost and self.verifies else None
+        if self.moved and seen is not None and not seen.confirmed:
+            lost = lost_places(self.compared(Strictness.SCREENING))
+            seen = self._second_look(lost) if lost else None
+        if lost and not self.verifies:
+            lost = lost_places(self.compared())  # the exact p decides
+        surely = bool(lost) and (not self.verifies or (seen is not None and seen.confirmed))
+        if not surely and not self._may_end(done, lost):
+            return None  # single cases that look lost by now may pass in the next round
+        self._test_single_cases(screened, critical_only=surely)
+        return self._ending(done, lost if surely or self.verifies else (), seen)
+
+    def _may_end(self, done: int, lost: Collection[Place]) -> bool:
+        """Whether no further round is to be made; critical cases then make the rest of theirs all the same."""
+        if done >= self.runner.planned:
+            return True
+        if lost or not settled_early(self.compared()):
+            return False
+        critical = [pair for pair in Sides.of(self.head, self.base).pairs if is_critical(pair)]
+        if critical:
+            self.head = self.runner.finish(critical)
+        return True
+
+    def _second_look(self, lost: Collection[Place]) -> SecondLook | None:
+        """What fresh runs of both sides say; None where there are none, and a loss stands on the exact p."""
+        wanted = pairs_in(Sides.of(self.head, self.base).asked, lost)
+        if self.look is None or not self._covers(wanted):
+            look = self.runner.look_again(wanted)
+            if isinstance(look, str):
+                self._cannot_verify(look)
+                return None
+            moved = base_moved(self.base, look) if wanted is None else ""
+            if moved:  # from here on, the fresh base is the base
+                self.moved, self.base, self.source = moved, look.base, look.source
+            self.look, self._looked_at = look, None if wanted is None else frozenset(map(key_of, wanted))
+        seen = second_look(self.head, self.look, lost, self.rule)
+        if isinstance(seen, str):
+            self._cannot_verify(seen)
+            return None
+        return seen
+
+    def _covers(self, wanted: Sequence[Pair] | None) -> bool:
+        known = self._looked_at
+        return known is None or (wanted is not None and known.issuperset(map(key_of, wanted)))
+
+    def _cannot_verify(self, why: str) -> None:
+        self.verifies, self.why_unverified = False, why
+
+    def _test_single_cases(self, screened: Comparison, *, critical_only: bool) -> None:
+        if not self.runner.can_run:
+            return
+        pairs = Sides.of(self.head, self.base).pairs
+        if screened.deterministic:
+            newly_failing = [pair for pair in pairs if pair.regressed]
+            if newly_failing:
+                self.singles.test_promise(newly_failing, len(pairs))
+        else:
+            self.singles.test(pairs, critical_only=critical_only)
+
+    def _ending(self, done: int, lost: Collection[Place], seen: SecondLook | None) -> Comparison | None:
+        """The last word, if this round has it."""
+        found = self.compared()
+        last = done >= self.runner.planned
+        if lost and (seen is None or seen.confirmed):
+            return self._lost(found, seen)
+        if found.verdict is ComparisonVerdict.REGRESSION and any(s.state == "confirmed" for s in found.suspects):
+            return found
+        if last and seen is not None and self.look is not None:
+            return not_confirmed(found, self._looked(self.look, seen))
+        if last or (not lost and settled_early(found)):
+            return found
+        return None
+
+    def _lost(self, found: Comparison, seen: SecondLook | None) -> Comparison:
+        """A loss of the whole or of a part that blocks."""
+        found = replace(found, verdict=ComparisonVerdict.REGRESSION)
+        if seen is None or self.look is None:
+            return unverified(found, self.why_unverified) if self.why_unverified else found
+        return confirmed(found, self._looked(self.look, seen))
+
+    def _looked(self, look: FreshLook, seen: SecondLook) -> Looked:
+        return Looked(head=self.head, base=self.base, look=look, seen=seen, rule=self.rule, moved=self.moved)

@@ -1,0 +1,283 @@
+"""Single cases that look lost: which they are, and what fresh runs of both sides say of each.
+
+Repeating a whole suite is a poor way to see one lost case; repeating that case on both sides is cheap and exact.
+Selection and test share no run, and no run is ever replaced by a better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import fsum
+from typing import Literal
+
+from runevals.lib.statistics.multiple_testing import holm
+from runevals.lib.statistics.permutation_test import case_p_value
+from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect, SuspectState
+from runevals.verdict.matching import Pair, Side
+from runevals.verdict.score import over_attempts
+
+LEVEL = 0.5  # of alpha: the level of all suspects together
+CLEARED_P = 0.10
+SCREEN = 2  # runs of the head that come first
+RUNS, MORE_RUNS = 8, 12  # a side: after RUNS it may be settled, after MORE_RUNS it is
+CAP, CAP_SHARE = 5, 0.1  # suspects besides the critical ones: at least 5, at most a tenth of the cases
+STEADY = 2 / 3  # the share of runs that a suspect passed on the base
+LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
+STORED_RUNS = 3  # from which a base that cannot be run speaks for itself
+CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
+
+Key = tuple[str, str]  # suite and key
+
+
+def key_of(pair: Pair) -> Key:
+    """By which a suspect is asked for again."""
+    return pair.head.suite, pair.head.key
+
+
+def is_critical(pair: Pair) -> bool:
+    """Marked as critical on either side, or of a category whose cases all are."""
+    return is_critical_case(pair.base) or is_critical_case(pair.head)
+
+
+def is_critical_case(case: CaseReport) -> bool:
+    """Marked as critical, or of a category whose cases all are."""
+    return case.critical or case.category in CRITICAL_CATEGORIES
+
+
+def candidates(pairs: Sequence[Pair]) -> list[Pair]:
+    """The cases that look lost: critical ones first, then those that were steadiest on the base."""
+    found = [pair for pair in pairs if _looks_lost(pair)]
+    return sorted(found, key=lambda pair: (not is_critical(pair), -_passed(pair.before), -pair.before.runs))
+
+
+def admitted(found: Sequence[Pair], cases: int) -> list[Pair]:
+    """The candidates that are run again: all critical ones, and of the others the first few."""
+    critical = [pair for pair in found if is_critical(pair)]
+    others = [pair for pair in found if not is_critical(pair)]
+    return [*critical, *others[: max(CAP, int(CAP_SHARE * cases))]]
+
+
+def _looks_lost(pair: Pair) -> bool:
+    now, before = pair.now, pair.before
+    if not now.runs or (now.passes == now.runs and not now.graded):
+        return False
+    if is_critical(pair) and now.passes < now.runs:
+        return before.passes > 0 or not before.runs
+    mostly = now.runs >= 3 and 3 * now.passes <= now.runs
+    if now.passes == 0 or mostly:
+        unknown = not before.runs and before.due > 0  # errors hide what it was on the base
+        return unknown or (before.runs > 0 and _passed(before) >= STEADY - 1e-9)
+    return by_share(pair)
+
+
+def by_share(pair: Pair) -> bool:
+    """Whether it is its share that fell: its answers are graded, and pass still."""
+    if not (pair.before.graded or pair.now.graded):
+        return False
+    before, now = pair.before.values, pair.now.values
+    return bool(before and now) and _mean(before) - _mean(now) >= LOST_SHARE
+
+
+def _passed(side: Side) -> float:
+    return side.passes / side.runs if side.runs else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
+
+
+@dataclass(slots=True)
+class Trialled:
+    """A suspect with its fresh runs so far; without a base to run, `base` are the stored runs."""
+
+    pair: Pair
+    most: int = MORE_RUNS  # runs a side
+    head: list[AttemptReport] = field(default_factory=list)
+    base: list[AttemptReport] = field(default_factory=list)
+    stored: bool = False
+    state: SuspectState | None = None
+    p_value: float | None = None
+    reason: str = ""
+
+    @property
+    def graded(self) -> bool:
+        """Whether shares are tested, not outcomes."""
+        return by_share(self.pair)
+
+    def values(self, *, kind: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """(base, head) as numbers; what errored speaks for the head, or with `kind` false against it."""
+        return (
+            tuple(_value(a, graded=self.graded, errored=0.0 if kind else 1.0) for a in self.base),
+            tuple(_value(a, graded=self.graded, errored=1.0 if kind else 0.0) for a in self.head),
+        )
+
+    @property
+    def best_p(self) -> float:
+        """The smallest p that can still be reached: all that is to come, and all that errored, tells of a loss."""
+        base, head = self.values(kind=False)
+        base += () if self.stored else (1.0,) * (self.most - len(base))
+        return case_p(base, head + (0.0,) * (self.most - len(head)))
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing more is to be run."""
+        return self.state is not None or (
+            len(self.head) >= self.most and (self.stored or len(self.base) >= self.most)
+        )
+
+
+def _value(attempt: AttemptReport, *, graded: bool, errored: float) -> float:
+    if attempt.status not in (Outcome.PASSED, Outcome.FAILED):
+        return errored
+    if not graded:
+        return float(attempt.status is Outcome.PASSED)
+    return errored if attempt.value is None else attempt.value
+
+
+def case_p(base: Sequence[float], head: Sequence[float]) -> float:
+    """One-sided exact p that the head's runs are worse: for outcomes this is Fisher's test."""
+    return _p(tuple(sorted(base)), tuple(sorted(head))) if base and head else 1.0
+
+
+_p = cache(case_p_value)
+
+
+def drop_hopeless(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
+    """Drops those that pass too many fresh runs, and those whose level is out of reach whatever is to come.
+
+    Of m that entered, the last of those still alive must reach the level times m − alive + 1 (Holm).
+    """
+    alive = [suspect for suspect in suspects if suspect.state is None]
+    number = cases if any(suspect.stored for suspect in suspects) else len(suspects)
+    for suspect in alive:
+        fails_all = suspect.stored and _failed_all(suspect) and len(suspect.head) <= suspect.most
+        reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
+        if not reachable or _passes_after_all(suspect):
+            suspect.state = "dropped"
+            suspect.p_value = case_p(*suspect.values(kind=False))
+
+
+def _passes_after_all(suspect: Trialled) -> bool:
+    """Both of the first runs, or three and half of all: hardly ever those of a case that is lost."""
+    head = suspect.values(kind=False)[1]
+    if is_critical(suspect.pair) and len(head) > SCREEN:
+        return False
+    return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)
+
+
+def _failed_all(suspect: Trialled) -> bool:
+    """A case that passed all of at least three stored runs, and failed all of its fresh ones so far."""
+    before = suspect.pair.before
+    return before.passes == before.runs >= STORED_RUNS and not any(suspect.values(kind=False)[1])
+
+
+def settle_half_way(suspects: Sequence[Trialled], rule: Rule) -> None:
+    """Ends those that RUNS runs a side confirm, or clear; the others go on."""
+    half = [s for s in suspects if s.state is None and not s.stored and len(s.head) == len(s.base) == RUNS]
+    if not half:
+        return
+    corrected = holm([case_p(*suspect.values(kind=True)) for suspect in suspects])
+    by_place = {id(suspect): p for suspect, p in zip(suspects, corrected, strict=True)}
+    for suspect in half:
+        suspect.p_value = case_p(*suspect.values(kind=True))
+        if by_place[id(suspect)] <= LEVEL * rule.alpha:
+            suspect.state = "confirmed"
+        elif case_p(*suspect.values(kind=False)) > CLEARED_P:
+            suspect.state = "cleared"
+
+
+def settle(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
+    """Says of every suspect how it ended; where the base could not be run, Holm is over all `cases`.
+
+    Those runs chose the suspect, so that all that might have been chosen count.
+    """
+    sure = [case_p(*suspect.values(kind=True)) for suspect in suspects]
+    stored = any(suspect.stored for suspect in suspects)
+    corrected = [min(1.0, p * cases) for p in sure] if stored else holm(sure)
+    for suspect, p, corrected_p in zip(suspects, sure, corrected, strict=True):
+        if suspect.state is None:
+            suspect.p_value = p
+            suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
+
+
+def _ending(suspect: Trialled, corrected: float, rule: Rule) -> tuple[SuspectState, str]:
+    if not suspect.decided:
+        return "open", suspect.reason or "it could not be run again"
+    if corrected <= LEVEL * rule.alpha:
+        return "confirmed", ""
+    if suspect.stored:
+        failed = _failed_all(suspect)
+        return ("open", "the base cannot be run to confirm it") if failed else ("cleared", "")
+    if case_p(*suspect.values(kind=False)) > CLEARED_P:
+        return "cleared", ""
+    errored = any(a.status is Outcome.ERRORED for a in (*suspect.head, *suspect.base))
+    return "open", "some fresh runs errored" if errored else "the fresh runs do not settle it"
+
+
+def recorded(suspect: Trialled) -> Suspect:
+    """What the report keeps of it: its fresh runs stand apart from the scored ones."""
+    pair = suspect.pair
+    base = () if suspect.stored else suspect.base
+    return Suspect(
+        suite=pair.head.suite,
+        key=pair.head.key,
+        name=pair.head.name,
+        critical=is_critical(pair),
+        state=suspect.state or "open",
+        reason=suspect.reason,
+        p_value=suspect.p_value,
+        base=over_attempts(pair.base, _numbered(base)) if base else None,
+        head=over_attempts(pair.head, _numbered(suspect.head)) if suspect.head else None,
+    )
+
+
+def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
+    return [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
+
+
+def unrun(pair: Pair, reason: str, state: Literal["open", "unrun"] = "open") -> Suspect:
+    """A suspect that nobody could run again, or that stood beyond the cap."""
+    return Suspect(
+        suite=pair.head.suite,
+        key=pair.head.key,
+        name=pair.head.name,
+        critical=is_critical(pair),
+        state=state,
+        reason=reason,
+    )
+
+
+def of_stored_runs(pairs: Sequence[Pair], rule: Rule) -> tuple[Suspect, ...]:
+    """Suspects where there are only two documents: nothing can be run, and the same runs choose and test.
+
+    So Holm is over all cases. A critical case that passed all of at least three runs and failed all of at least
+    three is confirmed; one with fewer stays open. Another that did so is told, as far as that.
+    """
+    found = []
+    for pair in candidates(pairs):
+        p = case_p(*_stored_values(pair))
+        surely = _all_of(pair, STORED_RUNS)
+        if p * len(pairs) <= LEVEL * rule.alpha or (surely and is_critical(pair)):
+            suspect = replace(unrun(pair, ""), state="confirmed", p_value=p)
+        elif is_critical(pair) and _all_of(pair, 1):
+            suspect = unrun(pair, "too few runs, and nothing was run again")
+        elif surely:
+            suspect = unrun(pair, "nothing was run again", "unrun")
+        else:
+            continue
+        found.append(suspect)
+    return tuple(found)
+
+
+def _all_of(pair: Pair, runs: int) -> bool:
+    before, now = pair.before, pair.now
+    complete = before.runs == before.due and now.runs == now.due
+    return complete and before.passes == before.runs >= runs and now.passes == 0 and now.runs >= runs
+
+
+def _stored_values(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:
+    if by_share(pair):
+        return pair.before.values, pair.now.values
+    return tuple((1.0,) * side.passes + (0.0,) * (side.runs - side.passes) for side in (pair.before, pair.now))  # type: ignore[return-value]

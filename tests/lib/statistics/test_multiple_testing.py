@@ -1,0 +1,20 @@
+"""Holm's correction."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.lib.statistics.multiple_testing import holm
+
+
+@pytest.mark.parametrize(
+    ("given", "corrected"),
+    [
+        ([], []),
+        ([0.01], [0.01]),
+        ([0.04, 0.01, 0.03], [0.06, 0.03, 0.06]),  # 3 × 0.01, 2 × 0.03, then never less than the one before
+        ([0.5, 0.6], [1.0, 1.0]),
+    ],
+)
+def test_the_smallest_pays_for_all_and_the_largest_for_itself(given, corrected):
+    assert holm(given) == pytest.approx(corrected)

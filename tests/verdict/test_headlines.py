@@ -1,0 +1,82 @@
+"""The first line: what a comparison found, in the words that are agreed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runevals import decide
+from runevals.records import ComparisonVerdict as V
+from runevals.records import Rule
+from runevals.run.measurement import concluded
+from runevals.settings.resolve import Told, resolve
+from runevals.verdict.procedure import held_against
+from tests.sample_reports import case, report
+from tests.scripted_runner import ScriptedRunner, always
+
+SUITE = {f"k{n}": "ppp" for n in range(30)}
+UNCLEAR = {**SUITE, "k0": "ffp", "k1": "ffp", "k2": "fpp"}
+
+
+def headline(head, base=SUITE, **more):
+    return decide(report(base, **more), report(head, **more)).verdict
+
+
+@pytest.mark.parametrize(
+    ("head", "told", "exit_code"),
+    [
+        (SUITE, "No regression shown in 30 cases", 0),
+        (
+            {**SUITE, **{f"k{n}": "fff" for n in range(6)}},
+            "6 of 30 cases failed that passed on the base; the pass rate of 30 cases fell by",
+            1,
+        ),
+        (
+            UNCLEAR,
+            "Inconclusive – the pass rate of 30 cases fell by 5.6 points (p = 0.02): it may be noise",
+            0,
+        ),
+        ({**SUITE, "k0": "fff"}, "Inconclusive – k0 may be lost (nothing was run again)", 0),
+    ],
+)
+def test_two_documents(head, told, exit_code):
+    found = headline(head)
+    assert found.headline.startswith(told), found.headline
+    assert found.exit_code == exit_code
+
+
+def test_a_real_drop_below_the_floor_is_not_called_noise():
+    base = {f"k{n}": "ppp" for n in range(600)}
+    found = headline({**base, **{f"k{n}": "fff" for n in range(10)}}, base)
+    assert found.headline.startswith("A real drop of 1.7 points, below what blocks (p < 0.0001")
+    assert "noise" not in found.headline
+
+
+def test_an_improvement_has_its_own_p():
+    base = {**SUITE, **{f"k{n}": "fff" for n in range(8)}}
+    found = decide(report(base), report(SUITE))
+    assert found.verdict.headline == "Improved – 8 cases fixed, none regressed"
+
+
+def held(head, base, **fields):
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, base, head)
+    stored = report([case(key, letters, **fields) for key, letters in SUITE.items()])
+    found = held_against(runner, stored, "stored", Rule())
+    return concluded(*found, resolve(Told(cwd=Path("/nowhere"), environment={})))
+
+
+def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
+    lost = held(always("p", k7="f"), always("p"))
+    assert (lost.verdict.headline, lost.verdict.exit_code) == ("1 of 30 cases regressed", 1)
+    still_open = held(always("p", k7="f"), always("p", k7="e"))
+    assert still_open.verdict.headline == "Inconclusive – k7 may be lost (some fresh runs errored)"
+    assert (still_open.verdict.outcome, still_open.verdict.exit_code) == ("unmeasured", 3)
+    assert still_open.comparison.verdict is V.INCONCLUSIVE
+
+
+def test_a_large_drop_that_may_be_noise_passes_unless_the_settings_say_otherwise():
+    settings = resolve(Told(cwd=Path("/nowhere"), environment={}, flags={"on_inconclusive": "fail"}))
+    assert decide(report(SUITE), report(UNCLEAR)).verdict.exit_code == 0
+    found = decide(report(SUITE), report(UNCLEAR), settings).verdict
+    assert (found.outcome, found.exit_code) == ("unmeasured", 3)

@@ -1,0 +1,194 @@
+"""How a change is held against its base: what is run, what is confirmed, and when it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.records import ComparisonVerdict as V
+from runevals.records import Rule
+from runevals.verdict.procedure import held_against
+from tests.sample_reports import case, report
+from tests.scripted_runner import ScriptedRunner, always
+
+SUITE = {f"k{n}": "ppp" for n in range(30)}
+FINE = always("p")
+
+
+def held(runner, base=SUITE, **fields):
+    stored = report([case(key, letters, **fields) for key, letters in base.items()])
+    stored = stored if not runner.deterministic else report(list(stored.cases), deterministic=True)
+    return held_against(runner, stored, "stored", Rule())[1]
+
+
+def states(found):
+    return {suspect.key: suspect.state for suspect in found.suspects}
+
+
+def test_an_unchanged_suite_is_fine_after_one_round_and_nothing_is_run_again():
+    runner = ScriptedRunner(SUITE, FINE, FINE)
+    found = held(runner)
+    assert (found.verdict, found.rounds_done, runner.asked, runner.looks) == (V.NO_CHANGE, 1, [], 0)
+
+
+def test_one_dead_case_of_thirty_is_confirmed_on_fresh_runs_of_both_sides_in_turn():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, always("p", k7="f"))
+    found = held(runner)
+    assert (found.verdict, states(found)) == (V.REGRESSION, {"k7": "confirmed"})
+    (suspect,) = found.suspects
+    assert (suspect.base.pass_rate, suspect.head.pass_rate) == (1.0, 0.0)
+    assert len(suspect.base.attempts) == len(suspect.head.attempts) == 8
+    assert suspect.p_value == pytest.approx(1 / 12870)
+    assert [side for side, _ in runner.asked[:6]] == ["head", "head", "base", "head", "base", "head"]
+    assert [(c.key, c.label) for c in found.of_kind("regressed")] == [("k7", "confirmed")]
+
+
+def test_a_case_that_failed_by_luck_is_dropped_after_two_fresh_runs():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
+    found = held(runner)
+    assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k7": "dropped"})
+    assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (2, 0)
+    assert [(c.key, c.label) for c in found.of_kind("regressed")] == [("k7", "suspect")]
+
+
+def test_a_base_that_fails_as_often_clears_a_suspect():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, always("p", k7="f"), always("p", k7="f"))
+    assert (held(runner).verdict, states(held(runner))) == (V.NO_CHANGE, {"k7": "dropped"})
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "reason"),
+    [
+        (always("p", k7="e"), always("p", k7="f"), "some fresh runs errored"),
+        (always("p", k7=""), always("p", k7="f"), ""),
+        (FINE, always("p", k7=""), ""),
+    ],
+    ids=["the base errs", "the base has no such case", "nothing can be run"],
+)
+def test_a_suspect_that_cannot_be_settled_is_never_called_fine(base, head, reason):
+    found = held(ScriptedRunner({**SUITE, "k7": "fff"}, base, head))
+    assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "suspects")
+    assert states(found) == {"k7": "open"}
+    assert "k7 may be lost" in found.why
+    assert reason in found.why
+
+
+def test_an_errored_fresh_run_is_asked_again():
+    def head(key, number):
+        return "e" if number in (1, 2) else "f" if key == "k7" else "p"
+
+    found = held(ScriptedRunner({**SUITE, "k7": "fff"}, FINE, head))
+    assert states(found) == {"k7": "confirmed"}
+
+
+def test_without_a_base_to_run_a_case_that_always_fails_is_open_and_others_inform():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, always("p", k7="f"))
+    runner.why_no_base = runner.why_no_second_look = "a file"
+    found = held(runner)
+    assert (found.verdict, found.inconclusive_by, states(found)) == (V.INCONCLUSIVE, "suspects", {"k7": "open"})
+    assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (12, 0)
+    passing = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
+    passing.why_no_base = passing.why_no_second_look = "a file"
+    assert held(passing).verdict is V.NO_CHANGE
+
+
+def test_many_stored_runs_confirm_a_case_without_a_base_to_run():
+    base = {f"k{n}": "p" * 12 for n in range(60)}
+    runner = ScriptedRunner({**dict.fromkeys(base, "ppp"), "k7": "fff"}, FINE, always("p", k7="f"))
+    runner.why_no_base = runner.why_no_second_look = "a file"
+    found = held(runner, base)
+    assert (found.verdict, states(found)) == (V.REGRESSION, {"k7": "confirmed"})
+
+
+def test_a_loss_of_the_whole_is_looked_at_again_and_blocks_where_it_is_seen_again():
+    lost = {f"k{n}": "f" for n in range(15)}
+    runner = ScriptedRunner({**SUITE, **dict.fromkeys(lost, "fff")}, FINE, always("p", **lost))
+    found = held(runner)
+    assert (found.verdict, found.rounds_done, runner.looks) == (V.REGRESSION, 1, 1)
+    assert found.verification.state == "confirmed"
+    assert runner.asked == []  # no single case need be run again
+    assert {c.key for c in found.of_kind("regressed") if c.label == "confirmed"} == set(lost)
+
+
+def test_a_bad_hour_blocks_nobody():
+    """The head's scored runs fell into it; the fresh runs of both sides did not."""
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(15)}}, FINE, FINE)
+    found = held(runner)
+    assert found.verdict is V.NOT_CONFIRMED
+    assert found.verification.state == "not_confirmed"
+    assert (found.rounds_done, runner.looks) == (3, 1)  # the other rounds were made, and the look was kept
+
+
+def test_a_base_that_moved_is_replaced_by_its_fresh_runs():
+    both = always("p", **{f"k{n}": "f" for n in range(15)})
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(15)}}, both, both)
+    found = held(runner)
+    assert (found.verdict, found.verification.state) == (V.NO_CHANGE, "moved")
+    assert "it moved by −50.0 points" in found.verification.reason
+    assert found.source == "a fresh run"
+
+
+def test_a_loss_of_one_part_is_looked_at_on_its_own_cases_and_nobody_pays_for_it():
+    base = {f"k{n}": "ppp" if n < 20 else "pff" for n in range(120)}
+    rounds = {f"k{n}": "fff" if n < 12 else "ppp" for n in range(120)}
+    runner = ScriptedRunner(rounds, FINE, always("p", **{f"k{n}": "f" for n in range(12)}))
+
+    def cases(runs):
+        return [case(k, v, category="refunds" if int(k[1:]) < 20 else "rest") for k, v in runs.items()]
+
+    runner.report_of = lambda runs: report(cases(runs), repeat=3)
+    found = held_against(runner, report(cases(base)), "stored", Rule())[1]
+    assert found.verdict is V.REGRESSION
+    assert found.drop < 0  # the whole rose
+    assert [(h.family, h.name) for h in found.hypotheses if h.finding == "lost"] == [("category", "refunds")]
+
+
+def test_a_critical_case_makes_all_its_rounds_and_one_failure_is_no_proof():
+    runner = ScriptedRunner({"k0": "pfp", **{k: v for k, v in SUITE.items() if k != "k0"}}, FINE, FINE)
+    marked = [case(k, v, critical=k == "k0") for k, v in SUITE.items()]
+    runner.report_of = lambda runs: report([case(k, v, critical=k == "k0") for k, v in runs.items()], repeat=3)
+    found = held_against(runner, report(marked), "stored", Rule())[1]
+    assert runner.made == {**dict.fromkeys(SUITE, 1), "k0": 3}
+    assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k0": "dropped"})
+
+
+def test_a_removed_critical_case_is_a_regression():
+    kept = {key: letters for key, letters in SUITE.items() if key != "k0"}
+    runner = ScriptedRunner(kept, FINE, FINE)
+    base = report([case(k, v, critical=k == "k0") for k, v in SUITE.items()])
+    found = held_against(runner, base, "stored", Rule())[1]
+    assert (found.verdict, found.critical_lost) == (V.REGRESSION, ("k0",))
+
+
+def test_a_run_that_will_be_a_base_makes_all_rounds():
+    runner = ScriptedRunner(SUITE, FINE, FINE)
+    runner.all_rounds = True
+    assert held(runner).rounds_done == 3
+
+
+def test_a_deterministic_target_is_asked_again_what_it_fails_now():
+    once = dict.fromkeys(SUITE, "p")
+    runner = ScriptedRunner({**once, "k7": "f"}, FINE, always("p", k7="f"), deterministic=True)
+    found = held(runner, once)
+    assert (found.verdict, states(found)) == (V.REGRESSION, {"k7": "confirmed"})
+    assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (2, 1)
+
+
+def test_a_deterministic_target_that_disagrees_with_itself_is_none():
+    once = dict.fromkeys(SUITE, "p")
+    runner = ScriptedRunner({**once, "k7": "f"}, FINE, FINE, deterministic=True)
+    found = held(runner, once)
+    assert (found.verdict, found.deterministic, states(found)) == (V.NO_CHANGE, False, {"k7": "dropped"})
+    assert any("gave different answers" in caveat for caveat in found.caveats)
+
+
+def test_what_looks_lost_beyond_the_runs_that_may_be_made_is_open():
+    base = {f"k{n}": "ppp" for n in range(60)}
+    rounds = {f"k{n}": "fff" if n < 40 else "ppp" for n in range(60)}
+
+    def coin(key, number):
+        return "pf"[number % 2] if int(key[1:]) < 40 else "p"
+
+    runner = ScriptedRunner(rounds, coin, coin)
+    found = held(runner, base)
+    assert found.verdict is not V.NO_CHANGE
+    assert len(runner.asked) <= 96
