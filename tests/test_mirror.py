@@ -90,7 +90,6 @@ WITHOUT: frozenset[str] = frozenset(
         "run/cluster/node_pool",
         "run/cluster/target",
         "run/converse",
-        "run/interrupts",
         "run/judge_trials/attack",
         "run/judge_trials/calibrate",
         "run/measurement",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +19,16 @@ from runevals.lib.terminal import fitted, shown
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports.publish import unwritable
+from runevals.suites.dialects import eval_document
+
+format_option: Callable[[Any], Any] = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["results", eval_document.NAME]),
+    default="results",
+    help="What a .json output is: our results document (the default), or the suite as an eval document with "
+    "responses, scores and status.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,13 @@ import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.options import settings_options, settled
+from runevals.cli.output import format_option
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
 from runevals.records.errors import InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read_conclusion
-from runevals.run.export_suite import exportable, exported, format_option, require_unchanged, separated
+from runevals.run.export_suite import exportable, exported, require_unchanged, separated
 
 
 @click.command("report")

@@ -21,7 +21,7 @@ from runevals.cli.help import Grouped
 from runevals.cli.init.scaffold import suite_wanted
 from runevals.cli.interactive import interact
 from runevals.cli.options import environment_option, settings_options, told_by
-from runevals.cli.output import free_names, kept_results, reported, require_kept_results
+from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
@@ -34,7 +34,7 @@ from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.cluster.setup import on_cluster
-from runevals.run.export_suite import exportable, exported, format_option, separated
+from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -193,8 +193,8 @@ def _run(
         return outputs
 
     done = reported(conclusion, write)
-    if run is not None:
-        run.end(conclusion, written=done.failure is None)
+    if run is not None and (way := run.end(conclusion, written=done.failure is None)):
+        click.echo(shown(f"       {way}"))
     if told["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code

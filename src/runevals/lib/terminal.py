@@ -7,6 +7,8 @@ import shutil
 import sys
 import textwrap
 
+import click
+
 from runevals.lib.text.escape import log_text, visible
 from runevals.lib.text.secrets import redactor
 
@@ -42,3 +44,8 @@ def shown(text: str) -> str:
     """`text` for terminal and log: no secrets, and nothing that moves the cursor or commands a GitHub runner."""
     plain = visible(redactor(os.environ)(text))
     return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain
+
+
+def notice(text: str) -> None:
+    """Tells whoever looks on, on stderr."""
+    click.echo(shown(text), err=True)

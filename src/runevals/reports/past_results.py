@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.results_document import read_conclusion
 
@@ -33,4 +31,4 @@ def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
         try:
             yield file, read_conclusion(file)
         except (InvalidDocument, InvalidSuite):
-            click.echo(shown(f"passed over, as it is no results document: {file}"), err=True)
+            notice(f"passed over, as it is no results document: {file}")

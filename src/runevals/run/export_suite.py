@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import click
 
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
@@ -15,15 +12,6 @@ from runevals.settings.resolve import Settings
 from runevals.suites import dialects
 from runevals.suites.dialects import eval_document, skill_cases
 from runevals.suites.dialects import eval_document_results as scored
-
-format_option: Callable[[Any], Any] = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["results", eval_document.NAME]),
-    default="results",
-    help="What a .json output is: our results document (the default), or the suite as an eval document with "
-    "responses, scores and status.",
-)
 
 
 def separated(outputs: Sequence[Path], form: str) -> tuple[list[Path], list[Path]]:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import click
-
+from runevals.lib.terminal import notice
 from runevals.records import Problem
 from runevals.run.world.budget import GRACE_S, Stop
 
@@ -30,10 +29,7 @@ def interruptible(stop: Stop) -> Iterator[None]:
         threading.Thread(target=interrupt, daemon=True).start()
 
     def interrupt() -> None:
-        click.echo(
-            f"\nStopping: up to {GRACE_S:g} s for answers under way, then the reports. Again to stop at once.",
-            err=True,
-        )
+        notice(f"\nStopping: up to {GRACE_S:g} s for answers under way, then the reports. Again to stop at once.")
         stop.ask(Problem(code="interrupted", message="the run was interrupted"), grace_s=GRACE_S)
 
     before = [signal.signal(number, first) for number in _SIGNALS]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import click
-
 from runevals.lib import git
+from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.lib.worktree import worktree
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
@@ -115,7 +114,7 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         if isinstance(reused, Conclusion):
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
-    click.echo(f"Running the base {commit[:7]} first", err=True)
+    notice(f"Running the base {commit[:7]} first")
     with _base_side(settings, commit, asked, settings.repeat) as base:
         report = pipeline.measure(base, asked.progress(base, phase="base")).report
     return _against(
@@ -156,7 +155,7 @@ def runner_of(
         why_no_second_look=off or why_not,
         phase="head" if asked.ref else "",
         journal=asked.journal,
-        tell=lambda line: click.echo(line, err=True),
+        tell=notice,
     )
 
 
@@ -238,7 +237,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
     incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
     if not incomparable or commit is None or conclusion.report.run.stopped is not None:
         return conclusion
-    click.echo(f"The suites cannot be compared: running the head on the suite of {commit[:7]}", err=True)
+    notice(f"The suites cannot be compared: running the head on the suite of {commit[:7]}")
     try:
         with _checkout(settings, commit, asked) as base_settings:
             borrowed = replace(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-
+from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.errors import InvalidSettings
 from runevals.run.cluster.connect import connected
@@ -60,6 +59,6 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     secrets = secret_values(settings.environment, settings.key_names)
     parcel = packed(settings.repository, secrets) if told.type in _NEED_FILES else None
     with connected(settings.ray_address, settings.environment):
-        nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=lambda text: click.echo(text, err=True))
+        nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=notice)
         stop.when_asked(nodes.stop)
         yield ClusterTarget(nodes)

@@ -11,14 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import click
-
 from runevals import __version__
 from runevals.lib.git import tracked_in, why_none
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import FILES, Cache, SignedCache
 from runevals.lib.storage.file_lock import Held, locked
 from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
+from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
@@ -51,14 +50,14 @@ class UnfinishedRun:
     def journal(self, settings: Settings) -> Iterator[Journal]:
         """Where its answers are written, and read from where it goes on."""
         paid = settings.target is not None and settings.target.type in PAID
-        cache = Cache(self.folder, lambda told: click.echo(f"Warning: {told}", err=True), durable=paid)
+        cache = Cache(self.folder, lambda told: notice(f"Warning: {told}"), durable=paid)
         answers = cache.info().answers
         new = self._words is not None
         if self._words is not None:
             self._begin(self._words)
         elif self._secret is None or answers != 0:
             found = "answers that cannot be read" if answers is None else plural(answers, "answer")
-            click.echo(f"Resuming {self.folder.name}, which has {found}", err=True)
+            notice(f"Resuming {self.folder.name}, which has {found}")
         with _alone(self.folder):
             try:
                 with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
@@ -78,15 +77,17 @@ class UnfinishedRun:
                 remove(runs / old, _FILES)
             write_whole(self.folder / TOLD, words)
         except (OSError, CannotWrite) as error:
-            click.echo(f"Warning: this run cannot be resumed: {error}", err=True)
+            notice(f"Warning: this run cannot be resumed: {error}")
 
-    def end(self, conclusion: Conclusion, *, written: bool) -> None:
-        """Forgets a run that was measured and written; says of another how it can go on."""
+    def end(self, conclusion: Conclusion, *, written: bool) -> str | None:
+        """Forgets a run that was measured and written; of another, how it can go on."""
         errors = any(case.unmeasured for case in conclusion.report.cases)
         if written and conclusion.report.run.stopped is None and not errors:
             remove(self.folder, _FILES)
-        elif (self.folder / TOLD).exists():
-            click.echo(f"       Go on, asking only for what is missing: runevals run --resume {self.folder.name}")
+            return None
+        if not (self.folder / TOLD).exists():
+            return None
+        return f"Go on, asking only for what is missing: runevals run --resume {self.folder.name}"
 
 
 def _alone(folder: Path) -> AbstractContextManager[object]:

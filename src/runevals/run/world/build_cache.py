@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
 from runevals.lib.git import committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link
+from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 
@@ -19,7 +18,7 @@ def cache_of(settings: Settings) -> Cache | None:
     require_cache(settings)
     if settings.cache is None:
         return None
-    return Cache(settings.cache, lambda told: click.echo(f"Warning: {told}", err=True))
+    return Cache(settings.cache, lambda told: notice(f"Warning: {told}"))
 
 
 def require_cache(settings: Settings) -> None:
