@@ -65,7 +65,6 @@ NOT_IN_LIB = {"suite", "judge", "evaluator", "gate", "baseline"}  # nor in a nam
 
 # What today's code breaks, and why. An entry leaves this table when the code no longer needs it; none is added.
 KNOWN: Mapping[str, str] = {
-    "cli/doctor/connectivity: HTTP": "doctor asks endpoints by itself; lib/http should do it",
     "evaluators/describe: pure": "finds docstrings of modules through sys.modules",
     "lib/parsing/source: records in lib": "raises SuiteProblem; only Location is general",
     "lib/plugins: words in lib": "names the groups of entry points",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from runevals.cli.doctor.connectivity import address_of, asked, unreachable
+from runevals.cli.doctor.connectivity import address_of, asked
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import (
     MEASURED_GREEN,

@@ -1,4 +1,4 @@
-"""Whether target and judge can be reached, and what they answer to one short question."""
+"""Where target and judge are, and what they answer to one short question."""
 
 from __future__ import annotations
 
@@ -15,28 +15,12 @@ from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
 
-PATIENCE_S = 5.0
 _QUESTION = "Reply with the word: ready"
 
 
 def address_of(told: TargetSettings | JudgeSettings) -> str:
     """The address of a chat API."""
     return told.base_url or OPENAI_URL
-
-
-def unreachable(address: str) -> str | None:
-    """Why nothing answers there, None where something does. No key is sent, and nothing is asked."""
-    import requests  # nothing else of a start needs it
-
-    try:
-        requests.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
-    except requests.exceptions.SSLError as error:
-        return f"its certificate is not accepted ({one_line(str(error), 120)})"
-    except requests.Timeout:
-        return f"nothing answers within {PATIENCE_S:.0f} s"
-    except (requests.RequestException, ValueError):
-        return "nothing answers there"
-    return None
 
 
 def asked(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:

@@ -1,0 +1,22 @@
+"""Whether anything answers at an address."""
+
+from __future__ import annotations
+
+from runevals.lib.text.escape import one_line
+
+PATIENCE_S = 5.0
+
+
+def unreachable(address: str) -> str | None:
+    """Why nothing answers there, None where something does. No key is sent, and nothing is asked."""
+    import requests  # nothing else of a start needs it
+
+    try:
+        requests.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
+    except requests.exceptions.SSLError as error:
+        return f"its certificate is not accepted ({one_line(str(error), 120)})"
+    except requests.Timeout:
+        return f"nothing answers within {PATIENCE_S:.0f} s"
+    except (requests.RequestException, ValueError):
+        return "nothing answers there"
+    return None
