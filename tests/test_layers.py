@@ -73,7 +73,6 @@ KNOWN: Mapping[str, str] = {
     "suites/load -> settings/resolve": "loading should take LoadOptions, not Settings",
     "suites/load -> settings/target": "the target that suites imply belongs to run/default_target",
     "suites/plan -> settings/resolve": "planning should take a Selection, not Settings",
-    "targets/recorded -> reports/results_document": "run/world/build_target should read the document",
     "verdict/decide -> run/measurement": "Baseline and decide belong to verdict/decide itself",
     "verdict/decide -> settings/resolve": "gates should take GateRules, not Settings",
     "verdict/gates -> settings/resolve": "gates should take GateRules, not Settings",

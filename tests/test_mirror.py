@@ -105,7 +105,6 @@ WITHOUT: frozenset[str] = frozenset(
         "run/shards/merge",
         "run/shards/verdict",
         "run/url_sources",
-        "run/world/build",
         "run/world/build_target",
         "run/world/limited",
         "settings/evaluators",

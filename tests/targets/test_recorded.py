@@ -6,7 +6,6 @@ import pytest
 
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSuite
-from runevals.reports import results_document as document
 from runevals.targets.recorded import RecordedTarget
 from tests.reports.conclusions import regressions
 
@@ -17,10 +16,10 @@ def asked(case, attempt=1, turn=1, suite="evals/evals.json"):
 
 @pytest.fixture
 def recorded(tmp_path):
-    def make(text: str, name: str = "answers.jsonl", **options) -> RecordedTarget:
-        path = tmp_path / name
+    def make(text: str, **options) -> RecordedTarget:
+        path = tmp_path / "answers.jsonl"
         path.write_text(text, encoding="utf-8")
-        return RecordedTarget.from_file(path, name, **options)
+        return RecordedTarget.from_file(path, path.name, **options)
 
     return make
 
@@ -74,9 +73,14 @@ def test_a_suite_may_be_named_where_keys_are_shared(recorded):
     assert target.answer(asked("a", suite="y")).text == "of any"
 
 
-def test_a_results_document_is_a_recording(recorded):
-    target = recorded(document.write(regressions()), "results.json")
+def test_the_answers_of_a_run_are_a_recording():
+    report = regressions().report
+    target = RecordedTarget.from_report(report, "results.json")
     assert target.answer(asked("KB-001", attempt=3)).text == "Please ask support."
+    assert target.identity().model == report.run.target.model
+    assert target.answer(asked("KB-001", attempt=9)).problem is not None
+    again = RecordedTarget.from_report(report, "results.json", reuse=True).answer(asked("KB-001", attempt=9))
+    assert again == target.answer(asked("KB-001"))
 
 
 def test_every_bad_line_is_named(recorded):

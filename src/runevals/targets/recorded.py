@@ -1,4 +1,4 @@
-"""Answers from a file: JSON Lines by case key, or a results document of ours."""
+"""Answers that were recorded: JSON Lines by case key, or a run's report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.source import read_line, read_lines, read_text
+from runevals.lib.parsing.source import read_line, read_lines
 from runevals.lib.storage.spool import Spool
 from runevals.records import (
     ERROR_CODES,
@@ -20,7 +20,6 @@ from runevals.records import (
     SuiteProblem,
 )
 from runevals.records.errors import InvalidSuite
-from runevals.reports import results_document as document
 from runevals.targets.program_report import citations, count, failed, number, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
@@ -49,15 +48,16 @@ class RecordedTarget:
     def from_file(
         cls, path: Path, shown: str, *, reuse: bool = False, deterministic: bool = True
     ) -> RecordedTarget:
-        """Reads the file. Raises InvalidSuite with every line that cannot be read."""
-        answers, model = _read(path, shown)
-        return cls(answers, shown, model=model, reuse=reuse, deterministic=deterministic)
+        """Reads a file of lines. Raises InvalidSuite with every one that cannot be read."""
+        return cls(_read(path, shown), shown, reuse=reuse, deterministic=deterministic)
 
     @classmethod
-    def from_report(cls, report: RunReport, shown: str) -> RecordedTarget:
+    def from_report(
+        cls, report: RunReport, shown: str, *, reuse: bool = False, deterministic: bool = True
+    ) -> RecordedTarget:
         """Plays back the answers of a run."""
-        answers, model = _from_document(report)
-        return cls(answers, shown, model=model)
+        model = report.run.target.model
+        return cls(_answers_of(report), shown, model=model, reuse=reuse, deterministic=deterministic)
 
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
@@ -83,9 +83,7 @@ class RecordedTarget:
         """Nothing to end."""
 
 
-def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
-    if path.suffix == ".json":
-        return _from_document(document.parse(read_text(path, shown, document.MAX_BYTES), shown).report)
+def _read(path: Path, shown: str) -> dict[Key, Response]:
     answers: dict[Key, Response] = {}
     spool = Spool()
     problems: list[SuiteProblem] = []
@@ -104,10 +102,10 @@ def _read(path: Path, shown: str) -> tuple[dict[Key, Response], str | None]:
             answers[key] = spool.kept(response)
     if problems:
         raise InvalidSuite(problems)
-    return answers, None
+    return answers
 
 
-def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
+def _answers_of(report: RunReport) -> dict[Key, Response]:
     answers: dict[Key, Response] = {}
     spool = Spool()
     for case in report.cases:
@@ -127,7 +125,7 @@ def _from_document(report: RunReport) -> tuple[dict[Key, Response], str | None]:
                     problem=turn.error,
                 )
                 answers[case.suite, case.key, attempt.attempt, index] = spool.kept(response)
-    return answers, report.run.target.model
+    return answers
 
 
 def recorded_answer(row: object) -> tuple[Key, Response]:

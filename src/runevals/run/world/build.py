@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 from runevals.judge.cached import CachedJudge
 from runevals.judge.model import Judge, ModelJudge, RecordedJudge
 from runevals.judge.panel import Panel
 from runevals.lib.http.throttle import Throttles
+from runevals.lib.parsing.source import read_text
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.records import Response, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
+from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
@@ -149,12 +152,19 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
             return SkillTarget(told.path, sandbox, deterministic=told.deterministic)
         case "recorded":
             assert told.path is not None  # noqa: S101 - settled with a path
-            return RecordedTarget.from_file(
-                told.path, told.path.name, reuse=told.reuse, deterministic=told.deterministic
-            )
+            return recorded_target(told.path, reuse=told.reuse, deterministic=told.deterministic)
         case _:
             recipe = recipe_of(told, settings)
             return made(recipe, settings.environment, throttles, Threads(), at_once=settings.concurrency)
+
+
+def recorded_target(path: Path, *, reuse: bool = False, deterministic: bool = True) -> RecordedTarget:
+    """Answers from a results document (.json), or from lines. Raises InvalidSuite, InvalidDocument."""
+    if path.suffix != ".json":
+        return RecordedTarget.from_file(path, path.name, reuse=reuse, deterministic=deterministic)
+    text = read_text(path, path.name, results_document.MAX_BYTES)
+    report = results_document.parse(text, path.name).report
+    return RecordedTarget.from_report(report, path.name, reuse=reuse, deterministic=deterministic)
 
 
 def _judge(
