@@ -71,7 +71,6 @@ KNOWN: Mapping[str, str] = {
     "lib/sandbox/results: words in lib": "one kind of script is called evaluator",
     "lib/storage/spool: records in lib": "knows the lazy fields of records",
     "suites/load -> settings/resolve": "loading should take LoadOptions, not Settings",
-    "suites/load -> settings/target": "the target that suites imply belongs to run/default_target",
     "suites/plan -> settings/resolve": "planning should take a Selection, not Settings",
     "verdict/decide -> run/measurement": "Baseline and decide belong to verdict/decide itself",
     "verdict/decide -> settings/resolve": "gates should take GateRules, not Settings",

@@ -12,8 +12,9 @@ from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural
+from runevals.run.default_target import with_target
 from runevals.settings.resolve import Settings
-from runevals.suites.load import load_suites, with_target
+from runevals.suites.load import load_suites
 from runevals.suites.plan import RunPlan, judged_checks, make_plan, part_of
 from runevals.suites.shard import shards_of
 

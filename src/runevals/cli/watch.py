@@ -17,10 +17,11 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
+from runevals.run.default_target import with_target
 from runevals.run.pipeline import Asked, judged
 from runevals.run.progress import Progress
 from runevals.settings.resolve import Settings, Told, resolve
-from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.load import Loaded, load_suites
 from runevals.suites.plan import wanted
 
 EVERY_S = 0.5

@@ -20,6 +20,7 @@ from runevals.run.baseline import reuse
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Baseline, Measurement
 from runevals.run.progress import Progress
@@ -74,7 +75,7 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
 
 
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
-    settings = loading.with_target(settings, loaded.suites)
+    settings = with_target(settings, loaded.suites)
     settings, loaded = with_quarantine(settings, loaded)
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
@@ -217,7 +218,7 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
             )
         suites = loading.load_suites(told)
         base_settings = replace(
-            loading.with_target(told, suites.suites),
+            with_target(told, suites.suites),
             baseline=None,
             repeat=repeat,
             cache_target=False,

@@ -7,7 +7,7 @@ import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.evaluators import catalogue
@@ -24,7 +24,6 @@ from runevals.records.errors import (
 )
 from runevals.records.script import Runs
 from runevals.settings.resolve import Settings, SuiteEntry
-from runevals.settings.target import model_target, skill_target
 from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
 from runevals.suites.plan import RunPlan
@@ -169,18 +168,8 @@ def shown_path(path: Path, settings: Settings) -> str:
     return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
 
 
-def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
-    """Settings that name no target get the one that the suites are for: skills, or the models that they name."""
-    if settings.target is not None or not suites:
-        return settings
-    if all(suite.dialect == skill_cases.NAME for suite in suites):
-        return replace(settings, target=skill_target(settings.cwd))
-    if not _without_model(suites):
-        return replace(settings, target=model_target(settings.cwd, settings.environment))
-    return settings
-
-
-def _without_model(suites: Sequence[Suite]) -> list[str]:
+def without_model(suites: Sequence[Suite]) -> list[str]:
+    """The cases that name no model of their own."""
     return [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.model is None]
 
 
@@ -208,7 +197,7 @@ def require(suites: Sequence[Suite], settings: Settings) -> None:
         )
     target = settings.target
     of_models = target is not None and target.type in ("openai", "github-models")
-    if target is not None and of_models and not target.model and (lost := _without_model(suites)):
+    if target is not None and of_models and not target.model and (lost := without_model(suites)):
         told = f"the {target.type} target has no model; name one with --model or target.model"
         raise InvalidSettings(f"{told} ({lost[0]} names none either)")
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]

@@ -18,11 +18,12 @@ from runevals.records.errors import (
     NoSuiteFound,
     RunevalsError,
 )
+from runevals.run.default_target import with_target
 from runevals.run.preflight import absent
 from runevals.run.world.build import require_judge
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings
-from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.load import Loaded, load_suites
 from runevals.suites.plan import RunPlan, make_plan
 
 _TOKENS = 300, 50  # of one short question and its answer, at most

@@ -17,10 +17,11 @@ from runevals.lib import git
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal
 from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.run.default_target import with_target
 from runevals.settings.github_models import GITHUB_MODELS, TOKEN
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
-from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.load import Loaded, load_suites
 
 DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_GITHUB_MODEL = "openai/gpt-4.1-mini"

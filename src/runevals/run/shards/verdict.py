@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
 from runevals.run import measurement as pipeline
+from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
 from runevals.run.pipeline import (
     Asked,
@@ -22,7 +23,7 @@ from runevals.run.quarantine import with_quarantine
 from runevals.run.shards.merge import same_model
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, Told, resolve
-from runevals.suites.load import Loaded, load_suites, with_target
+from runevals.suites.load import Loaded, load_suites
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.procedure import held_against
 from runevals.verdict.regression import Strictness
