@@ -54,3 +54,40 @@ def test_bad_bases_are_told(repository, runevals, words, told):
     code, _, err = runevals(*words)
     assert code == 2
     assert told in err
+
+
+def ten_cases(*edited):
+    """A suite of ten cases; each of `edited` takes the place of the last ones."""
+    items = [{"testId": f"k{n}", "prompt": f"Ask {n}\nnow", "expected_response": "right"} for n in range(10)]
+    return {
+        "schemaVersion": "1.2.0",
+        "default_evaluators": {"ExactMatch": {}},
+        "items": [*items[: 10 - len(edited)], *edited],
+    }
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param({"prompt": "Ask 9\nnow "}, id="a trailing blank"),
+        pytest.param({"prompt": "Ask 9\r\n\r\nnow"}, id="line ends"),
+        pytest.param({"expected_response": "right\n"}, id="a newline after the expected text"),
+        pytest.param({"name": "nine", "tags": ["new"], "notes": "seen"}, id="metadata"),
+    ],
+)
+@pytest.mark.parametrize("stored", [True, False], ids=["a stored base", "a fresh base"])
+def test_an_edit_that_changes_no_content_hides_no_loss(repository, runevals, edit, stored):
+    nine = {"testId": "k9", "prompt": "Ask 9\nnow", "expected_response": "right"}
+    agent = "def answer(prompt, messages, case):\n    return {answers!r}['9' in prompt]\n"
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", ten_cases(nine))
+    repository.write("agent.py", agent.format(answers=["right", "right"]))
+    repository.git("commit", "-qam", "ten cases")
+    assert runevals("--baseline", "none", "-q", "-o", "base.json")[0] == 0
+    repository.git("checkout", "-q", "-B", "change")
+    repository.write("evals.json", ten_cases({**nine, **edit}))
+    repository.write("agent.py", agent.format(answers=["right", "wrong"]))
+    code, out, _ = runevals(*(("--baseline", "base.json") if stored else ("--base", "main")), "-o", "out.json")
+    assert code == 1, out
+    changes = repository.document()["comparison"]["changes"]
+    assert [(change["change"], change["before"]["key"]) for change in changes] == [("regressed", "k9")]

@@ -141,6 +141,12 @@ class CaseReport(Texted):
     quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author says it covers
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
+    normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
+
+    @property
+    def content(self) -> str:
+        """The fingerprint that cases of two runs are compared by."""
+        return self.normalised_fingerprint or self.fingerprint
 
     @property
     def tripped(self) -> bool | None:

@@ -74,6 +74,7 @@ class Case:
     mocked: bool = False  # tool calls are to be answered by what the case declares
     timeout_s: float | None = None  # for one answer, where the suite says
     fingerprint: str = ""  # sha256 of prompts, expectations, context and checks
+    normalised_fingerprint: str | None = None  # the same with white space normalised, if that is another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

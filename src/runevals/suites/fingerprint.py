@@ -3,16 +3,54 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypedDict
 
 from runevals.lib.parsing.canonical import canonical, digest, fingerprint
-from runevals.records import EvaluatorSpec, Turn
+from runevals.records import EvaluatorSpec, Turn, one_line
 
 MOST_KNOWN = 1000  # specs
 
 
+class Fingerprints(TypedDict):
+    """The two fingerprints of a case, as its record has them."""
+
+    fingerprint: str
+    normalised_fingerprint: str | None
+
+
+def case_fingerprints(
+    turns: Sequence[Turn], extra: Mapping[str, object] | None = None, ignored: Collection[str] = ()
+) -> Fingerprints:
+    """The fingerprint of the content, and that of the normalised content if it is another.
+
+    In prompts, context and `extra`, any white space is one blank. In an expected text, which may be code, only
+    line ends and trailing blanks are normalised; in the options of checks, no white space is. The names in
+    `ignored` describe the case and are left out of the normalised `extra`.
+    """
+    exact = case_fingerprint(turns, extra)
+    told = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
+    normalised = case_fingerprint(map(_normalised, turns), _single_spaced(told))
+    return Fingerprints(fingerprint=exact, normalised_fingerprint=None if normalised == exact else normalised)
+
+
+def _normalised(turn: Turn) -> Turn:
+    expected = None if turn.expected is None else "\n".join(map(str.rstrip, turn.expected.splitlines())).rstrip()
+    context = None if turn.context is None else one_line(turn.context)
+    return replace(turn, prompt=one_line(turn.prompt), expected=expected, context=context)
+
+
+def _single_spaced(value: object) -> object:
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, Mapping):
+        return {name: _single_spaced(item) for name, item in value.items()}
+    return [_single_spaced(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
-    """The content that must be equal for two runs of a case to be comparable."""
+    """sha256 over the content of a case: prompts, expectations, context and checks, all text in NFC."""
     told = ",".join(_turn_text(turn) for turn in turns)
     return digest(f'{{"extra":{canonical(extra)},"turns":[{told}]}}')
 

@@ -71,7 +71,7 @@ class Pair:
     @property
     def same_content(self) -> bool:
         """Whether both sides ran the same prompts and checks."""
-        return self.base.fingerprint == self.head.fingerprint
+        return self.base.fingerprint == self.head.fingerprint or self.base.content == self.head.content
 
     @property
     def measured(self) -> bool:

@@ -188,6 +188,7 @@ def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: b
         quarantined=quarantined,
         labels=labels_of(case),
         tripwire=case.metadata.get("tripwire") is True,
+        normalised_fingerprint=case.normalised_fingerprint,
         **_over_attempts(attempts),
     )
 

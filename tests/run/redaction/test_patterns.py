@@ -21,7 +21,7 @@ SUITE = {
     "default_evaluators": {"ExactMatch": {}},
     "items": [
         {"testId": "a", "prompt": f"Is {CARD} mine?", "expected_response": f"Yes, {CARD}", "name": f"of {CARD}"},
-        {"testId": "b", "prompt": "Which card?", "expected_response": "none"},
+        {"testId": "b", "prompt": "Which\ncard?", "expected_response": "none"},
     ],
 }
 AGENT = f"""
@@ -179,5 +179,5 @@ def test_statuses_and_fingerprints_stay(told, project, runevals):
     told("passed|failed|errored|[0-9a-f]{6}|ExactMatch|target_failed")
     assert runevals("-o", "out.json")[0] == 0
     plain, made = project.document("plain.json"), project.document()
-    for name in ("status", "fingerprint"):
+    for name in ("status", "fingerprint", "normalised_fingerprint"):
         assert [case[name] for case in made["cases"]] == [case[name] for case in plain["cases"]]

@@ -148,7 +148,7 @@ def _identifiers(report: RunReport) -> Iterator[str]:
         if identity is not None:
             yield from (identity.type, *([identity.prompt_hash] if identity.prompt_hash else []))
     for case in report.cases:
-        yield from (case.fingerprint, *case.fetched.values())
+        yield from (case.fingerprint, case.content, *case.fetched.values())
         for attempt in case.attempts:
             for turn in attempt.turns:
                 for result in turn.results:

@@ -21,7 +21,7 @@ from runevals.suites.dialects.checking import (
     spec_at,
 )
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "eval-document"
 CURRENT_VERSION = "1.2.0"
@@ -212,7 +212,7 @@ class _Loader:
             tags=tuple(item.get("tags", ())),
             critical=bool(ours.get("critical", False)),
             metadata={name: item[name] for name in ("notes", "extensions") if name in item},
-            fingerprint=case_fingerprint(turns),
+            **case_fingerprints(turns),
         )
 
     def _defaults(self, document: Mapping[str, Any]) -> dict[str, Entry]:

@@ -15,7 +15,7 @@ from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem,
 from runevals.suites.dialects.assertions import Assertions
 from runevals.suites.dialects.checking import duplicate_keys, in_order, listed
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint
+from runevals.suites.fingerprint import case_fingerprints
 
 NAME = "eval-samples"
 _OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
@@ -135,7 +135,7 @@ def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Asser
         metadata=dict(sample),
         mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
         cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
-        fingerprint=case_fingerprint([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
+        **case_fingerprints([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
     )
 
 

@@ -17,19 +17,20 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Case, Message, Suite, SuiteProblem, Turn
+from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.prompt_evaluators import Evaluators
-from runevals.suites.dialects.variables import as_text, filled
-from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
+from runevals.suites.dialects.variables import VARIABLE, as_text, filled
+from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "prompt-yml"
 SUFFIXES = (".prompt.yml", ".prompt.yaml")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _OURS_TO_SEND = frozenset({"model", "messages", "stream"})
 _IDS = ("testId", "id")
+_DESCRIPTIVE = frozenset({*_IDS, *LABELS, "category", "tags", "critical"})
 _NOT_METADATA = frozenset({"mocks", "mocksStrict"})  # here, they are variables like others
 
 
@@ -80,6 +81,7 @@ class _Reader:
     source: Source
     document: Mapping[str, Any]
     parameters: Mapping[str, object]
+    variables: frozenset[str]  # that a message or an evaluator names
     evaluators: Evaluators
     problems: dict[SuiteProblem, None]
 
@@ -95,6 +97,7 @@ class _Reader:
             source=source,
             document=document,
             parameters=_parameters(source, document, problems),
+            variables=frozenset(VARIABLE.findall(canonical([document["messages"], document["evaluators"]]))),
             evaluators=Evaluators(source=source, told=document["evaluators"], names=names),
             problems=problems,
         )
@@ -128,7 +131,7 @@ class _Reader:
             tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
             critical=entry.get("critical") is True,
             metadata={name: value for name, value in entry.items() if name not in _NOT_METADATA},
-            fingerprint=case_fingerprint([replace(turn, prompt="")], given),
+            **case_fingerprints([replace(turn, prompt="")], given, _DESCRIPTIVE - self.variables),
         )
 
     def _messages(self, index: int, values: Mapping[str, str]) -> list[Message]:

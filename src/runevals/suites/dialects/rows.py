@@ -11,11 +11,11 @@ from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_line
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprint, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
 _OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
@@ -152,7 +152,7 @@ def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[Eva
         tags=tuple(row.get("tags") or ()),
         critical=bool(row.get("critical", False)),
         metadata=metadata,
-        fingerprint=case_fingerprint([turn], metadata),
+        **case_fingerprints([turn], metadata, LABELS),
     )
 
 

@@ -1,0 +1,181 @@
+"""Which edits of a suite make a case another one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.records import EvaluatorSpec, Turn
+from runevals.suites.dialects import LoadOptions, load
+from runevals.suites.fingerprint import case_fingerprints
+
+PROMPT = "What is the capital of France?\n\nAnswer in one word.\n"
+
+
+def content(turn: Turn, extra: object = None, ignored: tuple[str, ...] = ()) -> str:
+    """What cases of two runs are compared by."""
+    found = case_fingerprints([turn], extra, ignored)
+    return found["normalised_fingerprint"] or found["fingerprint"]
+
+
+def asking(prompt=PROMPT, **more):
+    return Turn(**{"prompt": prompt, "expected": "30 days", "context": "Café", **more})
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        pytest.param(PROMPT + " ", id="trailing blank"),
+        pytest.param(PROMPT.rstrip(), id="no newline at the end"),
+        pytest.param(f"\n {PROMPT}", id="leading blanks"),
+        pytest.param(PROMPT.replace("\n", "\r\n"), id="line ends"),
+        pytest.param(PROMPT.replace("\n\n", "\n"), id="blank line"),
+        pytest.param(PROMPT.replace(" ", "  "), id="runs of blanks"),
+        pytest.param(PROMPT.replace(" ", "\t"), id="tabs"),
+        pytest.param(PROMPT.replace(" ", "\u00a0"), id="no-break spaces"),
+    ],
+)
+def test_a_prompt_that_differs_in_white_space_only_is_the_same_content(prompt):
+    assert content(asking(prompt)) == content(asking())
+    assert content(asking(context=prompt)) == content(asking(context=PROMPT))
+    assert content(asking(), {"answer": [prompt]}) == content(asking(), {"answer": [PROMPT]})
+
+
+@pytest.mark.parametrize(
+    "other", [{"prompt": "Cafe\u0301?"}, {"expected": "Cafe\u0301"}, {"context": "Cafe\u0301"}]
+)
+def test_the_unicode_form_is_no_difference(other):
+    composed = {name: text.replace("e\u0301", "é") for name, text in other.items()}
+    assert content(asking(**other)) == content(asking(**composed))
+
+
+def test_the_unicode_form_of_a_checks_options_is_no_difference():
+    decomposed, composed = (
+        asking(checks=(EvaluatorSpec(name="contains", options={"value": text}),)) for text in ("e\u0301", "é")
+    )
+    assert content(decomposed) == content(composed)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"prompt": PROMPT.replace("one word", "one  Word")},
+        {"prompt": PROMPT.replace("one word", "oneword")},
+        {"prompt": "2² = ?"},  # compatibility forms, such as 22, are other texts
+        {"context": None},
+        {"expected": None},
+    ],
+)
+def test_other_words_are_other_content(other):
+    assert content(asking(**other)) != content(asking())
+
+
+def test_of_an_expected_text_only_line_ends_and_trailing_blanks_are_no_difference():
+    code = "def f():\n    return 1"
+    for same in (code + "\n", code.replace("\n", " \r\n")):
+        assert content(asking(expected=same)) == content(asking(expected=code))
+    for other in (code.replace("    ", "  "), code.replace("\n", " "), f" {code}"):
+        assert content(asking(expected=other)) != content(asking(expected=code))
+
+
+def test_white_space_in_the_options_of_a_check_is_a_difference():
+    pattern, other = (EvaluatorSpec(name="regex", options={"pattern": text}) for text in ("a b", "a  b"))
+    assert content(asking(checks=(pattern,))) != content(asking(checks=(other,)))
+
+
+def test_the_exact_content_is_kept_beside_the_normalised_one():
+    plain, blank = (case_fingerprints([asking(prompt)]) for prompt in ("Hello", "Hello "))
+    assert plain["normalised_fingerprint"] is None
+    assert plain["fingerprint"] != blank["fingerprint"]
+    assert blank["normalised_fingerprint"] == plain["fingerprint"]
+
+
+def test_stored_results_of_equal_content_have_an_equal_fingerprint():
+    """It stands in documents of earlier versions, and must never become another."""
+    found = case_fingerprints([asking(checks=(EvaluatorSpec(name="ExactMatch"),))], {"a": 1})
+    assert found["fingerprint"] == "57df272efa5708469f61f822d6926791058bd021f3bd0d434e1b35a977ad11e1"
+
+
+def test_a_name_that_only_describes_a_case_is_no_content():
+    assert content(asking(), {"tags": "a", "n": 1}, ("tags",)) == content(
+        asking(), {"tags": "b", "n": 1}, ("tags",)
+    )
+    assert content(asking(), {"n": 1}, ("tags",)) != content(asking(), {"n": 2}, ("tags",))
+
+
+ITEM = {"testId": "k", "prompt": "Hello", "expected_response": "Hi"}
+SAMPLE = {"sample_id": "k", "prompt": "Hello", "assertions": [{"type": "contains", "value": "Hi"}]}
+ROW = {"id": "k", "input": "Hello", "expected": "Hi", "country": "France"}
+CALL = {"id": "k", "skill": "greet", "input": {"name": "Ada"}, "expected": {"type": "exact", "value": "Hi"}}
+ENTRY = {"id": "k", "name": "Ada", "expected": "Hi"}
+DESCRIBED = {"tags": ["new"], "critical": True, "category": "redteam"}
+LABELLED = {**DESCRIBED, "provenance": "human"}
+
+
+def greeting(entry, message="Greet {{name}}"):
+    messages = [{"role": "user", "content": message}]
+    evaluators = [{"name": "greets", "string": {"contains": "{{expected}}"}}]
+    return {"messages": messages, "testData": [entry], "evaluators": evaluators}
+
+
+def only_case(folder, document, name="evals.json"):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    suite = load(path, name, LoadOptions(evaluators=("preset-exact-match",)))
+    assert suite.errors == ()
+    (case,) = suite.cases
+    return case.normalised_fingerprint or case.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"schemaVersion": "1.2.0", "items": [one]}, {"schemaVersion": "1.2.0", "items": [other]})
+        for one, other in (
+            (ITEM, {**ITEM, "name": "another", "tags": ["new"], "category": "redteam", "notes": "seen in May"}),
+            (ITEM, {**ITEM, "testId": "other"}),
+            (ITEM, {**ITEM, "prompt": "Hello\n", "expected_response": "Hi "}),
+            ({**ITEM, "context": "One.\nTwo."}, {**ITEM, "context": "One. Two."}),
+        )
+    ]
+    + [
+        ([one], [other])
+        for one, other in (
+            (SAMPLE, {**SAMPLE, **LABELLED}),
+            (SAMPLE, {**SAMPLE, "prompt": "Hello "}),
+            ({**SAMPLE, "context": "One.\nTwo."}, {**SAMPLE, "context": "One. Two.\n"}),
+            (ROW, {**ROW, **LABELLED}),
+            (ROW, {**ROW, "input": " Hello", "country": "France "}),
+        )
+    ]
+    + [
+        (greeting(ENTRY), greeting({**ENTRY, **LABELLED})),
+        (greeting(ENTRY), greeting({**ENTRY, "id": "other", "name": "Ada "})),
+    ],
+)
+def test_files_that_differ_in_white_space_and_metadata_only_have_the_same_content(tmp_path, before, after):
+    assert only_case(tmp_path, before) == only_case(tmp_path, after)
+
+
+def test_skill_cases_that_differ_in_metadata_only_have_the_same_content(tmp_path):
+    place = "skills/greet/tests/cases.json"
+    before = only_case(tmp_path, [CALL], place)
+    assert only_case(tmp_path, [{**CALL, **DESCRIBED, "description": "Greets."}], place) == before
+    assert only_case(tmp_path, [{**CALL, "input": {"name": "Ada "}}], place) != before  # data of a program
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            greeting({**ENTRY, "category": "a"}, "{{category}}"),
+            greeting({**ENTRY, "category": "b"}, "{{category}}"),
+        ),
+        ([ROW], [{**ROW, "country": "Peru"}]),
+        ([ROW], [{**ROW, "expected": "Ho"}]),
+    ],
+)
+def test_what_a_target_is_given_is_content_whatever_its_name(tmp_path, before, after):
+    assert only_case(tmp_path, before) != only_case(tmp_path, after)
