@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from runevals.records import (
@@ -74,7 +75,7 @@ def attempt(
 
 
 def case(key: str, outcomes: str | list[float], **fields: object) -> CaseReport:
-    """A case from letters, or from graded shares."""
+    """A case from letters, or from graded shares; its content is another for each key."""
     if isinstance(outcomes, str):
         attempts = tuple(attempt(n, LETTERS[letter]) for n, letter in enumerate(outcomes, start=1))
     else:
@@ -96,7 +97,7 @@ def case(key: str, outcomes: str | list[float], **fields: object) -> CaseReport:
         "name": f"case {key}",
         "file": "evals/evals.json",
         "line": 7,
-        "fingerprint": "f" * 64,
+        "fingerprint": sha256(key.encode("utf-8", "surrogatepass")).hexdigest(),
         "status": status,
         "attempts": attempts,
         "layers": Layers(fact=composite),

@@ -37,6 +37,17 @@ def regressions() -> Conclusion:
     return conclusion(report(head), report(base), min_pass_rate=0.9)
 
 
+def renames() -> Conclusion:
+    """Two cases have new keys: one is as it was, the other fails now."""
+    base = [case("KB-1", "p"), case("KB-2", "p"), case("KB-3", "p")]
+    keys = ("KB-001", "KB-002", "KB-3")
+    head = [
+        case(key, "f" if key == "KB-002" else "p", fingerprint=old.fingerprint)
+        for key, old in zip(keys, base, strict=True)
+    ]
+    return conclusion(report(head, deterministic=True), report(base, deterministic=True))
+
+
 def everything_broken() -> Conclusion:
     hostile = case(HOSTILE, "f", name=HOSTILE, category=HOSTILE)
     attempt = hostile.attempts[0]

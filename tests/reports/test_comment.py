@@ -17,6 +17,7 @@ from tests.reports.conclusions import (
     conclusion,
     everything_broken,
     regressions,
+    renames,
     thousand_cases,
 )
 from tests.sample_reports import attempt, case, report
@@ -56,7 +57,7 @@ def unmeasured():
 
 
 @pytest.mark.parametrize(
-    "make", [*ALL, no_base, skipped, not_confirmed, unmeasured], ids=lambda make: make.__name__
+    "make", [*ALL, renames, no_base, skipped, not_confirmed, unmeasured], ids=lambda make: make.__name__
 )
 def test_golden(make, golden):
     text = comment.render(make(), LINKS, MARKER).encode("utf-8", errors="backslashreplace").decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runevals.records import Outcome
 from runevals.reports import console
-from tests.reports.conclusions import conclusion
+from tests.reports.conclusions import conclusion, renames
 from tests.sample_reports import attempt, case, report
 
 LONG = "Every device that we sell in any of our shops, " * 10
@@ -54,3 +54,11 @@ def test_the_same_error_is_shown_once():
 
 def test_what_nothing_was_measured_of_has_no_pass_rate():
     assert "Pass rate –, score" in console.render(conclusion(report({"a": "e"}), None))
+
+
+def test_a_renamed_case_is_named_by_both_keys():
+    lines = console.render(renames()).splitlines()
+    assert [line for line in lines if "Renamed" in line] == [
+        "  Renamed: KB-1 → KB-001",
+        "  Renamed: KB-2 → KB-002",
+    ]

@@ -17,7 +17,7 @@ from runevals.records import Layer, ModelIdentity
 from runevals.reports import html
 from runevals.reports import results_document as document
 from runevals.reports.page_cases import bodies, case_pairs
-from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
+from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, renames
 from tests.reports.hostile import NASTY, broken_by
 from tests.reports.parsed_page import Page
 from tests.sample_reports import case, report
@@ -97,6 +97,19 @@ def test_a_results_document_has_the_bases_answer_where_a_case_changed(tmp_path):
     assert whole["compared"]
     assert not chart["compared"]  # a part of the base would pass for all of it
     assert {**page.data("overview"), "charts": []} == {**at_once.data("overview"), "charts": []}
+
+
+def test_a_renamed_case_is_shown_beside_its_run_on_the_base():
+    page = Page(html.render(renames()))
+    assert [
+        (row["key"], row.get("change"), bool(body["base"]))
+        for row, body in zip(page.data("row"), page.data("body"), strict=True)
+    ] == [
+        ("KB-001", "renamed", True),
+        ("KB-002", "regressed", True),
+        ("KB-3", None, True),
+    ]
+    assert page.data("overview")["statistics"]["notes"] == ["KB-1 is now KB-001", "KB-2 is now KB-002"]
 
 
 def test_documents_of_the_first_day_can_be_shown():

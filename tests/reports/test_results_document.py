@@ -13,19 +13,23 @@ from runevals.records.errors import InvalidDocument
 from runevals.reports import REPORTERS, html
 from runevals.reports import results_document as document
 from tests.open_files import open_below
-from tests.reports.conclusions import all_passed, everything_broken, regressions
+from tests.reports.conclusions import all_passed, everything_broken, regressions, renames
 
 OLD = Path(__file__).parent / "documents"
 
 
-@pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [all_passed, regressions, renames, everything_broken], ids=lambda make: make.__name__
+)
 def test_a_document_is_valid_by_its_published_schema(make):
     from runevals.lib.parsing.schema import schema
 
     jsonschema.validate(json.loads(document.write(make())), schema("runevals.reports", "results-1"))
 
 
-@pytest.mark.parametrize("make", [all_passed, regressions, everything_broken], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [all_passed, regressions, renames, everything_broken], ids=lambda make: make.__name__
+)
 # The page of a run shows more of the base than a document keeps: see test_html.
 @pytest.mark.parametrize("reporter", [r for r in REPORTERS if r is not html], ids=lambda reporter: reporter.NAME)
 def test_every_report_can_be_made_from_the_document(make, reporter):

@@ -73,6 +73,8 @@ def ten_cases(*edited):
         pytest.param({"prompt": "Ask 9\r\n\r\nnow"}, id="line ends"),
         pytest.param({"expected_response": "right\n"}, id="a newline after the expected text"),
         pytest.param({"name": "nine", "tags": ["new"], "notes": "seen"}, id="metadata"),
+        pytest.param({"testId": "renamed"}, id="another key"),
+        pytest.param({"testId": "renamed", "prompt": "Ask 9 now"}, id="another key and white space"),
     ],
 )
 @pytest.mark.parametrize("stored", [True, False], ids=["a stored base", "a fresh base"])

@@ -143,7 +143,8 @@ def test_suites_are_told_apart_unless_there_is_one_on_each_side():
     base = report([case("a", "p", suite="old/evals.json")], deterministic=True)
     moved = report([case("a", "f", suite="new/evals.json")], deterministic=True)
     assert compare(moved, base, "b").verdict is V.REGRESSION
-    two = report([case("a", "f", suite="new/evals.json"), case("b", "p", suite="x.json")], deterministic=True)
+    another = case("a", "f", suite="new/evals.json", fingerprint="another")
+    two = report([another, case("b", "p", suite="x.json")], deterministic=True)
     assert compare(two, base, "b").verdict is V.INCOMPARABLE
 
 

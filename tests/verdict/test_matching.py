@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from runevals.records import ComparisonVerdict as V
+from runevals.verdict.compare import compare
 from runevals.verdict.matching import match
-from tests.sample_reports import case
+from tests.sample_reports import case, report
 
 
 def one(key, content, outcomes="p", **fields):
@@ -29,3 +33,73 @@ def test_a_case_is_edited_unless_its_exact_or_its_normalised_content_is_the_same
     ]:
         assert shown([base], [head]) == ([("a", "a", True)], [], [])
     assert shown([plain], [one("a", "x")]) == ([("a", "a", False)], [], [])
+
+
+def test_a_key_that_vanished_while_the_same_content_appeared_is_a_rename():
+    base = [one("a", "A"), one("b", "B"), one("c", "C")]
+    head = [one("b2", "B"), one("a", "A"), one("d", "D")]
+    assert shown(base, head) == ([("b", "b2", True), ("a", "a", True)], ["d"], ["c"])
+
+
+def test_a_renamed_case_may_differ_in_white_space():
+    assert shown([one("a", "A")], [one("b", "A ", normalised_fingerprint="A")]) == ([("a", "b", True)], [], [])
+
+
+def test_keys_that_were_exchanged_or_shifted_follow_the_content():
+    base = [one("1", "A"), one("2", "B")]
+    assert shown(base, [one("1", "B"), one("2", "A")]) == ([("2", "1", True), ("1", "2", True)], [], [])
+    shifted = [one("1", "new"), one("2", "A"), one("3", "B")]
+    assert shown(base, shifted) == ([("1", "2", True), ("2", "3", True)], ["1"], [])
+
+
+def test_several_of_the_same_content_are_renames_only_if_as_many_appeared_as_vanished():
+    base = [one("a", "A"), one("b", "A")]
+    assert shown(base, [one("c", "A"), one("d", "A")]) == ([("a", "c", True), ("b", "d", True)], [], [])
+    assert shown(base, [one("c", "A")]) == ([], ["c"], ["a", "b"])
+    assert shown([one("a", "A")], [one("c", "A"), one("d", "A")]) == ([], ["c", "d"], ["a"])
+
+
+def test_a_rename_within_a_suite_goes_before_one_across_suites():
+    base = [one("a", "A", suite="x.json"), one("b", "A", suite="y.json"), one("k", "K", suite="y.json")]
+    head = [one("d", "A", suite="y.json"), one("c", "A", suite="x.json"), one("k", "K", suite="y.json")]
+    assert shown(base, head)[0] == [("b", "d", True), ("a", "c", True), ("k", "k", True)]
+    moved = [one("a", "A", suite="new/x.json"), *head[:1], *head[2:]]
+    assert shown(base, moved)[0] == [("a", "a", True), ("b", "d", True), ("k", "k", True)]
+
+
+@pytest.mark.parametrize(("before", "now"), [("ppp", "fff"), ("fff", "ppp"), ("ppp", "ppp")])
+def test_a_renamed_case_is_compared_as_any_other(before, now):
+    rest = [one(f"k{n}", f"K{n}") for n in range(5)]
+    base, head = report([one("old", "A", before), *rest]), report([one("new", "A", now), *rest])
+    found = compare(head, base, "b")
+    kind = {"fp": "fixed", "pf": "regressed", "pp": "renamed"}[before[0] + now[0]]
+    assert [(c.key, c.former_key, c.change) for c in found.changes] == [("new", "old", kind)]
+    assert found.weakenings == ()
+    assert [c.key for c in found.renamed] == ["new"]
+
+
+def test_lost_cases_with_new_keys_or_a_trailing_blank_still_fail():
+    base = report([one(f"k{n}", f"K{n}", "ppp") for n in range(100)])
+    kept = [one(f"k{n}", f"K{n}", "ppp") for n in range(80)]
+    renamed = [one(f"x{n}", f"K{n}", "fff") for n in range(80, 100)]
+    blank = [one(f"k{n}", f"K{n} ", "fff", normalised_fingerprint=f"K{n}") for n in range(80, 100)]
+    for lost in (renamed, blank):
+        found = compare(report([*kept, *lost]), base, "b")
+        assert (found.verdict, found.shared) == (V.REGRESSION, 100)
+
+
+def test_a_renamed_case_that_leaves_a_gated_category_is_a_weakening():
+    base, head = report([one("a", "A", category="redteam", critical=True)]), report([one("b", "A")])
+    assert [(w.key, w.message) for w in compare(head, base, "b").weakenings] == [
+        ("b", "moved from category redteam to none"),
+        ("b", "is no longer marked as critical"),
+    ]
+
+
+def test_a_case_renamed_to_a_quarantined_key_is_quarantined_only_if_it_was():
+    rest = [one(f"k{n}", f"K{n}") for n in range(5)]
+    for before, quarantined in ((True, 1), (False, 0)):
+        base = report([one("a", "A", quarantined=before), *rest])
+        for now in (True, False):
+            head = report([one("b", "A", quarantined=now), *rest])
+            assert compare(head, base, "b").quarantined == quarantined

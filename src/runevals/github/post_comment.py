@@ -10,7 +10,7 @@ from runevals.github.job import OnGitHub
 from runevals.records import Conclusion
 from runevals.reports import comment
 
-CHANGED = ("regressed", "fixed", "added", "removed", "edited", "worse", "better")
+CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

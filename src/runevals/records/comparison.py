@@ -23,7 +23,7 @@ class ComparisonVerdict(StrEnum):
 
 
 ChangeKind = Literal[
-    "regressed", "fixed", "added", "removed", "edited", "worse", "better", "unmeasured", "quarantined"
+    "regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better", "unmeasured", "quarantined"
 ]
 ChangeLabel = Literal["confirmed", "suspect", "flaky", "fixed", "new"]
 
@@ -39,6 +39,11 @@ class Change:
     label: ChangeLabel | None = None
     base: CaseReport | None = None
     head: CaseReport | None = None
+
+    @property
+    def former_key(self) -> str | None:
+        """The key that the base knows it by, if that is another."""
+        return None if self.base is None or self.base.key == self.key else self.base.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,3 +205,8 @@ class Comparison:
     def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:
         """The changes of these kinds, in case order."""
         return tuple(change for change in self.changes if change.change in kinds)
+
+    @property
+    def renamed(self) -> tuple[Change, ...]:
+        """The changes of cases that the base knows by another key, whatever else became of them."""
+        return tuple(change for change in self.changes if change.former_key is not None)

@@ -145,7 +145,7 @@ class CaseReport(Texted):
 
     @property
     def content(self) -> str:
-        """The fingerprint that cases of two runs are compared by."""
+        """The fingerprint that tells a renamed or edited case."""
         return self.normalised_fingerprint or self.fingerprint
 
     @property

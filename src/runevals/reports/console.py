@@ -89,6 +89,9 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     ]
     if counts:
         yield f"  Not compared: {', '.join(counts)}"
+    for change in comparison.renamed[:MOST]:
+        yield f"  Renamed: {one_line(change.former_key or '', 60)} → {one_line(change.key, 60)}"
+    yield from _more(comparison.renamed, MOST)
     for change in edited_and_failing(comparison)[:MOST]:
         yield f"  ! {one_line(change.key, 60)}: was edited, passed on the base and fails now"
     for weakening in comparison.weakenings[:MOST]:

@@ -125,6 +125,7 @@ def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
         "facts": _known(facts),
         "tables": [*(table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]), *tables],
         "notes": [one_line(f"{w.key}: {w.message}", 500) for w in comparison.weakenings]
+        + [one_line(f"{change.former_key} is now {change.key}", 500) for change in comparison.renamed]
         + [one_line(caveat, 500) for caveat in comparison.caveats]
         + notices,
     }

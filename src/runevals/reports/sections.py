@@ -49,6 +49,7 @@ GATE_MARKS = {
 }
 MOST_ROWS = 50
 MOST_DIFFS = 10
+MOST_RENAMED = 10
 MOST_FLAKY = 10
 MOST_GATES = 20
 MOST_NOTICES = 5
@@ -244,6 +245,12 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
         if (changes := comparison.of_kind(kind))
     ]
     notes = [f"{', '.join(counts)} (not compared)"] if counts else []
+    if renamed := comparison.renamed:
+        keys = [
+            f"{code_cell(change.former_key or '', 80)} → {code_cell(change.key, 80)}"
+            for change in renamed[:MOST_RENAMED]
+        ]
+        notes.append(f"{len(renamed)} renamed: {', '.join(keys)}{_more(renamed, MOST_RENAMED)}")
     notes += [
         f"{code_cell(change.key, 80)} is new and fails" for change in new_and_failing(comparison)[:MOST_ROWS]
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Literal
 
@@ -71,7 +72,12 @@ class Pair:
     @property
     def same_content(self) -> bool:
         """Whether both sides ran the same prompts and checks."""
-        return self.base.fingerprint == self.head.fingerprint or self.base.content == self.head.content
+        return _same_content(self.base, self.head)
+
+    @property
+    def renamed(self) -> bool:
+        """Whether the base knows it by another key."""
+        return self.base.key != self.head.key
 
     @property
     def measured(self) -> bool:
@@ -103,20 +109,78 @@ class Matched:
     removed: list[CaseReport]
 
 
+Key = tuple[str, str]
+Cases = Mapping[Key, CaseReport]
+
+
 def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> Matched:
-    """By suite and key; where each side has one suite, by key alone, so that a file may move."""
+    """By suite and key; where each side has one suite, by key alone, so that a file may move.
+
+    A case whose content is not found under its key is matched by its content: it was renamed.
+    """
     one_suite = len({case.suite for case in base}) == len({case.suite for case in head}) == 1
     of_base = {_key(case, by_suite=not one_suite): case for case in base}
     of_head = {_key(case, by_suite=not one_suite): case for case in head}
+    partners = _partners(of_base, of_head)
+    known = set(partners.values())
     return Matched(
-        both=[Pair.of(of_base[key], case) for key, case in of_head.items() if key in of_base],
-        added=[case for key, case in of_head.items() if key not in of_base],
-        removed=[case for key, case in of_base.items() if key not in of_head],
+        both=[_pair(of_base[partners[key]], case) for key, case in of_head.items() if key in partners],
+        added=[case for key, case in of_head.items() if key not in partners],
+        removed=[case for key, case in of_base.items() if key not in known],
     )
 
 
-def _key(case: CaseReport, *, by_suite: bool) -> tuple[str, str]:
+def _key(case: CaseReport, *, by_suite: bool) -> Key:
     return (case.suite if by_suite else "", case.key)
+
+
+def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
+    """The keys of the head's cases → those of the same cases on the base."""
+    found = {key: key for key, case in head.items() if key in base and _same_content(base[key], case)}
+    for label in (_suite_and_content, _content):
+        found |= _renamed(_without(base, set(found.values())), _without(head, found), label)
+    edited = _without(base, set(found.values())).keys() & _without(head, found).keys()
+    return found | {key: key for key in edited}
+
+
+def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
+    """The keys of cases with the same label, in order, if there are as many on both sides."""
+    before, now = _by_label(base, label), _by_label(head, label)
+    for content in before.keys() & now.keys():
+        if len(before[content]) == len(now[content]):
+            yield from zip(now[content], before[content], strict=True)
+
+
+def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
+    found: dict[object, list[Key]] = defaultdict(list)
+    for key, case in cases.items():
+        found[label(case)].append(key)
+    return found
+
+
+def _suite_and_content(case: CaseReport) -> object:
+    return case.suite, case.content
+
+
+def _content(case: CaseReport) -> object:
+    return case.content
+
+
+def _without(cases: Cases, keys: Container[Key]) -> Cases:
+    return {key: case for key, case in cases.items() if key not in keys}
+
+
+def _pair(base: CaseReport, head: CaseReport) -> Pair:
+    """Both sides of a case. A renamed one is quarantined as on the base: the base's list may have another case
+    under the new key.
+    """
+    if head.key != base.key and head.quarantined is not base.quarantined:
+        head = replace(head, quarantined=base.quarantined)
+    return Pair.of(base, head)
+
+
+def _same_content(base: CaseReport, head: CaseReport) -> bool:
+    return base.fingerprint == head.fingerprint or base.content == head.content
 
 
 def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterator[Change]:
@@ -125,17 +189,26 @@ def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterato
     `confirmed` holds the places of the regressed pairs that are sure by themselves; the others are suspects.
     """
     for place, pair in enumerate(pairs):
-        if not pair.measured:
-            if pair.base.status is not pair.head.status:
-                yield change_of(pair, "unmeasured")
-        elif pair.regressed:
-            yield change_of(pair, "regressed", "confirmed" if place in confirmed else "suspect")
-        elif pair.fixed:
-            yield change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
-        elif pair.now.values != pair.before.values:
-            difference = _mean(pair.now.values) - _mean(pair.before.values)
-            if difference != 0.0:
-                yield change_of(pair, "better" if difference > 0 else "worse")
+        change = _difference(pair, "confirmed" if place in confirmed else "suspect")
+        if change is not None:
+            yield change
+        elif pair.renamed:
+            yield change_of(pair, "renamed")
+
+
+def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
+    """What became of the case; `regressed` is the label of a regression."""
+    if not pair.measured:
+        return change_of(pair, "unmeasured") if pair.base.status is not pair.head.status else None
+    if pair.regressed:
+        return change_of(pair, "regressed", regressed)
+    if pair.fixed:
+        return change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
+    if pair.now.values != pair.before.values:
+        difference = _mean(pair.now.values) - _mean(pair.before.values)
+        if difference != 0.0:
+            return change_of(pair, "better" if difference > 0 else "worse")
+    return None
 
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:
