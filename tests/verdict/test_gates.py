@@ -270,6 +270,23 @@ def test_cost_change_is_of_one_run_of_a_case(settings):
     assert states(found)["mine"] == "passed"
 
 
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({"key": "new"}, "failed"),
+        ({"fingerprint": "blank", "normalised_fingerprint": case("k0", "p").fingerprint}, "failed"),
+        ({"fingerprint": "edited"}, "passed"),
+    ],
+)
+def test_cost_change_is_of_the_cases_that_have_the_same_content_on_both_sides(settings, changes, state):
+    base = [case(f"k{n}", "p") for n in range(10)]
+    (attempt,) = base[0].attempts
+    dear = replace(attempt, turns=(replace(attempt.turns[0], cost_usd=1.0),))
+    head = [replace(base[0], attempts=(dear,), **changes), *base[1:]]
+    found = decided(own(settings, metric="cost_change", op="<=", limit=0), head, base)
+    assert states(found)["mine"] == state
+
+
 def test_weakening_looks_at_its_scope(settings):
     base = [case("a", "p", category="x"), *(case(f"k{n}", "p") for n in range(9))]
     for category, state in (("x", "failed"), (None, "failed"), ("y", "failed")):

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from math import fsum
 
 from runevals.records import CaseReport, CheckReport, Comparison, Gate, Layer, Outcome, RunReport, Scope
+from runevals.verdict.matching import match
 from runevals.verdict.totals import totals
 
 EVALUATOR = "evaluator:"
@@ -128,10 +129,10 @@ def _new_failures(comparison: Comparison, scope: Scope, cases: Sequence[CaseRepo
 
 def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
     """By which share a run of the cases that both sides have became dearer; how often each was run is left out."""
-    base = {(case.suite, case.key, case.fingerprint): case for case in in_scope(comparison.base.cases, scope)}
-    pairs = [(base[key], case) for case in cases if (key := (case.suite, case.key, case.fingerprint)) in base]
-    before = [_cost_of_a_run(earlier) for earlier, _ in pairs]
-    now = [_cost_of_a_run(case) for _, case in pairs]
+    matched = match(in_scope(comparison.base.cases, scope), cases).both
+    pairs = [pair for pair in matched if pair.same_content]
+    before = [_cost_of_a_run(pair.base) for pair in pairs]
+    now = [_cost_of_a_run(pair.head) for pair in pairs]
     known = [(old, new) for old, new in zip(before, now, strict=True) if old is not None and new is not None]
     spent = fsum(old for old, _ in known)
     return (fsum(new for _, new in known) - spent) / spent if spent and len(known) == len(pairs) else None
