@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.ngrams import bleu
+from runevals.evaluators.text.ngrams import bleu, too_short
 from runevals.evaluators.text.tokens import tokens
 from runevals.records import Verdict
 
@@ -20,7 +21,7 @@ class BleuMin(Check):
     Tokens are lower-cased runs of letters and digits; each CJK character stands for itself.
 
     Options:
-        reference: the text to come close to.
+        reference: the text to come close to; at least four words.
 
     Example:
         {"type": "bleu_min", "reference": "Refunds are possible within 30 days", "threshold": 0.3}
@@ -31,6 +32,10 @@ class BleuMin(Check):
     default_threshold: ClassVar[float | None] = 0.5
 
     reference: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if (why := too_short(self.reference, 4, "BLEU-4")) is not None:
+            yield "reference", why
 
     def check(self, subject: Subject) -> Verdict:
         score = bleu(tokens(subject.response.text), tokens(self.reference))

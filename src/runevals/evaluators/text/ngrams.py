@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from math import exp, fsum, log
 
+from runevals.evaluators.text.tokens import tokens
+from runevals.lib.text.numbers import plural
+
 
 def rouge_recall(response: Sequence[str], reference: Sequence[str], n: int) -> float:
     """Clipped n-gram overlap over the reference's n-grams, 0–1 (Lin 2004).
 
-    A reference without n-grams is covered by a response without any, and by no other.
+    0 for a reference without n-grams, as in Google's implementation: nothing of it can be found.
     """
     wanted, found = ngrams(reference, n), ngrams(response, n)
-    if not wanted:
-        return float(not found)
-    return sum((wanted & found).values()) / wanted.total()
+    return sum((wanted & found).values()) / max(1, wanted.total())
 
 
 def bleu(response: Sequence[str], reference: Sequence[str]) -> float:
@@ -35,6 +36,17 @@ def bleu(response: Sequence[str], reference: Sequence[str]) -> float:
     return min(1.0, brevity * exp(fsum(log(precision) for precision in precisions) / 4))
 
 
-def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+def too_short(reference: str, n: int, measure: str) -> str | None:
+    """What is wrong with a reference without n-grams, which no response can score on; None if it has some."""
+    words = len(tokens(reference))
+    if words >= n:
+        return None
+    return (
+        f"reference has {plural(words, 'word')}, but {measure} compares runs of {n}, so no response can score; "
+        "write a longer reference, or use contains"
+    )
+
+
+def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     """How often each run of n tokens occurs."""
-    return Counter(tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1))
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))

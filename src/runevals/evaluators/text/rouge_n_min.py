@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.ngrams import rouge_recall
+from runevals.evaluators.text.ngrams import rouge_recall, too_short
 from runevals.evaluators.text.tokens import tokens
 from runevals.records import Verdict
 
@@ -21,7 +21,7 @@ class RougeNMin(Check):
     Tokens are lower-cased runs of letters and digits; each CJK character stands for itself.
 
     Options:
-        reference: the text to come close to.
+        reference: the text to come close to; at least n words.
         n: how long the n-grams are, from 1.
 
     Example:
@@ -38,6 +38,8 @@ class RougeNMin(Check):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.n < 1:
             yield "n", f"n is {self.n}; it must be at least 1"
+        elif (why := too_short(self.reference, self.n, f"ROUGE-{self.n}")) is not None:
+            yield "reference", why
 
     def check(self, subject: Subject) -> Verdict:
         score = rouge_recall(tokens(subject.response.text), tokens(self.reference), self.n)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runevals.evaluators.text.ngrams import too_short
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import ToldWrong
 from runevals.suites.dialects.variables import as_text
@@ -251,7 +252,9 @@ class Assertions:
 
     def _overlap(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
         kind = told["type"].removeprefix("not-")
-        name, default = ("rouge_n_min", 0.75) if kind == "rouge-n" else ("bleu_min", 0.5)
+        name, n, default = ("rouge_n_min", 1, 0.75) if kind == "rouge-n" else ("bleu_min", 4, 0.5)
+        if (why := too_short(_text(told), n, name)) is not None:
+            raise NoEqual(why)
         self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
         return {"type": name, "reference": _text(told), "threshold": told.get("threshold", default)}
 
