@@ -48,6 +48,8 @@ ASSERTIONS = [
     ("contains", {"value": " refund"}, told("refund"), False),  # nothing is trimmed
     ("contains", {"value": "Refund", "case_sensitive": True}, told("a refund"), False),
     ("contains", {"value": "refund", "case_sensitive": True}, told("a refund"), True),
+    ("contains", {"value": "\n"}, told("one\ntwo"), True),  # a line break is no blank: it asks for two lines
+    ("contains", {"value": "\n"}, told("one"), False),
     ("starts_with", {"value": "dear", "case_sensitive": True}, told("Dear you"), False),
     ("starts_with", {"value": "Dear", "case_sensitive": True}, told("Dear you"), True),
     ("ends_with", {"value": "Regards", "case_sensitive": True}, told("kind regards"), False),
@@ -155,6 +157,15 @@ ASSERTIONS = [
 # type, options, what is told of them
 BAD_OPTIONS = [
     ("contains", {"value": ""}, "value is empty"),
+    ("contains", {"value": "  "}, "value is blank; write the text, or look for spaces with regex"),
+    ("contains_all", {"values": ["a", "\u3000"]}, "values holds a blank text"),
+    ("contains_any", {"values": ["a", "\u00a0"]}, "values holds a blank text"),
+    ("starts_with", {"value": " "}, "value is blank"),
+    ("ends_with", {"value": " "}, "value is blank"),
+    ("tools_called", {"values": ["search", ""]}, "values holds a blank name"),
+    ("tools_not_called", {"values": [" "]}, "values holds a blank name"),
+    ("tool_output_contains", {"value": "search: "}, "it must be Tool:text"),
+    ("tool_input_contains", {"value": "search: "}, "it must be Tool:text"),
     ("contains_all", {}, "contains_all needs the option 'values'"),
     ("contains_all", {"values": []}, "values must be a list with at least one entry"),
     ("contains_any", {"values": ["a", ""]}, "values holds the empty text"),

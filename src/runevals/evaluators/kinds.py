@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -130,6 +130,15 @@ class Composite(Evaluator):
     @abstractmethod
     def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
         """What the members' results mean together; `parts` are those that were run, in order."""
+
+
+def leaves(evaluator: Evaluator) -> Iterator[Evaluator]:
+    """The evaluator itself; of one that combines others, theirs."""
+    if isinstance(evaluator, Composite):
+        for member in evaluator.members:
+            yield from leaves(member.evaluator)
+    else:
+        yield evaluator
 
 
 AnyEvaluator = Check | Judged | Scripted | Composite

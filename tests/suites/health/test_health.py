@@ -119,12 +119,10 @@ def test_a_check_that_decides_nothing(health, assertion, told):
         assert found[0].endswith("; say more precisely what must hold, or remove it")
 
 
-def test_an_empty_expected_text_is_in_every_answer(health):
-    items = [{"prompt": "a", "expected_response": ""}, {"prompt": "b", "expected_response": "x"}]
-    (told,) = health(document(*items, default_evaluators={"ExactMatch": {}}), name="evals.json")
-    assert told.startswith(
-        "evals.json:7:3: cannot fail: ExactMatch: it always passes: the empty text stands in every"
-    )
+def test_an_expected_pattern_that_is_found_in_every_answer(health):
+    rows = [{"input": "a", "expected": "a*"}, {"input": "b", "expected": "x"}]
+    (told,) = health({"evaluators": ["preset-regex"], "rows": rows}, name="rows.json")
+    assert told.startswith("rows.json:6:3: cannot fail: preset-regex: it always passes: the pattern is found in")
 
 
 def test_a_default_that_decides_nothing_is_told_once_where_it_stands(health):

@@ -41,6 +41,9 @@ class PresetRegex(Scripted):
         shown = self.pattern if self.pattern is not None else "the expected pattern"
         return regex_verdict(shown, self.flags, answer)
 
+    def never_fails(self, expected: str | None) -> str | None:
+        return "the empty pattern is found in every text" if self._pattern(expected) == "" else None
+
     def rehearsal(self, expected: str | None) -> Call | None:
         pattern = self._pattern(expected)
         return None if pattern is None else regex_call(pattern, self.flags, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
@@ -27,6 +27,10 @@ class SkillContains(Check):
     """
 
     values: tuple[object, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if "" in self.values:
+            yield "values", "values holds the empty text, which stands in every text"
 
     def of_no_json(self, response: Response) -> Verdict:
         return no_json(response)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.blank import found_anywhere, value_problems
 from runevals.evaluators.text.case_folding import folded
 from runevals.records import Verdict
 
@@ -30,12 +31,10 @@ class Contains(Check):
     case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        if self.value == "":
-            yield "value", "value is empty; the empty text stands in every response"
+        return () if self.value is None else value_problems(self.value, "the empty text stands in every response")
 
     def never_fails(self, expected: str | None) -> str | None:
-        empty = self.value is None and expected == ""
-        return "the empty text stands in every response" if empty else None
+        return None if self.value is not None or expected is None else found_anywhere(expected)
 
     def check(self, subject: Subject) -> Verdict:
         wanted = subject.expected if self.value is None else self.value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.blank import values_problems
 from runevals.records import Verdict
 
 
@@ -16,7 +17,7 @@ class ContainsAny(Check):
     """Passes when one of the texts stands in the response; capitals and small letters are alike.
 
     Options:
-        values: what to look for; at least one, none empty.
+        values: what to look for; at least one, none blank.
 
     Example:
         {"type": "contains_any", "values": ["refund", "30 days"]}
@@ -27,8 +28,7 @@ class ContainsAny(Check):
     values: tuple[str, ...]
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        if "" in self.values:
-            yield "values", "values holds the empty text, which stands in every response"
+        return values_problems(self.values)
 
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text.lower()

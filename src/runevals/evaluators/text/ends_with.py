@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.blank import value_problems
 from runevals.evaluators.text.case_folding import folded
 from runevals.records import Layer, Verdict
 
@@ -33,8 +34,7 @@ class EndsWith(Check):
     case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        if not self.value:
-            yield "value", "value is empty; every response ends with the empty text"
+        return value_problems(self.value, "every response ends with the empty text")
 
     def check(self, subject: Subject) -> Verdict:
         text = folded(subject.response.text, case_sensitive=self.case_sensitive)

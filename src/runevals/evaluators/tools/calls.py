@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from runevals.evaluators.kinds import Subject
+from runevals.evaluators.text.blank import is_blank
 from runevals.records import Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
@@ -52,8 +53,14 @@ def split(value: str) -> tuple[str, str]:
 def value_problems(value: str) -> Iterator[tuple[str | None, str]]:
     """What keeps a text from being `Tool:needle`."""
     tool, needle = split(value)
-    if not tool or not needle:
+    if not tool or is_blank(needle):
         yield "value", f"value is {value!r}; it must be Tool:text"
+
+
+def name_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+    """What keeps texts from being names of tools."""
+    if not all(value.strip() for value in values):
+        yield "values", "values holds a blank name, which no tool has"
 
 
 def input_texts(call: ToolCall) -> list[str]:

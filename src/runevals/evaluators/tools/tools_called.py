@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, of_tool
+from runevals.evaluators.tools.calls import calls_of, name_problems, of_tool
 from runevals.records import Layer, Problem, Verdict
 
 
@@ -31,6 +32,9 @@ class ToolsCalled(Check):
     layer: ClassVar[Layer] = Layer.BEHAVIOR
 
     values: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return name_problems(self.values)
 
     def check(self, subject: Subject) -> Verdict | Problem:
         calls = calls_of(subject)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Place, Source
 from runevals.lib.text.suggest import did_you_mean
@@ -68,6 +69,28 @@ def needs_expected(name: str, definitions: Definitions) -> bool:
         return catalogue.find(definitions[name].name if name in definitions else name).needs_expected
     except UnknownEvaluator:
         return False
+
+
+def expected_problems(
+    source: Source, place: Place, expected: str | None, specs: Iterable[EvaluatorSpec]
+) -> Iterable[SuiteProblem]:
+    """The checks that look for the expected text, which stands at `place`, where it says nothing."""
+    if expected is None or expected.strip():
+        return
+    for spec in specs:
+        if (why := _never_fails_by(expected, spec)) is not None:
+            told = f"{spec.id or spec.name} looks for the expected text, but {why}; write what must be there"
+            yield source.problem(place, told)
+
+
+def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
+    """Why this expected text leaves an evaluator, or a part of it, nothing to find out; None if it does not."""
+    try:
+        built, _ = catalogue.build(spec)
+    except (UnknownEvaluator, InvalidOptions):
+        return None  # that is a problem of its own
+    whys = (part.never_fails(expected) for part in leaves(built) if part.never_fails(None) is None)
+    return next((why for why in whys if why is not None), None)
 
 
 def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:

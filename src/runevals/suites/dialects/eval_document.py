@@ -15,6 +15,7 @@ from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, Sui
 from runevals.suites.dialects.checking import (
     duplicate_keys,
     evaluator_problems,
+    expected_problems,
     in_order,
     needs_expected,
     sound,
@@ -238,11 +239,14 @@ class _Loader:
         expected = raw.get("expected_response")
         if expected is None:
             self._missing_expected(place, entries)
+        checks = tuple(self._spec(name, entry) for name, entry in entries.items())
+        at = self._in_file((*place, "expected_response"))
+        self.problems += expected_problems(self.source, at, expected, checks)
         return Turn(
             prompt=raw["prompt"],
             expected=expected,
             context=raw.get("context", self.context),
-            checks=tuple(self._spec(name, entry) for name, entry in entries.items()),
+            checks=checks,
             recorded=self._recorded(raw, place),
             location=self.source.locate(self._in_file(place)),
         )

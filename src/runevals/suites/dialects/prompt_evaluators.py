@@ -34,12 +34,12 @@ class Evaluators:
     names: Sequence[str]  # the fields that the test data has, in any entry
     problems: dict[SuiteProblem, None] = field(default_factory=dict)
 
-    def specs(self, values: Mapping[str, str]) -> tuple[EvaluatorSpec, ...]:
-        """The checks of one case, whose fields are `values`."""
-        found = [spec for index in range(len(self.told)) for spec in self._of(index, values)]
+    def specs(self, values: Mapping[str, str], entry: Place) -> tuple[EvaluatorSpec, ...]:
+        """The checks of one case, whose fields are `values` and stand at `entry`."""
+        found = [spec for index in range(len(self.told)) for spec in self._of(index, values, entry)]
         return tuple(numbered(found))
 
-    def _of(self, index: int, values: Mapping[str, str]) -> Iterator[EvaluatorSpec]:
+    def _of(self, index: int, values: Mapping[str, str], entry: Place) -> Iterator[EvaluatorSpec]:
         told, place = self.told[index], ("evaluators", index)
         kinds = [kind for kind in _KINDS if kind in told]
         if len(kinds) != 1 or told[kinds[0]] == {}:
@@ -60,7 +60,7 @@ class Evaluators:
                 location=self.source.locate(at, key=True),
                 pointer=pointer(at),
             )
-            if self._can_be_built(named, at):
+            if self._can_be_built(named, entry if _has_variables(told) else at):
                 yield named
 
     def _string(self, key: str, value: object, place: Place, values: Mapping[str, str]) -> EvaluatorSpec:
@@ -110,9 +110,14 @@ class Evaluators:
             catalogue.build(spec)
         except InvalidOptions as error:
             for _, sentence in error.problems:
-                self._wrong(place, sentence, rule="evaluator-options")
+                self._wrong(place, f"{spec.id}: {sentence}", rule="evaluator-options")
             return False
         return True
 
     def _wrong(self, place: Place, message: str, *, rule: str = "meaning") -> None:
         self.problems[self.source.problem(place, message, rule=rule)] = None
+
+
+def _has_variables(told: Mapping[str, Any]) -> bool:
+    """Whether the fields of an entry decide what a `string` evaluator looks for."""
+    return any(VARIABLE.search(as_text(value)) for value in told.get("string", {}).values())

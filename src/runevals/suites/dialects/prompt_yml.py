@@ -111,7 +111,7 @@ class _Reader:
             prompt=last.content,
             expected=None if entry.get("expected") is None else values["expected"],
             context=None if entry.get("context") is None else values["context"],
-            checks=self.evaluators.specs(values),
+            checks=self.evaluators.specs(values, ("testData", index)),
             location=location,
         )
         given = {name: value for name, value in entry.items() if name != "expected"}

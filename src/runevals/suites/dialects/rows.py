@@ -13,7 +13,14 @@ from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
-from runevals.suites.dialects.checking import duplicate_keys, evaluator_problems, in_order, listed, needs_expected
+from runevals.suites.dialects.checking import (
+    duplicate_keys,
+    evaluator_problems,
+    expected_problems,
+    in_order,
+    listed,
+    needs_expected,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
@@ -105,6 +112,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += _evaluator_problems(source, names, every, options)
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         cases = [_case(source, (*root, index), row, specs) for index, row in sound]
+        for index, row in sound:
+            problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
         problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
     return Suite(
         name=source.path,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import too_short
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import ToldWrong
@@ -193,10 +194,10 @@ class Assertions:
 
     def _cased(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
         name = told["type"].removeprefix("not-").replace("-", "_")
-        return {"type": name, "value": _text(told), "case_sensitive": True}
+        return {"type": name, "value": _wanted(told), "case_sensitive": True}
 
     def _icontains(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        return {"type": "contains", "value": _text(told)}
+        return {"type": "contains", "value": _wanted(told)}
 
     def _several(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         kind = told["type"].removeprefix("not-")
@@ -366,13 +367,24 @@ def _text(told: Mapping[str, Any]) -> str:
     return as_text(value)
 
 
+def _wanted(told: Mapping[str, Any]) -> str:
+    """A text to look for."""
+    text = _text(told)
+    if is_blank(text):
+        raise NoEqual("its value is blank")
+    return text
+
+
 def _texts(told: Mapping[str, Any]) -> list[str]:
     value = told["value"]
     if isinstance(value, str):
         value = list(_fields(value))
     if not isinstance(value, list) or not value:
         raise NoEqual("its value is no list of texts")
-    return [as_text(item) for item in value]
+    texts = [as_text(item) for item in value]
+    if any(map(is_blank, texts)):
+        raise NoEqual("one of its values is blank")
+    return texts
 
 
 def _fields(text: str) -> Iterator[str]:
