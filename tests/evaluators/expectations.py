@@ -41,6 +41,11 @@ def told(text="", **reported):
 CALLED = told(tool_calls=CALLS)
 UNTOLD = told(tool_calls=(ToolCall(name="search", output="y"), ToolCall(name="search", input=None)))
 
+
+def ran(given, output=""):
+    return told(tool_calls=(ToolCall(name="Bash", input=given, output=output),))
+
+
 # type, options, subject, passes (None: evidence is missing)
 ASSERTIONS = [
     ("contains", {"value": "Refund"}, told("a refund"), True),
@@ -136,6 +141,19 @@ ASSERTIONS = [
     ("tool_output_contains", {"value": "other:x"}, UNTOLD, False),
     ("tool_input_contains", {"value": "search:refund"}, CALLED, True),
     ("tool_input_contains", {"value": 'fetch:"depth": 2'}, CALLED, True),  # as JSON too, split at the first colon
+    ("tool_input_contains", {"value": 'fetch:"depth":2'}, CALLED, True),  # however its JSON is spaced
+    ("tool_input_contains", {"value": 'Bash:"force":true'}, ran({"force": True}), True),
+    ("tool_input_contains", {"value": 'Bash:{"a":[1,{"force":true}]}'}, ran({"a": [1, {"force": True}]}), True),
+    ("tool_input_contains", {"value": 'Bash:"force":true'}, ran({"force": False}), False),
+    ("tool_input_contains", {"value": 'Bash:"force":true'}, ran('{ "force" : true }'), True),  # JSON in a text
+    ("tool_input_contains", {"value": 'Bash:{ "force" :'}, ran('{ "force" : true }'), True),  # and as it stands
+    ("tool_input_contains", {"value": 'Bash:"force":true'}, ran("force it"), False),
+    ("tool_input_contains", {"value": 'Bash:"q":"退款"'}, ran({"q": "退款"}), True),
+    ("tool_input_contains", {"value": 'Bash:"q": "\\u9000\\u6b3e"'}, ran({"q": "退款"}), True),  # escaped, too
+    ("tool_input_contains", {"value": "Bash:\\u9000"}, ran({"q": "refund"}), False),
+    ("tool_output_contains", {"value": 'Bash:"ok":true'}, ran(None, '{"ok": true, "q": "\\u9000"}'), True),
+    ("tool_output_contains", {"value": "Bash:退"}, ran(None, '{"ok": true, "q": "\\u9000"}'), True),
+    ("tool_output_contains", {"value": 'Bash:"ok":false'}, ran(None, '{"ok": true'), False),
     ("tool_input_contains", {"value": "fetch:refund"}, CALLED, False),
     ("tool_input_contains", {"value": "search:x"}, told(), None),
     ("tool_input_contains", {"value": "search:x"}, UNTOLD, None),

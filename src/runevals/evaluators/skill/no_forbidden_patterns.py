@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.skill.ended import result_of
+from runevals.lib.parsing.json_forms import json_forms
 from runevals.records import Verdict
 
 
@@ -42,8 +42,8 @@ class NoForbiddenPatterns(Check):
             details = {"warning": f"its message holds: {', '.join(leaked)}"} if leaked else {}
             return Verdict(1.0, f"passed by error: {error}", details)
         result = result_of(subject)
-        shown = result if isinstance(result, str) else json.dumps(result) + json.dumps(result, ensure_ascii=False)
-        found = [text for text in self.forbidden if text in shown]
+        shown = [result] if isinstance(result, str) else json_forms(result)
+        found = [text for text in self.forbidden if any(text in form for form in shown)]
         if not found:
             return Verdict(1.0, "nothing forbidden was found")
         return Verdict(0.0, f"found: {', '.join(found)}", {"found": found})

@@ -8,9 +8,12 @@ from typing import Literal
 
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.text.blank import is_blank
+from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.parsing.json_forms import json_forms
 from runevals.records import Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
+MOST_LEVELS = 100  # of JSON in a text
 NO_TRACE = Problem(code="evidence_missing", message="the target does not report its tool calls")
 
 
@@ -64,6 +67,28 @@ def name_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 
 
 def input_texts(call: ToolCall) -> list[str]:
-    """The input's own texts and numbers, and all of it as JSON."""
-    found = [str(leaf) for leaf in leaves(call.input) if leaf is not None]
-    return [*found, json.dumps(call.input, ensure_ascii=False, default=str)]
+    """What the input is searched in: its own texts and numbers, and all of it as JSON."""
+    return [] if call.input is None else _texts(_parsed(call.input), call.input)
+
+
+def output_texts(call: ToolCall) -> list[str]:
+    """What the output is searched in: the text, and what it says where it is JSON."""
+    says = _parsed(call.output)
+    return [call.output or ""] if says is call.output else _texts(says, call.output)
+
+
+def _texts(says: object, told: object) -> list[str]:
+    """A value's own texts, its JSON, and the text that it was told as, if it was one."""
+    found = [str(leaf) for leaf in leaves(says) if leaf is not None]
+    return [*found, *json_forms(says), *([told] if isinstance(told, str) else [])]
+
+
+def _parsed(told: object) -> object:
+    """The list or object that a text is the JSON of; anything else as it is."""
+    if not isinstance(told, str) or told.lstrip()[:1] not in ("{", "["):
+        return told
+    try:
+        says: object = json.loads(told)
+    except (ValueError, RecursionError):
+        return told
+    return told if nested_deeper(says, MOST_LEVELS) else says

@@ -16,7 +16,8 @@ from runevals.records import Problem, Verdict
 class ToolInputContains(Check):
     """Passes when a call of the tool has the text in its input; capitals and small letters are alike.
 
-    The input is searched in its own texts and as a whole, as JSON.
+    The input is searched in its own texts and as a whole, as JSON: spaced (`"force": true`) and not
+    (`"force":true`), and with characters beyond ASCII as they are and escaped.
 
     A target that does not report its tool calls, or their input, makes this an error (`evidence_missing`).
 

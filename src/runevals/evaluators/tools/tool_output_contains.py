@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import searched, value_problems
+from runevals.evaluators.tools.calls import output_texts, searched, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -15,6 +15,8 @@ from runevals.records import Problem, Verdict
 @dataclass(frozen=True, kw_only=True)
 class ToolOutputContains(Check):
     """Passes when a call of the tool has the text in its output; capitals and small letters are alike.
+
+    Output that is JSON is searched in its own texts too, and as a whole, spaced or not, escaped or not.
 
     A target that does not report its tool calls, or their output, makes this an error (`evidence_missing`).
 
@@ -33,4 +35,4 @@ class ToolOutputContains(Check):
         return value_problems(self.value)
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        return searched(subject, self.value, "output", lambda call: [call.output or ""])
+        return searched(subject, self.value, "output", output_texts)
