@@ -221,3 +221,34 @@ def test_a_worse_skill_is_a_regression_by_name(claw, runevals):
     assert "replay_text_echo_003" in out
     answers = json.loads((claw.path / "out.json").read_text())["comparison"]["changes"]
     assert [change["key"] for change in answers] == ["replay_text_echo_003"]
+
+
+UPPER = {"text": "a", "format": "uppercase"}
+ESCAPED = {"id": "escaped", "skill": "text_echo", "category": "other", "input": UPPER}
+
+
+def test_a_folders_category_cannot_be_left_by_a_field(claw, runevals):
+    """A failing case in redteam/ fails that gate, whatever its `category` says; the two are told to differ."""
+    claw.write("data/eval/redteam/escaped.json", {**ESCAPED, "expected": {"type": "exact", "value": "B"}})
+    code, out, err = runevals("-q", "-o", "out.json")
+    assert code == 1, out + err
+    assert "The gate redteam failed: text_echo: 3 of 4 passed" in out
+    assert (
+        "data/eval/redteam/escaped.json:4:2: /category warning: is 'other', but the folder decides: the case is "
+        "counted as 'redteam'; write 'redteam' and say the rest in tags, or move the file"
+    ) in err
+
+
+def test_a_link_in_a_gated_folder_is_counted_there(claw, runevals):
+    claw.write("stash/escaped.json", {**ESCAPED, "expected": {"type": "exact", "value": "B"}})
+    (claw.path / "data/eval/redteam/escaped.json").symlink_to("../../../stash/escaped.json")
+    code, out, err = runevals("-q", "-o", "out.json")
+    assert code == 1, out + err
+    assert "The gate redteam failed" in out
+
+
+def test_a_category_of_ones_own_holds_in_another_folder(claw, runevals):
+    claw.write("data/other/own.json", {**ESCAPED, "expected": {"type": "exact", "value": "A"}})
+    code, out, err = runevals("data/other", "-q", "-o", "out.json")
+    assert (code, err) == (0, ""), out
+    assert [case["category"] for case in claw.document()["cases"]] == ["other"]

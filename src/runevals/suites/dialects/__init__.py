@@ -44,7 +44,7 @@ def load(path: Path, shown: str, options: LoadOptions) -> Suite:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
     source = read(path, shown)
-    options = replace(options, folder=path.resolve().parent)
+    options = replace(options, folder=path.resolve().parent, found_in=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):
         return prompt_yml.load(source, options)
     for dialect in (*DIALECTS, *added()):

@@ -21,3 +21,4 @@ class LoadOptions:
     evaluate_only: bool = False
     root: Path = field(default_factory=Path.cwd)  # the repository, out of which no path of a suite may lead
     folder: Path | None = None  # the suite file's own
+    found_in: str = ""  # the name of the folder in which the file, or a link to it, was found

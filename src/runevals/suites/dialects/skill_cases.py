@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,18 +36,20 @@ def recognises(value: object) -> bool:
     return bool(cases) and all(isinstance(case, dict) and {"skill", "input"} <= case.keys() for case in cases)
 
 
-def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
+def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found."""
     value: Any = source.value
     root: Place | None = None if isinstance(value, list) else ()
     document = value if isinstance(value, list) else [value]
     problems, places = schema_problems(source, NAME)
     cases: list[Case] = []
+    category = options.found_in if options.found_in in CATEGORIES else None
     whole = sound(places if root is None else [(0, *place) for place in places], (), document)
     for index in whole:
         place = (index,) if root is None else ()
         spec = _expected(source, place, document[index], problems)
-        cases.append(_case(source, place, document[index], spec))
+        cases.append(_case(source, place, document[index], spec, category))
+        problems += _elsewhere(source, place, document[index], category)
     problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
     return _suite(source.path, cases, in_order(problems))
 
@@ -93,7 +95,26 @@ def _expected(
     return (spec,)
 
 
-def _case(source: Source, place: Place, raw: Mapping[str, Any], checks: tuple[EvaluatorSpec, ...]) -> Case:
+def _elsewhere(
+    source: Source, place: Place, raw: Mapping[str, Any], category: str | None
+) -> Iterator[SuiteProblem]:
+    """A warning where a case says another category than the gated folder that it is in, which decides."""
+    own = raw.get("category")
+    if category is not None and own not in (None, category):
+        told = (
+            f"is '{own}', but the folder decides: the case is counted as '{category}'; "
+            f"write '{category}' and say the rest in tags, or move the file"
+        )
+        yield replace(source.problem((*place, "category"), told, key=True), level="warning")
+
+
+def _case(
+    source: Source,
+    place: Place,
+    raw: Mapping[str, Any],
+    checks: tuple[EvaluatorSpec, ...],
+    category: str | None,
+) -> Case:
     location = source.locate(place)
     turn = Turn(prompt=canonical(raw["input"]), checks=checks, location=location)
     timeout_ms = float(raw.get("timeout_ms", DEFAULT_TIMEOUT_MS))
@@ -104,7 +125,7 @@ def _case(source: Source, place: Place, raw: Mapping[str, Any], checks: tuple[Ev
         name=raw.get("description") or raw["id"],
         turns=(turn,),
         location=location,
-        category=raw.get("category") or _category_of(source.path),
+        category=category or raw.get("category"),
         tags=tuple(raw.get("tags", ())),
         critical=bool(raw.get("critical", False)),
         group=raw["skill"],
@@ -112,9 +133,3 @@ def _case(source: Source, place: Place, raw: Mapping[str, Any], checks: tuple[Ev
         timeout_s=timeout_ms / 1000,
         fingerprint=case_fingerprint([turn], extra),
     )
-
-
-def _category_of(path: str) -> str | None:
-    """The folder's name, where it is one of the three."""
-    folder = path.rpartition("/")[0].rpartition("/")[2]
-    return folder if folder in CATEGORIES else None
