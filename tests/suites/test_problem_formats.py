@@ -16,11 +16,12 @@ SARIF = json.loads((Path(__file__).parent / "sarif-2.1.0.schema.json").read_text
 BROKEN = """samples:
   - sample_id: a
     prompt: Hi
-    rubrik: x
+    tagz: [x]
     assertions: [{type: containz, value: x}, {type: contains}]
   - sample_id: a
     prompt: Hi
 """
+SOUND = {"sample_id": "a", "prompt": "Hi", "assertions": [{"type": "contains", "value": "x"}]}
 HOSTILE = "evals\n::error::owned/a,b:c%.json"
 
 
@@ -36,7 +37,7 @@ def test_json_has_every_problem_with_place_rule_and_level(project, runevals):
     assert [
         (p["file"], p["line"], p["column"], p["pointer"], p["rule"], p["level"]) for p in found["problems"]
     ] == [
-        ("cases.yaml", 4, 5, "/samples/0/rubrik", "unknown-key", "warning"),
+        ("cases.yaml", 4, 5, "/samples/0/tagz", "unknown-key", "warning"),
         ("cases.yaml", 5, 25, "/samples/0/assertions/0/type", "unknown-evaluator", "error"),
         ("cases.yaml", 5, 46, "/samples/0/assertions/1", "meaning", "error"),
         ("cases.yaml", 6, 5, "/samples/1", "duplicate-case", "error"),
@@ -94,15 +95,16 @@ def test_sarif_is_valid_and_points_at_the_file(project, runevals):
 
 
 def test_what_could_be_better_is_a_note(project, runevals):
-    project.write("evals.json", [{"sample_id": "a", "prompt": "Hi", "assertions": []}])
+    project.write("evals.json", [SOUND, {"sample_id": "b", "prompt": "Ho", "assertions": []}])
     code, log, _ = validated(runevals, "evals.json", "--health", "--format", "sarif")
     jsonschema.Draft4Validator(SARIF).validate(log)
     results = log["runs"][0]["results"]
-    assert (code, [(r["ruleId"], r["level"]) for r in results]) == (0, [("health/no-checks", "note")])
+    found = [("no-checks", "warning"), ("health/no-checks", "note")]
+    assert (code, [(r["ruleId"], r["level"]) for r in results]) == (0, found)
 
 
 def test_a_good_suite_is_an_empty_sarif_run(project, runevals):
-    project.write("evals.json", [{"sample_id": "a", "prompt": "Hi", "assertions": []}])
+    project.write("evals.json", [SOUND])
     code, log, _ = validated(runevals, "evals.json", "--format", "sarif")
     jsonschema.Draft4Validator(SARIF).validate(log)
     assert (code, log["runs"][0]["results"]) == (0, [])
@@ -122,7 +124,7 @@ def test_the_runner_gets_an_annotation_a_problem(project, runevals):
 
 def test_in_a_workflow_annotations_are_what_is_written(project, runevals, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    project.write("evals.json", [{"sample_id": "a", "prompt": "Hi", "assertions": [], "rubrik": "x"}])
+    project.write("evals.json", [{**SOUND, "tagz": ["x"]}])
     project.write("evals/evals.json", [])
     code, out, err = runevals("validate")
     assert (code, err) == (0, "")

@@ -44,6 +44,7 @@ RULES = {
     "unreadable": "The file cannot be read: it is absent, too large, or no JSON, YAML or table.",
     "unknown-format": "The file is in no suite format.",
     "unknown-key": "A key that the format does not have.",
+    "no-checks": "Nothing looks at the answer of a case.",
     "schema": "A value is missing, or is not what the format allows there.",
     "duplicate-case": "Two cases of a suite share a key.",
     "unknown-evaluator": "A name that no evaluator has.",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+ALIKE = 60.0  # of 100: from here on, a word may have been meant
+MISSPELT = 82.0  # and from here on, it is hardly a word of its own
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+
+def nearest(word: str, known: Iterable[str], *, least: float = ALIKE) -> str | None:
     """The known word that `word` most likely was meant to be, None if nothing is close."""
     from rapidfuzz import fuzz, process  # only needed when something is wrong
 
-    match = process.extractOne(word, list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=60)
+    match = process.extractOne(word, list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)
     return None if match is None else str(match[0])
 
 

@@ -14,6 +14,7 @@ from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
+from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.options import LoadOptions
 
 __all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
@@ -37,6 +38,10 @@ TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 def load(path: Path, shown: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
+    return without_checks(_load(path, shown, options))
+
+
+def _load(path: Path, shown: str, options: LoadOptions) -> Suite:
     if path.suffix in TABLES:
         source = TABLES[path.suffix](read_text(path, shown), shown)
         complaint = rows.no_input(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,11 @@ from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Place, Source
-from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Case, EvaluatorSpec, SuiteProblem
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
+from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
+
+MOST_LINES = 5  # named of many places where one thing is wrong
 
 Definitions = Mapping[str, EvaluatorSpec]
 
@@ -71,6 +73,29 @@ def needs_expected(name: str, definitions: Definitions) -> bool:
         return False
 
 
+def unread_keys(
+    source: Source, place: Place, told: Mapping[str, Any], known: Collection[str], checks: Collection[str] = ()
+) -> Iterable[SuiteProblem]:
+    """Keys of a case that are kept and not read, but are likely `known` ones written wrongly.
+
+    A warning each; an error where one of `checks` would be lost by it, the keys that say what is looked at.
+    """
+    unchecked = not any(told.get(key) for key in checks)
+    for key in told.keys() - known:
+        meant = nearest(key, known)
+        if meant is not None:
+            lost = meant in checks and not told.get(meant) and (unchecked or is_misspelt(key, meant))
+            problem = source.problem(
+                (*place, key), f"'{key}' is not read; did you mean '{meant}'?", key=True, rule="unknown-key"
+            )
+            yield problem if lost else replace(problem, level="warning")
+
+
+def is_misspelt(word: str, *known: str) -> bool:
+    """Whether a word is so close to a known one that it is hardly one of its own."""
+    return nearest(word, known, least=MISSPELT) is not None
+
+
 def expected_problems(
     source: Source, place: Place, expected: str | None, specs: Iterable[EvaluatorSpec]
 ) -> Iterable[SuiteProblem]:
@@ -91,6 +116,26 @@ def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
         return None  # that is a problem of its own
     whys = (part.never_fails(expected) for part in leaves(built) if part.never_fails(None) is None)
     return next((why for why in whys if why is not None), None)
+
+
+def without_checks(suite: Suite) -> Suite:
+    """`suite`, with a warning where no check looks at some of its cases."""
+    unseen = [case.location for case in suite.cases if not any(turn.checks for turn in case.turns)]
+    if not unseen or suite.errors:
+        return suite
+    which = "this case has" if len(unseen) == 1 else f"{len(unseen)} cases have"
+    told = f"{which} no check{_in_lines(unseen)}, so that nothing is measured there; add one, or remove the case"
+    warning = SuiteProblem(location=unseen[0], pointer="", message=told, level="warning", rule="no-checks")
+    return replace(suite, problems=in_order((*suite.problems, warning)))
+
+
+def _in_lines(places: Sequence[Location]) -> str:
+    """Where several things are, the first few of them by line."""
+    if len(places) < 2:
+        return ""
+    shown = ", ".join(str(place.line) for place in places[:MOST_LINES])
+    more = f" and {len(places) - MOST_LINES} more" if len(places) > MOST_LINES else ""
+    return f" (lines {shown}{more})"
 
 
 def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:

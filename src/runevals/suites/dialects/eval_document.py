@@ -17,6 +17,7 @@ from runevals.suites.dialects.checking import (
     evaluator_problems,
     expected_problems,
     in_order,
+    is_misspelt,
     needs_expected,
     sound,
     spec_at,
@@ -31,6 +32,7 @@ CLOSED_SINCE = (1, 2, 0)  # older documents may carry keys of their own
 EVALUATORS_SINCE = (1, 2, 0)
 SYSTEM_DEFAULTS: Mapping[str, Mapping[str, object]] = {"Relevance": {}, "Coherence": {}}
 WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # for prompts that are in no file
+_CHECKS = ("default_evaluators", "evaluators", "evaluators_mode")
 
 Version = tuple[int, int, int]
 Shape = Literal["versioned", "unversioned", "array", "parallel", "item"]
@@ -186,7 +188,8 @@ class _Loader:
         if complaint.kind == "unknown_key":
             at_root = len(complaint.place) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
-            level = "error" if declared and not at_root else "warning"
+            lost = is_misspelt(str(complaint.place[-1]), *_CHECKS)  # it would leave out what looks at the answers
+            level = "error" if lost or (declared and not at_root) else "warning"
         problem = self._problem(complaint.place, complaint.message, level, key=complaint.key)
         self.problems.append(replace(problem, rule=complaint.rule))
 

@@ -10,15 +10,15 @@ from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import in_fence
-from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
-from runevals.suites.dialects.checking import duplicate_keys, in_order, listed
+from runevals.suites.dialects.checking import duplicate_keys, in_order, listed, unread_keys
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints
 
 NAME = "eval-samples"
-_OWN_KEYS = frozenset({"sample_id", "assertions", "rubric", "dimensions"})
+_CHECKS = ("assertions", "rubric", "dimensions")
+_OWN_KEYS = frozenset({"sample_id", *_CHECKS})
 # What decides how a sample goes, beside its prompt, context and checks.
 _IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment")
 
@@ -96,16 +96,13 @@ def _union(required: Sequence[Requires]) -> Requires:
 
 
 def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
-    """A warning for each key that is kept and not read, but is likely one of ours written wrongly."""
+    """What is wrong with keys that are kept and not read."""
     known = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
-    for key in sample.keys() - known.keys():
-        if key == "<<":
-            told = "'<<' merges nothing in YAML 1.2; write out what it stands for"
-        elif hint := did_you_mean(key, known):
-            told = f"'{key}' is not read{hint}"
-        else:
-            continue
-        yield replace(source.problem((*place, key), told, key=True, rule="unknown-key"), level="warning")
+    yield from unread_keys(source, place, sample, known, _CHECKS)
+    if "<<" in sample:
+        told = "'<<' merges nothing in YAML 1.2; write out what it stands for"
+        problem = source.problem((*place, "<<"), told, key=True, rule="unknown-key")
+        yield replace(problem, level="warning")
 
 
 def _requires(told: Mapping[str, Any]) -> Requires:

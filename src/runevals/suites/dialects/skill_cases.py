@@ -8,11 +8,12 @@ from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.canonical import canonical, fingerprint
+from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidOptions
-from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems, sound
+from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems, sound, unread_keys
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprint
 
@@ -43,12 +44,14 @@ def load(source: Source, options: LoadOptions) -> Suite:
     document = value if isinstance(value, list) else [value]
     problems, places = schema_problems(source, NAME)
     cases: list[Case] = []
+    known = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
     category = options.found_in if options.found_in in CATEGORIES else None
     whole = sound(places if root is None else [(0, *place) for place in places], (), document)
     for index in whole:
         place = (index,) if root is None else ()
         spec = _expected(source, place, document[index], problems)
         cases.append(_case(source, place, document[index], spec, category))
+        problems += unread_keys(source, place, document[index], known)
         problems += _elsewhere(source, place, document[index], category)
     problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
     return _suite(source.path, cases, in_order(problems))
