@@ -19,7 +19,7 @@ from runevals.run.world.build import NO_TARGET
 from runevals.settings.resolve import Settings
 from runevals.suites.append_case import save, stored
 from runevals.suites.dialects import LoadOptions, eval_document
-from runevals.suites.dialects.checking import needs_expected
+from runevals.suites.dialects.checking import needs_expected, spec_of
 from runevals.suites.load import Loaded
 from runevals.verdict.wording import because
 
@@ -86,7 +86,7 @@ def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], setti
     usable = {
         name: options
         for name, options in defaults.items()
-        if expected is not None or not needs_expected(name, settings.definitions)
+        if expected is not None or not needs_expected(spec_of(name, options, settings.definitions))
     }
     document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": usable, "items": [item]}
     suite = eval_document.load(read_json(eval_document.as_text(document), "inline"), _options(settings))

@@ -44,6 +44,10 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         """Why no answer can fail it, None where one can; `expected` is the case's expected text."""
         return None
 
+    def idle_without_expected(self) -> bool:
+        """Whether it has nothing to judge in a case without an expected text."""
+        return self.needs_expected
+
     def of_no_json(self, response: Response) -> Verdict | None:  # noqa: ARG002 - most need the result itself
         """What it finds where a call returned what is no JSON; None where that cannot be said."""
         return None
@@ -117,6 +121,9 @@ class Composite(Evaluator):
     """Combines others. `members` are built from the suite's words and are no option."""
 
     members: tuple[Member, ...] = ()
+
+    def idle_without_expected(self) -> bool:
+        return bool(self.members) and all(each.evaluator.idle_without_expected() for each in self.members)
 
     @property
     def in_order(self) -> bool:

@@ -41,6 +41,9 @@ class PresetRegex(Scripted):
         shown = self.pattern if self.pattern is not None else "the expected pattern"
         return regex_verdict(shown, self.flags, answer)
 
+    def idle_without_expected(self) -> bool:
+        return self.pattern is None
+
     def never_fails(self, expected: str | None) -> str | None:
         return "the empty pattern is found in every text" if self._pattern(expected) == "" else None
 

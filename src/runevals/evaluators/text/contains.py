@@ -33,6 +33,9 @@ class Contains(Check):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         return () if self.value is None else value_problems(self.value, "the empty text stands in every response")
 
+    def idle_without_expected(self) -> bool:
+        return self.value is None
+
     def never_fails(self, expected: str | None) -> str | None:
         return None if self.value is not None or expected is None else found_anywhere(expected)
 

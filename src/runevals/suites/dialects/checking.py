@@ -10,6 +10,7 @@ from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Place, Source
+from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -22,7 +23,16 @@ Definitions = Mapping[str, EvaluatorSpec]
 def spec_at(
     source: Source, place: Place, name: str, options: Mapping[str, object], definitions: Definitions
 ) -> EvaluatorSpec:
-    """The evaluator entry at `place` of a file → spec; `threshold` and `weight` leave the options.
+    """The evaluator entry at `place` of a file → spec."""
+    return replace(
+        spec_of(name, options, definitions),
+        location=source.locate(place, key=True),
+        pointer="".join(f"/{step}" for step in place),
+    )
+
+
+def spec_of(name: str, options: Mapping[str, object], definitions: Definitions) -> EvaluatorSpec:
+    """An evaluator entry → spec; `threshold` and `weight` leave the options.
 
     A name that the settings define is what they say it is.
     """
@@ -34,8 +44,6 @@ def spec_at(
         options={**declared.options, **rest},
         threshold=declared.threshold if threshold is None else threshold,
         weight=declared.weight if weight is None else weight,
-        location=source.locate(place, key=True),
-        pointer="".join(f"/{step}" for step in place),
     )
 
 
@@ -65,12 +73,40 @@ def evaluator_problems(
             yield source.problem(at, sentence, key=option is not None, rule="evaluator-options")
 
 
-def needs_expected(name: str, definitions: Definitions) -> bool:
-    """Whether the evaluator with this name has nothing to judge without an expected text; False if unknown."""
+def needs_expected(spec: EvaluatorSpec) -> bool:
+    """Whether an evaluator has nothing to judge without an expected text; False if it cannot be built."""
     try:
-        return catalogue.find(definitions[name].name if name in definitions else name).needs_expected
-    except UnknownEvaluator:
-        return False
+        return catalogue.build(spec)[0].idle_without_expected()
+    except (UnknownEvaluator, InvalidOptions):
+        return False  # that is a problem of its own
+
+
+def without_expected(cases: Sequence[Case], noun: str) -> Iterable[SuiteProblem]:
+    """A warning for checks that are skipped in some of the cases, as those have no expected text."""
+    needing: dict[int, bool] = {}  # by spec: many cases share one
+    lacking: dict[str, dict[int, Case]] = {}
+    for case in cases:
+        for spec in (spec for turn in case.turns if turn.expected is None for spec in turn.checks):
+            if id(spec) not in needing:
+                needing[id(spec)] = needs_expected(spec)
+            if needing[id(spec)]:
+                lacking.setdefault(spec.id or spec.name, {})[id(case)] = case
+    alike: dict[tuple[Location, ...], list[str]] = {}
+    for name, found in lacking.items():
+        alike.setdefault(tuple(case.location for case in found.values()), []).append(name)
+    for places, names in alike.items():
+        told = (
+            f"{', '.join(names)}: skipped in {len(places)} of {plural(len(cases), noun)}, "
+            f"as {'it has' if len(places) == 1 else 'they have'} no expected text{_in_lines(places)}"
+        )
+        yield SuiteProblem(location=places[0], pointer="", message=told, level="warning")
+
+
+def misspelt_expected(source: Source, place: Place, told: Mapping[str, Any]) -> Iterable[SuiteProblem]:
+    """A key that is likely `expected` written wrongly, where a check needs that text."""
+    if "expected" not in told and (key := nearest("expected", told, least=MISSPELT)) is not None:
+        message = f"'{key}' is not read as the expected text; did you mean 'expected'?"
+        yield source.problem((*place, key), message, key=True, rule="unknown-key")
 
 
 def unread_keys(

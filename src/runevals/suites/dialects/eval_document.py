@@ -112,6 +112,7 @@ class _Loader:
     problems: list[SuiteProblem] = field(default_factory=list)
     checked: set[Place] = field(default_factory=set)
     specs: dict[tuple[str, Place | None], EvaluatorSpec] = field(default_factory=dict)
+    needing: dict[tuple[str, Place | None], bool] = field(default_factory=dict)
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -255,12 +256,18 @@ class _Loader:
         )
 
     def _missing_expected(self, place: Place, entries: Mapping[str, Entry]) -> None:
-        needing = [name for name in entries if needs_expected(name, self.options.definitions)]
+        needing = [name for name, entry in entries.items() if self._needs_expected(name, entry)]
         if needing:
             self._error(place, f"expected_response is missing, but {', '.join(needing)} compares with it")
         else:
             message = "has no expected_response; none of its evaluators needs one"
             self.problems.append(self._problem(place, message, "warning"))
+
+    def _needs_expected(self, name: str, entry: Entry) -> bool:
+        key = (name, entry.place)
+        if key not in self.needing:
+            self.needing[key] = needs_expected(self._spec(name, entry))
+        return self.needing[key]
 
     def _recorded(self, raw: Mapping[str, Any], place: Place) -> Response | None:
         if not self.options.evaluate_only:

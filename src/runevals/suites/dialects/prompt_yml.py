@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,13 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
-from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems
+from runevals.suites.dialects.checking import (
+    duplicate_keys,
+    in_order,
+    misspelt_expected,
+    schema_problems,
+    without_expected,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.prompt_evaluators import Evaluators
 from runevals.suites.dialects.variables import VARIABLE, as_text, filled
@@ -53,6 +59,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         reader = _Reader.of(source, document)
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
+        problems += _expected_problems(source, cases, document["testData"])
         problems += duplicate_keys(cases, lambda index: pointer(("testData", index)))
     return Suite(
         name=source.path,
@@ -63,6 +70,14 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         description=document.get("description") if isinstance(document.get("description"), str) else None,
         problems=in_order(problems),
     )
+
+
+def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[SuiteProblem]:
+    """What is wrong with the expected texts that checks need."""
+    lacking = list(without_expected(cases, "case"))
+    yield from lacking
+    for index, entry in enumerate(entries if lacking else ()):
+        yield from misspelt_expected(source, ("testData", index), entry)
 
 
 def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:

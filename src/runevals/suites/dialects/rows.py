@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
@@ -19,7 +19,9 @@ from runevals.suites.dialects.checking import (
     expected_problems,
     in_order,
     listed,
+    misspelt_expected,
     needs_expected,
+    without_expected,
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
@@ -109,9 +111,10 @@ def load(source: Source, options: LoadOptions) -> Suite:
     if file.sound:
         sound = [(index, document["rows"][index]) for index in file.sound]
         every = [row for row in document["rows"] if isinstance(row, dict)]
-        problems += _evaluator_problems(source, names, every, options)
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
+        problems += _evaluator_problems(source, specs, names, every, options)
         cases = [_case(source, (*root, index), row, specs) for index, row in sound]
+        problems += _without_expected(source, root, cases, sound)
         for index, row in sound:
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
         problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
@@ -125,8 +128,23 @@ def load(source: Source, options: LoadOptions) -> Suite:
     )
 
 
+def _without_expected(
+    source: Source, root: Place, cases: Sequence[Case], rows: Sequence[tuple[int, Mapping[str, Any]]]
+) -> list[SuiteProblem]:
+    """What is wrong with rows that lack a text which checks need; if all do, that is an error by itself."""
+    if not any("expected" in row for _, row in rows):
+        return []
+    lacking = list(without_expected(cases, "row"))
+    misspelt = (misspelt_expected(source, (*root, index), row) for index, row in rows if lacking)
+    return [*lacking, *(problem for problems in misspelt for problem in problems)]
+
+
 def _evaluator_problems(
-    source: Source, names: tuple[str, ...], rows: list[dict[str, Any]], options: LoadOptions
+    source: Source,
+    specs: tuple[EvaluatorSpec, ...],
+    names: tuple[str, ...],
+    rows: list[dict[str, Any]],
+    options: LoadOptions,
 ) -> list[SuiteProblem]:
     if not names:
         return [
@@ -140,7 +158,7 @@ def _evaluator_problems(
     for index, name in enumerate(names):
         place: Place = () if options.evaluators else ("evaluators", index)
         problems += evaluator_problems(source, place, name, {}, options.definitions)
-        if needs_expected(name, options.definitions) and not any("expected" in row for row in rows):
+        if needs_expected(specs[index]) and not any("expected" in row for row in rows):
             columns = ", ".join(sorted({column for row in rows for column in row}))
             message = f"{name} compares with 'expected', which no row has (columns: {columns})"
             problems.append(source.problem((), message))
