@@ -627,3 +627,29 @@ def test_a_filter_that_leaves_nothing_lists_the_keys(project, runevals):
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl", "--filter", "ZZZ")
     ended(code, 2, err, "keys: a, b)")
+
+
+def test_a_case_that_every_check_skips_is_not_measured(project, runevals):
+    """faithfulness has nothing to judge without a context; that another case passes is no verdict on this one."""
+    items = [
+        {"testId": "a", "prompt": "Capital of France?", "expected_response": "Paris"},
+        {"testId": "b", "prompt": "?", "evaluators": {"faithfulness": {}}, "evaluators_mode": "replace"},
+    ]
+    project.write("evals.json", {**SUITE, "items": items})
+    project.write("answers.jsonl", ANSWERS)
+    project.write("judge.jsonl", "")
+    words = ["--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-o", "out.json"]
+    code, out, _ = runevals(*words)
+    ended(code, 3, out, "b  faithfulness: evidence_missing: no context to hold the response against")
+    assert [case["status"] for case in project.document()["cases"]] == ["passed", "errored"]
+    code, out, _ = runevals(*words[:2], "--no-judge", "-o", "out.json")
+    ended(code, 0, out, "1 of 1 case passes, 1 skipped", "run without a judge (--no-judge): 1 check skipped")
+
+
+def test_rows_without_an_expected_text_are_skipped_and_counted(project, runevals):
+    project.write("rows.csv", "id,input,expected\na,Capital of France?,Paris\nb,Capital of Peru?,\n")
+    project.write("answers.jsonl", ANSWERS)
+    words = ["--evaluators", "preset-exact-match,similarity", "--target", "recorded:answers.jsonl"]
+    code, out, err = runevals("rows.csv", *words, "-o", "out.json")
+    ended(code, 0, out, "1 of 1 case passes, 1 skipped")
+    assert "rows.csv:3:1: warning: preset-exact-match, preset-similarity: skipped in 1 of 2 rows" in err

@@ -143,6 +143,36 @@ def test_a_judge_that_is_down_for_half_of_the_cases_changes_no_other_score(tmp_p
         assert [(result.outcome, result.value) for result in turn] == expected
 
 
+FAITHFUL = {"default_evaluators": {"faithfulness": {}}}  # which has nothing to judge without a context
+BOTH = {"default_evaluators": {"faithfulness": {}, "Citations": {}}}
+JUDGED = Judges(lambda *_: Judgement(score=4.0))
+
+
+@pytest.mark.parametrize(
+    ("checks", "judge", "outcomes"),
+    [
+        pytest.param(FAITHFUL, JUDGED, [Outcome.ERRORED], id="nothing was looked at"),
+        pytest.param(FAITHFUL, None, [Outcome.SKIPPED], id="the run has no judge, and says so"),
+        pytest.param(BOTH, JUDGED, [Outcome.SKIPPED, Outcome.FAILED], id="another check was measured"),
+    ],
+)
+def test_a_case_of_which_nothing_is_measured_is_errored(tmp_path, checks, judge, outcomes):
+    item = {"testId": "a", "prompt": "A question?"}
+    found = results(plan_of(tmp_path, [item], **checks), Answers(lambda c: Response(text="x")), judge)
+    assert [result.outcome for result in found[0][0]] == outcomes
+    first = found[0][0][0]
+    assert first.reason.startswith("no context to hold" if judge else "no judge")
+    if first.outcome is Outcome.ERRORED:
+        assert first.error == Problem(code="evidence_missing", message=first.reason)
+
+
+def test_one_turn_that_is_measured_makes_a_conversation_measured(tmp_path):
+    context = {"prompt": "Two?", "context": "Two."}
+    items = [{"testId": "a", "turns": [{"prompt": "One?"}, context]}]
+    found = results(plan_of(tmp_path, items, **FAITHFUL), Answers(lambda c: Response(text="x")), JUDGED)
+    assert [turn[0].outcome for turn in found[0]] == [Outcome.SKIPPED, Outcome.PASSED]
+
+
 def test_thresholds_decide_on_the_evaluators_own_scale(tmp_path):
     checks = {"default_evaluators": {"Relevance": {"threshold": 4}, "Citations": {"citation_format": "bracket"}}}
     judge = Judges(lambda *_: Judgement(score=3.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
@@ -80,6 +80,12 @@ def errored(check: BuiltCheck, problem: Problem, found: Found | None = None) -> 
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
     )
+
+
+def nothing_measured(result: CheckReport) -> CheckReport:
+    """A skipped check as an error: it should have looked at something."""
+    problem = Problem(code="evidence_missing", message=result.reason)
+    return replace(result, outcome=Outcome.ERRORED, error=problem)
 
 
 def _inverted(share: float | None, check: BuiltCheck) -> float | None:

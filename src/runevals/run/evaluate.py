@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import assert_never, cast
@@ -33,7 +33,7 @@ from runevals.records import (
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
 from runevals.records.script import Runs
-from runevals.run.check_result import Found, errored, measured, outcome_of, share_of
+from runevals.run.check_result import Found, errored, measured, nothing_measured, outcome_of, share_of
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
 from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
@@ -96,12 +96,33 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
     trial = plan.trials[trace.position]
     planned = plan.checks[trace.position // plan.repeat]
-    return Evaluation(
-        trace=trace,
-        turns=tuple(
-            _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
-        ),
+    turns = tuple(
+        _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
     )
+    return Evaluation(trace=trace, turns=_without_silence(trial, planned, turns, world))
+
+
+def _without_silence(
+    trial: Trial, planned: Sequence[PlannedTurn], turns: tuple[tuple[CheckReport, ...], ...], world: World
+) -> tuple[tuple[CheckReport, ...], ...]:
+    """Skipped checks as errors, where none of the trial's was measured and they have no excuse."""
+    if any(result.outcome is not Outcome.SKIPPED or result.error for turn in turns for result in turn):
+        return turns
+    return tuple(
+        tuple(
+            result if _is_excused(check.evaluator, asked.expected, world) else nothing_measured(result)
+            for check, result in zip(checks.checks, results, strict=True)
+        )
+        for asked, checks, results in zip(trial.case.turns, planned, turns, strict=True)
+    )
+
+
+def _is_excused(evaluator: Evaluator, expected: str | None, world: World) -> bool:
+    """Whether it may be skipped: the run has no judge, or the case no expected text to compare with."""
+    if isinstance(evaluator, Composite):
+        return all(_is_excused(member.evaluator, expected, world) for member in evaluator.members)
+    without_judge = isinstance(evaluator, Judged) and world.judge is None
+    return without_judge or (expected is None and evaluator.idle_without_expected())
 
 
 def _is_quick(plan: RunPlan, trace: Trace, sandbox: Runs) -> bool:
