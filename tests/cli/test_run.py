@@ -653,3 +653,21 @@ def test_rows_without_an_expected_text_are_skipped_and_counted(project, runevals
     code, out, err = runevals("rows.csv", *words, "-o", "out.json")
     ended(code, 0, out, "1 of 1 case passes, 1 skipped")
     assert "rows.csv:3:1: warning: preset-exact-match, preset-similarity: skipped in 1 of 2 rows" in err
+
+
+def test_a_case_without_a_check_is_not_measured(project, runevals):
+    """It is skipped, not passed; a run that passes over it would be green about a case that nobody looks at."""
+    samples = [
+        {"sample_id": "a", "prompt": "?", "assertions": [{"type": "contains", "value": "Paris"}]},
+        {"sample_id": "b", "prompt": "?"},
+    ]
+    project.write("eval-samples.json", samples)
+    project.write("agent.py", "def answer(prompt):\n return 'Paris'\n")
+    words = ["--target", "python:agent.py:answer", "-o", "out.json"]
+    code, out, err = runevals(*words)
+    ended(code, 3, out, "Not measured – 1 of 2 cases could not be measured", without=["--resume"])
+    assert "b  evidence_missing: no check looks at its answer" in out
+    assert "eval-samples.json:12:2: warning: this case has no check" in err
+    assert [case["status"] for case in project.document()["cases"]] == ["passed", "skipped"]
+    project.write("runevals.yaml", "errors: {limit: 0.5}")
+    assert runevals(*words)[0] == 0

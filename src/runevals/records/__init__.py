@@ -37,6 +37,7 @@ from runevals.records.problem import (
 from runevals.records.report import (
     AND,
     LABELS,
+    NO_CHECKS,
     AttemptReport,
     CaseReport,
     CheckReport,
@@ -63,6 +64,7 @@ __all__ = [
     "LABELS",
     "LONGEST_NAME",
     "NOT_ASKED",
+    "NO_CHECKS",
     "NO_JSON",
     "RULES",
     "AttemptReport",

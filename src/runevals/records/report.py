@@ -13,6 +13,7 @@ from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, ToolCall
 
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
+NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
 
@@ -111,6 +112,11 @@ class AttemptReport:
         return self.share if self.graded else 1.0 if passed else 0.0
 
     @property
+    def unchecked(self) -> bool:
+        """Whether its case has no check at all."""
+        return self.status is Outcome.SKIPPED and not any(turn.results for turn in self.turns)
+
+    @property
     def cut_short(self) -> bool:
         """Whether the run ended before it was answered."""
         return self.status is Outcome.SKIPPED and any(
@@ -167,9 +173,17 @@ class CaseReport(Texted):
     def unmeasured(self) -> bool:
         """Something of it could not be measured: an answer, or a check of one."""
         return any(
-            attempt.status is Outcome.ERRORED or attempt.layers.incomplete or attempt.cut_short
+            attempt.status is Outcome.ERRORED
+            or attempt.layers.incomplete
+            or attempt.cut_short
+            or attempt.unchecked
             for attempt in self.attempts
         )
+
+    @property
+    def unchecked(self) -> bool:
+        """It has no check at all, so that asking it again would measure nothing either."""
+        return any(attempt.unchecked for attempt in self.attempts)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -309,6 +323,8 @@ class RunReport:
         counts: dict[str, int] = {}
         for case in self.cases:
             for attempt in case.attempts:
+                if attempt.unchecked:
+                    counts[NO_CHECKS.code] = counts.get(NO_CHECKS.code, 0) + 1
                 for turn in attempt.turns:
                     own = [turn.error] if turn.error else [result.error for result in turn.results]
                     for problem in own:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runevals.lib.text.numbers import p_value, percent, plural, points, signed
 from runevals.records import (
+    NO_CHECKS,
     CaseReport,
     Change,
     CheckReport,
@@ -244,6 +245,8 @@ def first_failure(case: CaseReport) -> tuple[TurnReport, CheckReport] | None:
 def first_error(case: CaseReport) -> str | None:
     """Why a case could not be measured."""
     for attempt in case.attempts:
+        if attempt.unchecked:
+            return f"{NO_CHECKS.code}: {NO_CHECKS.message}"
         for turn in attempt.turns:
             if turn.error is not None:
                 return f"{turn.error.code}: {turn.error.message}"

@@ -81,7 +81,7 @@ class UnfinishedRun:
 
     def end(self, conclusion: Conclusion, *, written: bool) -> str | None:
         """Forgets a run that was measured and written; of another, how it can go on."""
-        errors = any(case.unmeasured for case in conclusion.report.cases)
+        errors = any(case.unmeasured and not case.unchecked for case in conclusion.report.cases)
         if written and conclusion.report.run.stopped is None and not errors:
             remove(self.folder, _FILES)
             return None
