@@ -38,7 +38,7 @@ def test_a_flag_names_the_address(tmp_path, flag, url):
     target = settled(tmp_path, None, target=flag).target
     assert (target.type, target.web.url, target.web.method) == ("http", url, "POST")
     assert target.key_names == ()
-    assert target.files is None
+    assert target.reads_other_files
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
 from tests.sample_suites import AGENT, SETTINGS
@@ -54,6 +57,21 @@ def test_a_change_of_what_the_run_depends_on_is_run(stored, runevals, name, cont
     assert code == 0, out
     assert "No regression shown in 2 cases" in out
     assert f"{name}" in out.partition("run in full: changed since")[2]
+
+
+def test_a_changed_system_prompt_of_a_program_is_run(stored, runevals):
+    target = f"{{type: command, command: ['{sys.executable}', main.py], system_prompt_file: system.md}}"
+    settings = re.sub("target: .*", f"target: {target}", DECLARED)
+    stored.write("runevals.yaml", settings.replace("agent.py", "main.py"))
+    stored.write("main.py", "print('Paris')")
+    stored.write("system.md", "Be kind.")
+    stored.git("add", "-A")
+    stored.git("commit", "-qm", "a program")
+    assert runevals("-q", "--baseline", "none", "--changed-only", "-o", "base.json")[0] == 0
+    assert "nothing was run" in runevals("-q", "-o", "out.json")[1]
+    stored.write("system.md", "Be brief.")
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert "system.md" in out.partition("run in full: changed since")[2]
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,7 @@ JudgeType = Literal["openai", "github-models", "azure", "recorded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """A target, settled. `base` is what its command or function starts from, `files` what it is made of.
-
-    `files` None: they are not all known, because it runs code that may read any file.
-    """
+    """A target, settled. `base` is what its command or function starts from, `files` what the settings name."""
 
     type: TargetType
     base: Path
@@ -43,7 +40,8 @@ class TargetSettings:
     reuse: bool = False
     deterministic: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
-    files: tuple[Path, ...] | None = ()
+    files: tuple[Path, ...] = ()
+    reads_other_files: bool = False  # it runs code, here or behind an address
     web: WebSettings | None = None  # of http and a2a
 
     @property
@@ -138,7 +136,8 @@ def target_settings(given: Given) -> TargetSettings | None:
         reuse=told.get("reuse", False),
         deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        files=tuple(files) if told["type"] in ("openai", GITHUB_MODELS, "recorded") else None,
+        files=tuple(files),
+        reads_other_files=told["type"] not in ("openai", GITHUB_MODELS, "recorded"),
         web=web,
     )
     _complete(settled)
@@ -147,7 +146,7 @@ def target_settings(given: Given) -> TargetSettings | None:
 
 def skill_target(base: Path) -> TargetSettings:
     """The skills in their usual folder."""
-    return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, files=None)
+    return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, reads_other_files=True)
 
 
 def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:

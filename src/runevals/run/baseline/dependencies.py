@@ -28,7 +28,7 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
     for pattern in settings.depends_on:
         if not _matching(pattern):
             return f"depends_on: nothing here matches {Path(pattern).name}"
-    if target.files is None and not settings.depends_on:
+    if target.reads_other_files and not settings.depends_on:
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
     if settings.category or settings.tag or settings.filter:
         return "only some of the cases are asked for"
@@ -67,7 +67,7 @@ def files_of(settings: Settings, loaded: Loaded) -> list[Path]:
     """Suites, settings, and what target and judge are made of, as far as it is named; it need not be there."""
     files = [settings.quarantine, *loaded.files]
     if settings.target is not None:
-        files += settings.target.files or ()
+        files += settings.target.files
         files += [settings.target.base / word for word in settings.target.command]
         if settings.target.function is not None:
             files.append(settings.target.base / settings.target.function.partition(":")[0])

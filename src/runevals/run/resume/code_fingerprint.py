@@ -56,7 +56,7 @@ def addresses(settings: Settings) -> list[str]:
 
 
 def _runs_code(settings: Settings) -> bool:
-    return settings.target is None or settings.target.files is None
+    return settings.target is None or settings.target.reads_other_files
 
 
 def _of_git(settings: Settings) -> Code | None:
