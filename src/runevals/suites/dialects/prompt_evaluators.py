@@ -9,10 +9,11 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.variables import VARIABLE, filled
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
-from runevals.suites.dialects.variables import VARIABLE, as_text, filled
+from runevals.suites.dialects.variables import as_text
 
 # What a `string` evaluator's key is called here; capitals count.
 STRINGS = {"contains": "contains", "startsWith": "starts_with", "endsWith": "ends_with", "equals": "equals"}

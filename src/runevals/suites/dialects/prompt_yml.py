@@ -17,6 +17,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.variables import VARIABLE, filled
 from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
@@ -28,7 +29,7 @@ from runevals.suites.dialects.checking import (
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.prompt_evaluators import Evaluators
-from runevals.suites.dialects.variables import VARIABLE, as_text, filled
+from runevals.suites.dialects.variables import as_text
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "prompt-yml"

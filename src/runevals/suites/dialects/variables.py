@@ -1,29 +1,11 @@
-"""`{{name}}` in texts of suites, and the values that stand for it."""
+"""The values of variables in suites, as text."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from runevals.evaluators.text.numbers import number_text
-
-VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
-
-
-def filled(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """(`text` with each variable's value in its place, the variables without one, which stay as they are).
-
-    It is read once: what a value holds is never taken for a variable.
-    """
-    missing: dict[str, None] = {}
-
-    def value_of(match: re.Match[str]) -> str:
-        if match[1] not in values:
-            missing[match[1]] = None
-        return values.get(match[1], match[0])
-
-    return VARIABLE.sub(value_of, text), tuple(missing)
 
 
 def as_text(value: object) -> str:
@@ -35,3 +17,15 @@ def as_text(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number_text(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def texts_of(values: Mapping[str, object]) -> dict[str, str]:
+    """Name → text; what stands in an object has a name of its own, `user.name`, beside the object as JSON."""
+    return dict(_texts(values, ""))
+
+
+def _texts(values: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        yield f"{prefix}{name}", as_text(value)
+        if isinstance(value, Mapping):
+            yield from _texts(value, f"{prefix}{name}.")

@@ -1,0 +1,31 @@
+"""`{{name}}` in texts, and the values that are filled in for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+_OTHER_MARKUP: Mapping[str, str] = {"{{": "a filter or an expression", "{%": "a tag", "{#": "a comment"}
+
+
+def filled(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """(`text` with each variable's value in its place, the variables without one, which stay as they are).
+
+    It is read once: what a value holds is never taken for a variable.
+    """
+    missing: dict[str, None] = {}
+
+    def value_of(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            missing[match[1]] = None
+        return values.get(match[1], match[0])
+
+    return VARIABLE.sub(value_of, text), tuple(missing)
+
+
+def other_markup(text: str, *, comments: bool) -> tuple[int, str] | None:
+    """(offset, in words what it is) of the first markup of templates that is no variable; None without any."""
+    rest = VARIABLE.sub(lambda match: " " * len(match[0]), text)
+    found = [(rest.find(opening), what) for opening, what in _OTHER_MARKUP.items() if comments or opening != "{#"]
+    return min((one for one in found if one[0] >= 0), default=None)
