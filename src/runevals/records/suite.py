@@ -68,12 +68,13 @@ class Case:
     critical: bool = False
     group: str | None = None  # what category gates are counted for one by one, such as a skill
     metadata: Mapping[str, object] = field(default_factory=dict)
+    variables: Mapping[str, object] = field(default_factory=dict)  # for the target's prompt template
     cwd: Path | None = None  # where a program under test runs; absolute
     problem: Problem | None = None  # why it cannot be asked at all
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     mocked: bool = False  # tool calls are to be answered by what the case declares
     timeout_s: float | None = None  # for one answer, where the suite says
-    fingerprint: str = ""  # sha256 of prompts, expectations, context and checks
+    fingerprint: str = ""  # sha256 of prompts, variables, expectations, context and checks
     normalised_fingerprint: str | None = None  # the same with white space normalised, if that is another
 
 

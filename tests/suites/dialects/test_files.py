@@ -48,6 +48,7 @@ def test_a_valid_file_means_what_its_cases_file_says(path, golden):
                 "critical": case.critical,
                 "line": case.location.line,
                 "metadata": dict(case.metadata),
+                **({} if case.variables == {} or case.variables is case.metadata else {"vars": case.variables}),
                 "turns": [
                     {
                         "prompt": turn.prompt,

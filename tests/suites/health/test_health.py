@@ -203,6 +203,14 @@ def test_cases_that_ask_the_same(health, one, two, told):
         assert f": near-duplicate: {told} (evals.json:" in found[0]
 
 
+def test_cases_with_the_same_variables_ask_the_same(health):
+    checks = {"assertions": [{"type": "contains", "value": "x"}]}
+    named = {"a": "Rome", "b": "Oslo", "c": "Rome"}
+    found = health([{"sample_id": key, "vars": {"city": city}, **checks} for key, city in named.items()])
+    assert len(found) == 1
+    assert "near-duplicate: c asks the same as a" in found[0]
+
+
 def test_each_of_many_alike_is_told_once(health):
     samples = [sample(f"s{n}", LONG, assertions=[{"type": "contains", "value": "x"}]) for n in range(8)]
     found = health(samples)

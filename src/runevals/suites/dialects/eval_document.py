@@ -217,7 +217,8 @@ class _Loader:
             tags=tuple(item.get("tags", ())),
             critical=bool(ours.get("critical", False)),
             metadata={name: item[name] for name in ("notes", "extensions") if name in item},
-            **case_fingerprints(turns),
+            variables=ours.get("vars", {}),
+            **case_fingerprints(turns, ours.get("vars") or None),
         )
 
     def _defaults(self, document: Mapping[str, Any]) -> dict[str, Entry]:

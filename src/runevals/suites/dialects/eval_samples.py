@@ -20,7 +20,7 @@ NAME = "eval-samples"
 _CHECKS = ("assertions", "rubric", "dimensions")
 _OWN_KEYS = frozenset({"sample_id", *_CHECKS})
 # What decides how a sample goes, beside its prompt, context and checks.
-_IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment")
+_IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment", "vars")
 
 
 def recognises(value: object) -> bool:
@@ -115,7 +115,7 @@ def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Asser
         sample = {**sample, "mocks": reader.mocks(place)}
     turn = Turn(
         prompt=assembled(sample),
-        asked=sample["prompt"],
+        asked=sample.get("prompt"),
         context=sample.get("context"),
         checks=(*reader.specs(place), *_judged(source, place, sample)),
         location=location,
@@ -123,13 +123,14 @@ def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Asser
     return Case(
         suite=source.path,
         key=sample["sample_id"],
-        name=cut_name(one_line(sample["prompt"])),
+        name=cut_name(one_line(sample.get("prompt") or sample["sample_id"])),
         turns=(turn,),
         location=location,
         category=sample.get("category"),
         tags=tuple(sample.get("tags", ())),
         critical=bool(sample.get("critical", False)),
         metadata=dict(sample),
+        variables=sample.get("vars", {}),
         mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
         cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
         **case_fingerprints([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
@@ -156,8 +157,11 @@ def _judged(source: Source, place: Place, sample: Mapping[str, Any]) -> tuple[Ev
 
 
 def assembled(sample: Mapping[str, Any]) -> str:
-    """What is sent: the environment, the prompt, and the context in a fence longer than any in it."""
-    parts = [*_environment(sample.get("environment") or {}), sample["prompt"]]
+    """What is sent: the environment, the prompt, and the context in a fence longer than any in it.
+
+    It is empty for a sample that has only variables: the target's prompt template is filled with those.
+    """
+    parts = [*_environment(sample.get("environment") or {}), *([sample["prompt"]] if "prompt" in sample else [])]
     context = sample.get("context")
     if context:
         parts.append(in_fence(context))

@@ -179,6 +179,7 @@ def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[Eva
         tags=tuple(row.get("tags") or ()),
         critical=bool(row.get("critical", False)),
         metadata=metadata,
+        variables=metadata,
         **case_fingerprints([turn], metadata, LABELS),
     )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from runevals.evaluators.text.tokens import tokens
+from runevals.lib.parsing.canonical import canonical
 from runevals.records import Case
 from runevals.suites.health.hint import Finding, named
 
@@ -63,7 +64,9 @@ def near_duplicates(cases: Sequence[Case]) -> Iterator[Finding]:
 
 
 def _text(case: Case) -> str:
-    return " ".join("\n".join(turn.prompt for turn in case.turns).casefold().split())
+    prompts = [turn.prompt for turn in case.turns]
+    asked = prompts if any(prompts) else [canonical(case.variables)]  # the target's own prompt is the same for all
+    return " ".join("\n".join(asked).casefold().split())
 
 
 def _like(asked: _Asked, others: Iterable[_Asked]) -> _Asked | None:
