@@ -23,6 +23,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "prompt-yml": ("runevals.suites.dialects", "prompt-yml"),
     "gold": ("runevals.suites.dialects", "gold"),
     "settings": ("runevals.settings", "settings-1"),
+    "prompt-file": ("runevals.settings", "prompt-file"),
     "quarantine": ("runevals.suites", "quarantine-1"),
     "results": ("runevals.reports", "results-1"),
 }

@@ -34,6 +34,7 @@ from runevals.records.problem import (
     Problem,
     SuiteProblem,
 )
+from runevals.records.prompt import PromptTemplate
 from runevals.records.report import (
     AND,
     LABELS,
@@ -103,6 +104,7 @@ __all__ = [
     "ModelIdentity",
     "Outcome",
     "Problem",
+    "PromptTemplate",
     "Provenance",
     "Requires",
     "Response",

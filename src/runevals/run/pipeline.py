@@ -177,6 +177,7 @@ def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = HEA
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
         notices = (*notices, *told)
+    suites = loading.as_asked(suites, settings)
     plan = make_plan(suites, settings, quarantined=loaded.quarantined)
     require_judge(plan, settings)
     loading.require(loaded.suites, settings)

@@ -25,7 +25,7 @@ def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded, 
     """
     kept = {(case.suite, case.key): case for case in report.cases}
     suites = []
-    for suite in loaded.suites:
+    for suite in loading.as_asked(loaded.suites, settings):
         cases = tuple(c for c in suite.cases if (old := kept.get((c.suite, c.key))) and _same_questions(c, old))
         suites.append(replace(suite, cases=cases))
     if not any(suite.cases for suite in suites):

@@ -10,10 +10,12 @@ from typing import Any, Literal
 
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.parsing.source import path_inside
+from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import SettingsFile
 from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
-from runevals.settings.web_target import web_settings, web_words
+from runevals.settings.prompt_file import read_prompt_file
+from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
@@ -31,6 +33,7 @@ class TargetSettings:
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"  # of openai; `web` has its own
     system_prompt: str | None = None
+    prompt: PromptTemplate | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     function: str | None = None
@@ -53,8 +56,13 @@ class TargetSettings:
         """Whether both are one agent behind an address: asked in the same words, whatever commit they are of."""
         if self.web is None or other.web is None:
             return False
-        words = (self.type, self.model, self.system_prompt, replace(self.web, pick=None))
-        return words == (other.type, other.model, other.system_prompt, replace(other.web, pick=None))
+        return self._words == other._words
+
+    @property
+    def _words(self) -> tuple[object, ...]:
+        messages = None if self.prompt is None else self.prompt.messages
+        web = None if self.web is None else replace(self.web, pick=None)
+        return self.type, self.model, self.system_prompt, messages, web
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +118,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
         system_prompt = named.read_text(encoding="utf-8")
         files += [named, base / told["system_prompt_file"]]
+    files += [base / told["prompt_file"]] if "prompt_file" in told else []
     path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
     if path is not None and from_file and not path.resolve().is_relative_to(repository.resolve()):
         raise InvalidSettings(f"target.skills_dir: {told['skills_dir']} is no folder inside the repository")
@@ -127,6 +136,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         base_url=_base_url(told, environment, from_file=from_file, what="target"),
         api_key_env=_key_name(told, environment, "target") if web is None else "",
         system_prompt=system_prompt,
+        prompt=_prompt(told, base, repository, web),
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
         function=told.get("function"),
@@ -215,6 +225,23 @@ def api_key(told: TargetSettings | JudgeSettings, environment: Mapping[str, str]
     if not key and needs_key(told):
         raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
     return key or "none"
+
+
+def _prompt(
+    told: Mapping[str, Any], base: Path, repository: Path, web: WebSettings | None
+) -> PromptTemplate | None:
+    """What `prompt_file` holds. Raises InvalidSettings, ToldWrong, InvalidSuite for a file with errors."""
+    what, named = "target.prompt_file", told.get("prompt_file")
+    if named is None:
+        return None
+    if told["type"] == "skill":
+        raise InvalidSettings(f"{what}: a skill is called with its input, and has no prompt; leave it out")
+    path = path_inside(repository, named, base=base, what=what)
+    prompt = read_prompt_file(path, path.relative_to(repository.resolve()).as_posix())
+    if len(prompt.messages) > 1 and web is not None and not sends_messages(web):
+        why = "an a2a agent is sent one text" if told["type"] == "a2a" else "target.body has no {{messages}}"
+        raise InvalidSettings(f"{what}: {named} has messages before the last one, but {why}")
+    return prompt
 
 
 def _target_words(text: str) -> dict[str, Any]:

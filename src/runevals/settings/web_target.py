@@ -68,6 +68,11 @@ def web_words(kind: str, rest: str) -> dict[str, Any]:
     return {"type": "http", "url": f"{kind}:{rest}"} if rest.startswith("//") else {"type": kind, "url": rest}
 
 
+def sends_messages(web: WebSettings) -> bool:
+    """Whether an endpoint is sent the conversation, not its last prompt alone."""
+    return "messages" in (*placeholders(web.url), *placeholders(web.body))
+
+
 def _is_of_base(web: WebSettings, base_told: object) -> bool:
     """Whether the base's own settings send these keys to this host."""
     if not isinstance(base_told, Mapping) or "url" not in base_told:

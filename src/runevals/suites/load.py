@@ -13,7 +13,7 @@ from pathlib import Path
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Scripted
 from runevals.lib.text.escape import one_line
-from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, Location, PromptTemplate, Suite, SuiteProblem, Turn
 from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
@@ -26,7 +26,8 @@ from runevals.records.script import Runs
 from runevals.settings.resolve import Settings, SuiteEntry
 from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
-from runevals.suites.plan import RunPlan
+from runevals.suites.plan import RunPlan, wanted
+from runevals.suites.prompt import prompt_problems, with_prompts
 
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 # Targets whose tool calls we answer, or that played them before.
@@ -121,7 +122,27 @@ def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
             notices.append(f"also found, not run: {shown} (--all runs them)")
     suites = _skill_cases_together(suites)
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
+    if _is_asked(settings):
+        broken += prompt_problems(suites, _template(settings), lambda case: wanted(case, settings))
     return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
+
+
+def as_asked(suites: Sequence[Suite], settings: Settings) -> tuple[Suite, ...]:
+    """The suites with the prompts that the target is sent. Raises InvalidSuite for cases that it cannot be."""
+    if not _is_asked(settings):
+        return tuple(suites)
+    return with_prompts(suites, _template(settings), lambda case: wanted(case, settings))
+
+
+def _is_asked(settings: Settings) -> bool:
+    """Whether prompts are sent, or would have been: recorded answers may be of cases that have none."""
+    target = settings.target
+    without_any = target is None or (target.type == "recorded" and target.prompt is None)
+    return not settings.evaluate_only and not without_any
+
+
+def _template(settings: Settings) -> PromptTemplate | None:
+    return None if settings.target is None else settings.target.prompt
 
 
 def _load(path: Path, entry: SuiteEntry | None, settings: Settings) -> Suite:

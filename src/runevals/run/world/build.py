@@ -14,7 +14,7 @@ from runevals.lib.http.throttle import Throttles
 from runevals.lib.parsing.source import read_text
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
-from runevals.records import Response, Suite
+from runevals.records import PromptTemplate, Response, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
 from runevals.reports import results_document
@@ -33,6 +33,7 @@ from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import Threads
 from runevals.targets.openai import OpenAITarget
+from runevals.targets.prompted import PromptedTarget
 from runevals.targets.recorded import Key, RecordedTarget
 from runevals.targets.skill import SkillTarget
 
@@ -65,6 +66,7 @@ def real_world(
     stop = budget.stop
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
+    prompt = _prompt(settings) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
@@ -77,6 +79,8 @@ def real_world(
             itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
             at_once = None if itself else settings.concurrency
             bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
+            if prompt is not None:
+                bounded = PromptedTarget(bounded, prompt)
             yield World(
                 target=bounded if journal is None else JournalledTarget(bounded, journal),
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
@@ -88,6 +92,12 @@ def real_world(
             target.close()
             if cache is not None:
                 cache.close()
+
+
+def _prompt(settings: Settings) -> PromptTemplate | None:
+    """The template that answers are asked for with; recorded ones were asked for before."""
+    told = settings.target
+    return None if told is None or settings.evaluate_only or told.type == "recorded" else told.prompt
 
 
 def _forgeable(api_key_env: str, settings: Settings) -> bool:

@@ -1,0 +1,63 @@
+"""The file of a target's prompt template: a text, or the messages of a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import Source, read_source, read_text
+from runevals.lib.text.variables import other_markup
+from runevals.records import Message, PromptTemplate, SuiteProblem
+from runevals.records.errors import InvalidSuite
+
+_CHATS = (".json", ".yaml", ".yml")
+
+
+def read_prompt_file(path: Path, shown: str) -> PromptTemplate:
+    """The template in a file. Raises InvalidSuite with every problem of it.
+
+    Blank lines around a text are no part of it: editors end a file with a line break.
+    """
+    if path.suffix in _CHATS:
+        source = read_source(path, shown)
+        problems = list(_chat_problems(source))
+    else:
+        text = read_text(path, shown).replace("\r\n", "\n")
+        source = Source(shown, text, [{"role": "user", "content": text.strip("\n")}])
+        problems = list(_text_problems(source))
+    if problems:
+        raise InvalidSuite(problems)
+    messages: Any = source.value
+    return PromptTemplate(shown=shown, messages=tuple(Message(**message) for message in messages))
+
+
+def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
+    told = list(complaints("runevals.settings", "prompt-file", source.value))
+    for each in told:
+        yield source.problem(each.place, each.message, key=each.key, rule=each.rule)
+    if told:
+        return
+    messages: Any = source.value
+    if messages[-1]["role"] != "user":
+        place = (len(messages) - 1, "role")
+        yield source.problem(place, "the last message must be the user's: it is the prompt that is answered")
+    for number, message in enumerate(messages):
+        found = other_markup(message["content"], comments=False)
+        if found is not None:
+            yield source.problem((number, "content"), _more_than_variables(message["content"], *found))
+
+
+def _text_problems(source: Source) -> Iterator[SuiteProblem]:
+    found = other_markup(source.text, comments=False)
+    if found is not None:
+        message = _more_than_variables(source.text, *found)
+        yield SuiteProblem(location=source.at(found[0]), pointer="", message=message)
+    elif not source.text.strip():
+        yield SuiteProblem(location=source.at(0), pointer="", message="is empty: it must hold the prompt")
+
+
+def _more_than_variables(text: str, offset: int, what: str) -> str:
+    quoted = " ".join(text[offset : offset + 40].split())
+    return f"has {what}, {quoted!r}; only {{{{name}}}} is filled in, without filters, conditions or loops"
