@@ -165,6 +165,20 @@ def test_a_name_made_of_a_prompt_holds_no_half_of_a_match(told, project, runeval
     assert len(name) <= 80
 
 
+@pytest.mark.parametrize("before", ["You are kind. ", "word "])
+def test_nor_does_one_of_a_prompt_that_is_sent_inside_a_longer_one(told, project, runevals, before):
+    told(PATTERN)
+    project.write("prompt.txt", f"{before}{{{{prompt}}}} Thank you.")
+    target = {"type": "python", "function": "agent.py:answer", "prompt_file": "prompt.txt"}
+    project.write("runevals.yaml", json.dumps({"target": target, "redact": {"patterns": [PATTERN]}}))
+    prompt = f"{'word ' * 14} {CARD} and more"
+    project.write("evals.json", {**SUITE, "items": [{"prompt": prompt, "expected_response": "x"}]})
+    assert runevals("-o", "out.json")[0] == 0
+    name = project.document()["cases"][0]["name"]
+    assert "4111" not in name
+    assert len(name) <= 80
+
+
 def test_cases_stay_apart(told, project, runevals):
     told("^[ab]$")
     project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")

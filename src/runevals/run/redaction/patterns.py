@@ -128,8 +128,9 @@ def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
 def _with_whole_name(case: CaseReport) -> CaseReport:
     """A name that is the beginning of the prompt as all of it: in half a match, no pattern finds anything."""
     line = one_line(case.attempts[0].turns[0].prompt) if case.attempts and case.attempts[0].turns else ""
-    is_cut = case.name.endswith("…") and line.startswith(case.name[:-1])
-    return replace(case, name=line) if is_cut else case
+    beginning = case.name.removesuffix("…")
+    at = -1 if beginning == case.name else line.find(beginning)  # what is sent may have more before the prompt
+    return case if at < 0 else replace(case, name=line[at:])
 
 
 def _with_name_as_before(case: CaseReport, before: CaseReport) -> CaseReport:
