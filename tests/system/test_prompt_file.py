@@ -78,6 +78,7 @@ def test_a_worse_prompt_is_a_regression_of_the_same_cases(change, runevals, serv
     assert None not in hashes
     assert len(set(hashes)) == 2
     assert {found["change"] for found in head["comparison"]["changes"]} == {"regressed"}
+    assert "− Paris" in out
 
 
 def test_an_unchanged_prompt_is_green(change, runevals):

@@ -272,8 +272,11 @@ def answer_pair(change: Change) -> tuple[str, str] | None:
     if found is None:
         return None
     turn = found[0]
+    same_case = change.base.fingerprint == change.head.fingerprint  # then only the target's own prompt can differ
+    places = {id(one): place for attempt in change.head.attempts for place, one in enumerate(attempt.turns)}
     for base_attempt in change.base.attempts:
-        for base_turn in base_attempt.turns:
-            if base_turn.prompt == turn.prompt and base_turn.output is not None:
+        for place, base_turn in enumerate(base_attempt.turns):
+            same_turn = base_turn.prompt == turn.prompt or (same_case and place == places[id(turn)])
+            if same_turn and base_turn.output is not None:
                 return base_turn.output, turn.output or ""
     return None
