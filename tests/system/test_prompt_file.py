@@ -221,3 +221,41 @@ def test_a_change_of_prompt_and_suite_is_measured_on_the_bases_suite(change, run
     code, out, err = runevals("--base", "main", *OUT)
     assert code == 1, out + err
     assert "compared on the suite of" in out
+
+
+IMPORTED = {
+    "prompts": "file://prompts/support.txt",
+    "providers": "openai:tiny",
+    "tests": [
+        {"description": country, "vars": {"country": country}, "assert": [{"type": "contains", "value": capital}]}
+        for country, capital in CAPITALS.items()
+    ],
+}
+IMPORT = ("import", "promptfoo", "promptfooconfig.json")
+
+
+@pytest.fixture
+def imported(change, runevals):
+    """A branch from a commit of main that has an imported promptfoo configuration."""
+    change.git("checkout", "-q", "main")
+    change.git("rm", "-q", "cases.json", "evals.json", "agent.py")
+    change.write("promptfooconfig.json", IMPORTED)
+    change.write("prompts/support.txt", PROMPT)
+    code, out, err = runevals(*IMPORT, "--force")
+    ended(code, 0, out + err, f"✓ promptfoo: {ALL} cases, {ALL} checks", "Prompt: prompts/support.txt")
+    change.git("add", "-A", "-f")
+    change.git("commit", "-qm", "imported")
+    assert runevals("-q")[0] == 0
+    change.git("checkout", "-q", "-B", "change")
+    return change
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["edited", "edited and imported again"])
+def test_an_imported_prompt_that_is_made_worse_is_a_regression(imported, runevals, again):
+    imported.write("prompts/support.txt", "Tell me about {{country}}.\n")
+    if again:
+        assert runevals(*IMPORT, "--force")[0] == 0
+    imported.git("commit", "-qam", "worse")
+    code, out, err = runevals("run", "--base", "main", *OUT)
+    ended(code, 1, out + err, "Regressed", "− Paris", without=["compared on the suite of"])
+    assert imported.document()["comparison"]["verdict"] == "regression"

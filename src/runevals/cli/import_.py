@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +25,10 @@ from runevals.suites.importing.promptfoo import convert
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import Converted
+    from runevals.suites.importing.prompts import Prompt
+
+PROMPTS = "prompts"  # the folder beside the suite
+LONGEST_NAME = 60
 
 
 @click.command("import")
@@ -58,20 +66,66 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
         click.echo(shown(str(remark)), err=True)
     if not converted.samples:
         raise ToldWrong(f"{file}: nothing of it can be converted; see the list above")
-    texts = _texts(converted, output, settings_file)
+    prompts = _placed(converted.prompts, output, settings_file)
+    texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
     lost = sum(remark.level == "lost" for remark in converted.remarks)
-    checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
-    click.echo(f"✓ {tool}: {plural(len(converted.samples), 'case')}, {plural(checks, 'check')}")
+    click.echo("\n".join(_summary(converted, prompts, tool, lost)))
     click.echo(f"  Written: {', '.join(map(str, texts))}")
-    if lost:
-        click.echo(
-            f"  {plural(lost, 'thing')} could not be converted, and {'is' if lost == 1 else 'are'} listed above"
-        )
-    if "target" not in converted.settings:
-        click.echo("  It names no target that we know: say which, in the settings or with --target")
     if lost and strict:
         finish(TOLD_WRONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A prompt, its file, and the settings of the target that is asked with it."""
+
+    prompt: Prompt
+    path: Path
+    settings: Path
+
+
+def _placed(prompts: Sequence[Prompt], output: Path, settings_file: Path) -> list[_Placed]:
+    """Each prompt in the file that it has, if the settings may name it, else beside the suite.
+
+    A run has one prompt: those after the first have settings of their own.
+    """
+    root = repository_root(_base_of(settings_file).resolve())
+    found: list[_Placed] = []
+    taken: set[str] = set()
+    for prompt in prompts:
+        name = _free_name(prompt.label, taken)
+        path = prompt.file
+        if path is None or not path.is_relative_to(root):
+            path = output.parent / PROMPTS / f"{name}{prompt.suffix}"
+        beside = settings_file.with_name(f"{settings_file.stem}.{name}{settings_file.suffix}")
+        found.append(_Placed(prompt=prompt, path=path, settings=beside if found else settings_file))
+    return found
+
+
+def _free_name(label: str, taken: set[str]) -> str:
+    """A label as the name of a file that no other prompt has."""
+    plain = re.sub(r"[^\w.-]+", "-", label)[:LONGEST_NAME].strip(".-") or "prompt"
+    numbered = (f"{plain}-{number}" for number in count(2))
+    name = next(name for name in chain([plain], numbered) if name.casefold() not in taken)
+    taken.add(name.casefold())
+    return name
+
+
+def _summary(converted: Converted, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
+    """What was converted; only what is whole and names a target is ✓."""
+    checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
+    has_target = "target" in converted.settings
+    mark = "✓" if has_target and not lost else "⚠"
+    yield f"{mark} {tool}: {plural(len(converted.samples), 'case')}, {plural(checks, 'check')}"
+    if lost:
+        yield f"  {plural(lost, 'thing')} could not be converted, and {'is' if lost == 1 else 'are'} listed above"
+    first, *others = prompts
+    if not has_target:
+        yield f"  No target: no provider has an equal here. A comment in {first.settings} says what to add"
+    yield f"  Prompt: {os.path.relpath(first.path)}"
+    for other in others:
+        yield f"  Prompt: {os.path.relpath(other.path)}, asked by: runevals --config {other.settings}"
 
 
 def _converted(file: Path) -> Converted:
@@ -84,17 +138,39 @@ def _converted(file: Path) -> Converted:
     return convert(value, Files(folder=folder, root=repository_root(folder)))
 
 
-def _texts(converted: Converted, output: Path, settings_file: Path) -> dict[Path, str]:
+def _texts(converted: Converted, prompts: Sequence[_Placed], output: Path, config: Path) -> dict[Path, str]:
     """What is written where."""
-    import os
+    texts = {output: json.dumps({"samples": converted.samples}, ensure_ascii=False, indent=2) + "\n"}
+    for placed in prompts:
+        base = _base_of(placed.settings)
+        named = _relative(placed.path, base)
+        settings: dict[str, Any] = {"version": 1, "suites": [_relative(output, base)]}
+        if converted.tagged:
+            settings["tag"] = [placed.prompt.label]
+        settings |= converted.settings
+        if "target" in settings:
+            settings["target"] = {**settings["target"], "prompt_file": named}
+        texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else _no_target(config, named))
+        if placed.path != placed.prompt.file:
+            texts[placed.path] = placed.prompt.text
+    return texts | {output.parent / name: text for name, text in converted.code.items()}
 
-    suite = Path(os.path.relpath(output, settings_file.parent)).as_posix()
-    settings = {"version": 1, "suites": [suite], **converted.settings}
-    return {
-        output: json.dumps({"samples": converted.samples}, ensure_ascii=False, indent=2) + "\n",
-        settings_file: _yaml(settings),
-        **{output.parent / name: text for name, text in converted.code.items()},
-    }
+
+def _no_target(config: Path, prompt_file: str) -> str:
+    """What the settings say where a target is missing."""
+    target = json.dumps({"type": "openai", "model": "MODEL", "prompt_file": prompt_file}, ensure_ascii=False)
+    told = f"{config.name} names no provider that has an equal here. Name the target that is asked, such as:"
+    return f"# {told}\n# target: {target}\n"
+
+
+def _base_of(settings_file: Path) -> Path:
+    """What paths of the settings are relative to."""
+    folder = settings_file.parent
+    return folder.parent if folder.name == ".github" else folder
+
+
+def _relative(path: Path, base: Path) -> str:
+    return Path(os.path.relpath(path, base)).as_posix()
 
 
 def _yaml(settings: Mapping[str, Any]) -> str:

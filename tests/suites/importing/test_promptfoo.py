@@ -38,7 +38,7 @@ def test_a_configuration_becomes_what_stands_beside_it(imported, project, golden
     if code != 0:
         ended(code, 2, remarks, "nothing of it can be converted")
         return
-    for path in (folder / "runevals.yaml", *sorted((folder / "evals").rglob("*.*"))):
+    for path in (*sorted(folder.glob("runevals*.yaml")), *sorted((folder / "evals").rglob("*.*"))):
         golden(became / path.relative_to(folder), path.read_text(encoding="utf-8"))
 
 
@@ -105,3 +105,70 @@ def test_settings_are_yaml_that_people_read(imported, project):
     text = (project.path / "everything" / "runevals.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(text)["suites"] == ["evals/eval-samples.json"]
     assert not text.startswith("{")
+
+
+def prompted(project, name="runevals.yaml"):
+    """(the prompt file that settings name, what it holds)."""
+    named = yaml.safe_load((project.path / name).read_text(encoding="utf-8"))["target"]["prompt_file"]
+    return named, (project.path / name).parent.joinpath(named).read_text(encoding="utf-8")
+
+
+def test_a_prefix_that_tests_have_of_their_own_is_a_variable(project, runevals):
+    config = "prompts: ['{{x}}?']\nproviders: [openai:tiny]\n"
+    config += (
+        "tests: [{vars: {x: a}, options: {prefix: 'Dear {{x}}, '}}, {vars: {x: b}, options: {suffix: ' Bye'}}]\n"
+    )
+    project.write("p.yaml", config)
+    assert runevals("import", "promptfoo", "p.yaml")[0] == 0
+    assert prompted(project) == ("evals/prompts/prompt-1.txt", "{{__prefix}}{{x}}?{{__suffix}}\n")
+    samples = project.document("evals/eval-samples.json")["samples"]
+    assert [sample["vars"] for sample in samples] == [
+        {"x": "a", "__prefix": "Dear a, ", "__suffix": ""},
+        {"x": "b", "__prefix": "", "__suffix": " Bye"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [("runevals.yaml", "p/ask.txt"), (".github/runevals.yaml", "p/ask.txt"), ("ci/runevals.yaml", "../p/ask.txt")],
+)
+def test_a_file_that_is_a_prompt_stays_the_prompt(project, runevals, settings, named):
+    project.write("p/ask.txt", "What is {{x}}?")
+    project.write("p.yaml", "prompts: file://p/ask.txt\nproviders: openai:tiny\ntests: [{vars: {x: a}}]\n")
+    assert runevals("import", "promptfoo", "p.yaml", "--settings", settings)[0] == 0
+    text = (project.path / settings).read_text(encoding="utf-8")
+    assert yaml.safe_load(text)["target"]["prompt_file"] == named
+    code, out, err = runevals("validate", "--config", settings)
+    ended(code, 0, out + err, "1 case")
+
+
+def test_a_prompt_of_another_repository_is_copied(project, runevals):
+    project.write("other/.git/HEAD", "")
+    project.write("other/ask.txt", "What is {{x}}?")
+    project.write("other/p.yaml", "prompts: file://ask.txt\nproviders: openai:tiny\ntests: [{vars: {x: a}}]\n")
+    (project.path / "mine" / ".git").mkdir(parents=True)
+    words = ("--output", "mine/evals/cases.json", "--settings", "mine/runevals.yaml")
+    assert runevals("import", "promptfoo", "other/p.yaml", *words)[0] == 0
+    assert prompted(project, "mine/runevals.yaml") == ("evals/prompts/ask.txt", "What is {{x}}?\n")
+
+
+def test_without_a_target_the_prompt_is_written_and_the_settings_say_what_to_add(imported, project):
+    code, out, err = imported("several-prompts")
+    ended(
+        code,
+        0,
+        out,
+        "⚠ promptfoo: 2 cases",
+        "No target: no provider has an equal here",
+        without=["✓"],
+    )
+    assert "openrouter:anthropic/claude-sonnet-5: ask it through" in err
+    assert "its config (systemPrompt) is lost with it" in err
+    text = (project.path / "several-prompts" / "runevals.yaml").read_text(encoding="utf-8")
+    (target,) = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# target:")]
+    assert yaml.safe_load(target)["target"]["prompt_file"] == "prompts/support.txt"
+
+
+def test_strict_fails_where_the_provider_was_lost(imported):
+    code, out, _ = imported("several-prompts", "--strict")
+    ended(code, 2, out, "⚠ promptfoo: 2 cases")

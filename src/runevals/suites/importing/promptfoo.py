@@ -1,4 +1,4 @@
-"""A promptfoo configuration → eval samples, and settings for their target."""
+"""A promptfoo configuration → eval samples, their prompts, and settings for the target."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runevals.suites.dialects.variables import texts_of
 from runevals.suites.importing.assertions import Asserted, Assertions
 from runevals.suites.importing.cases import Test, read_tests
 from runevals.suites.importing.files import Files
-from runevals.suites.importing.prompts import Filled, Prompt, fill, read_prompts
+from runevals.suites.importing.prompts import Prompt, read_prompts
 from runevals.suites.importing.providers import judge_of, target_of
 from runevals.suites.importing.remarks import Remark, Remarks
 from runevals.suites.importing.templates import NotPlain, rendered
@@ -21,15 +22,21 @@ _NOTHING = frozenset(
     {"description", "outputPath", "sharing", "tags", "metadata", "commandLineOptions", "writeLatestResults"}
 )
 _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
+AFFIXES = ("__prefix", "__suffix")  # as columns of promptfoo's tables are called
 _WITHOUT_OUTPUT = frozenset({"latency", "cost", "not-latency", "not-cost"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
-    """`code` are the files of assertions, by their path beside the suite."""
+    """`code` are the files of assertions, by their path beside the suite.
+
+    Where samples are `tagged`, each prompt is for those that have its label as a tag.
+    """
 
     samples: tuple[dict[str, Any], ...]
     settings: dict[str, Any]
+    prompts: tuple[Prompt, ...]
+    tagged: bool
     code: Mapping[str, str]
     remarks: tuple[Remark, ...]
 
@@ -45,14 +52,21 @@ def convert(config: Mapping[str, Any], files: Files) -> Converted:
     )
     prompts = read_prompts(config.get("prompts", []), files, remarks)
     tests = read_tests(config, files, remarks)
-    made = _Samples(prompts=prompts, assertions=assertions, remarks=remarks, samples=[], systems=[])
+    shared = _shared_affixes(tests)
+    prompts = _with_affixes(prompts, shared, remarks)
+    made = _Samples(
+        prompts=prompts,
+        assertions=assertions,
+        remarks=remarks,
+        tagged=len(prompts) > 1 and any(test.prompts for test in tests),
+        affixes=shared is None,
+        samples=[],
+    )
     made.add(tests)
-    settings: dict[str, Any] = {"version": 1}
+    settings: dict[str, Any] = {}
     target = target_of(config.get("providers") or config.get("targets"), remarks)
     if target is not None:
-        settings["target"] = {**target, **made.system_prompt()}
-    elif made.system_prompt():
-        remarks.lost("prompts", "the system message; there is no target to give it to")
+        settings["target"] = target
     judge = _judge(tests, remarks)
     if judge is not None:
         settings["judge"] = judge
@@ -60,20 +74,51 @@ def convert(config: Mapping[str, Any], files: Files) -> Converted:
     return Converted(
         samples=tuple(made.samples),
         settings=settings,
+        prompts=tuple(prompts),
+        tagged=made.tagged,
         code=dict(assertions.code),
         remarks=tuple(sorted(remarks.found, key=lambda remark: remark.level != "lost")),
     )
 
 
+def _affixes(test: Test) -> tuple[str, str]:
+    """What stands before and after the prompts of a test."""
+    return str(test.options.get("prefix") or ""), str(test.options.get("suffix") or "")
+
+
+def _shared_affixes(tests: Sequence[Test]) -> tuple[str, str] | None:
+    """What all tests have before and after their prompts, a part of these then; None where tests differ."""
+    found = {_affixes(test) for test in tests}
+    return None if len(found) > 1 else next(iter(found), ("", ""))
+
+
+def _with_affixes(prompts: Sequence[Prompt], shared: tuple[str, str] | None, remarks: Remarks) -> list[Prompt]:
+    """The prompts with them; where they are not the same for all tests, each case has its own as variables."""
+    around = shared or tuple(f"{{{{{name}}}}}" for name in AFFIXES)
+    found: list[Prompt] = []
+    for prompt in prompts:
+        made = prompt.between(*around)
+        try:
+            _ = made.variables
+        except NotPlain as reason:
+            remarks.lost("options.prefix, options.suffix", f"{reason}; write them into the prompt")
+            made = prompt
+        if made.source and made.file is None:
+            remarks.differs(made.source, "its prompt is copied to a file of its own: edit that one from now on")
+        found.append(made)
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Samples:
-    """Collects a sample for every test and prompt."""
+    """Collects a sample for every test."""
 
     prompts: Sequence[Prompt]
     assertions: Assertions
     remarks: Remarks
+    tagged: bool  # with the labels of the prompts that ask them
+    affixes: bool  # of each its own
     samples: list[dict[str, Any]]
-    systems: list[str | None]
 
     def add(self, tests: Sequence[Test]) -> None:
         seen: dict[str, int] = {}
@@ -82,19 +127,11 @@ class _Samples:
             seen[name] = seen.get(name, 0) + 1
             name = name if seen[name] == 1 else f"{name} ({seen[name]})"
             asserted = self._asserted(test)
-            for prompt in self.prompts:
-                if not test.prompts or prompt.label in test.prompts:
-                    self._sample(test, prompt, name, asserted)
-
-    def system_prompt(self) -> dict[str, Any]:
-        """The system message that every sample is asked after."""
-        found = set(self.systems)
-        if len(found) == 1 and None not in found:
-            return {"system_prompt": self.systems[0]}
-        if found - {None}:
-            told = "the system message, which is not the same in all samples; `.prompt.yml` files keep it"
-            self.remarks.lost("prompts", told)
-        return {}
+            prompts = [prompt for prompt in self.prompts if not test.prompts or prompt.label in test.prompts]
+            if self.prompts and not prompts:
+                self.remarks.lost(test.where, f"no prompt is called {', '.join(sorted(test.prompts))}")
+            if prompts:
+                self._sample(test, prompts, name, asserted)
 
     def _asserted(self, test: Test) -> Asserted:
         for key in sorted(test.rest):
@@ -120,36 +157,36 @@ class _Samples:
             )
         return self.assertions.of(told_of, test.values, test.where)
 
-    def _sample(self, test: Test, prompt: Prompt, name: str, asserted: Asserted) -> None:
-        where = f"{test.where}, {prompt.label}"
+    def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: Asserted) -> None:
         try:
-            filled = fill(prompt, test.values)
-            affixes = [rendered(str(test.options.get(key) or ""), test.values) for key in ("prefix", "suffix")]
+            values = self._values(test, prompts)
         except NotPlain as reason:
-            self.remarks.lost(where, f"{reason}; write the prompt out")
+            self.remarks.lost(test.where, f"{reason}; write the prompt out")
             return
-        text = f"{affixes[0]}{filled.user}{affixes[1]}"
-        if not text.strip():
-            self.remarks.lost(where, "the prompt is empty")
-            return
-        self._remember(filled, where)
-        several = len(self.prompts) > 1
+        for prompt in prompts:
+            if prompt.is_empty(values):
+                self.remarks.lost(f"{test.where}, {prompt.label}", "the prompt is empty")
+                return
         sample: dict[str, Any] = {
-            "sample_id": f"{name} [{prompt.label}]" if several else name,
-            "prompt": text,
-            **({"tags": [prompt.label]} if several else {}),
-            **({"vars": dict(test.values)} if test.values else {}),
+            "sample_id": name,
+            **({"tags": list(dict.fromkeys(prompt.label for prompt in prompts))} if self.tagged else {}),
+            "vars": values,
             **({"metadata": dict(test.metadata)} if test.metadata else {}),
             **({"assertions": list(asserted.assertions)} if asserted.assertions else {}),
             **_rubric(asserted),
         }
         self.samples.append(sample)
 
-    def _remember(self, filled: Filled, where: str) -> None:
-        self.systems.append(filled.system)
-        if filled.others:
-            told = f"{filled.others} messages before the last; `.prompt.yml` files and threads keep them"
-            self.remarks.lost(where, told)
+    def _values(self, test: Test, prompts: Sequence[Prompt]) -> dict[str, Any]:
+        """The variables of a test; one that a prompt names and it does not have is empty, as in Nunjucks."""
+        values = dict(test.values)
+        if self.affixes:
+            values |= {
+                name: rendered(text, test.values) for name, text in zip(AFFIXES, _affixes(test), strict=True)
+            }
+        known = texts_of(values)
+        named = dict.fromkeys(name for prompt in prompts for name in prompt.variables if name not in known)
+        return {**values, **dict.fromkeys(named, "")}
 
 
 def _rubric(asserted: Asserted) -> dict[str, Any]:

@@ -3,94 +3,119 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from runevals.records.errors import ToldWrong
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
-from runevals.suites.importing.templates import NotPlain, rendered
+from runevals.suites.importing.templates import NotPlain, rendered, variables_of
 
 _TEXTS = (".txt", ".md", ".j2")
 _CHATS = (".json", ".yaml", ".yml")
+_ROLES = ("system", "developer", "user", "assistant")
+_READ = frozenset({"raw", "id", "label", "description"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One prompt: `text`, or the messages of a chat."""
+    """A template; `file` is the one that holds it and nothing else, in a form that `prompt_file` reads."""
 
     label: str
-    text: str = ""
-    chat: tuple[Mapping[str, Any], ...] = ()
+    messages: tuple[tuple[str, str], ...]  # (role, content), the last of them the user's
+    source: str = ""  # the file that it was read from
+    file: Path | None = None
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of its variables. Raises NotPlain."""
+        return tuple(dict.fromkeys(name for _, content in self.messages for name in variables_of(content)))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
-    """A prompt with the values of a test in it."""
+    @property
+    def suffix(self) -> str:
+        """The ending of a file that holds it."""
+        return ".txt" if len(self.messages) == 1 else ".json"
 
-    system: str | None
-    user: str
-    others: int  # messages before the last that are no system message
+    @property
+    def text(self) -> str:
+        """What such a file holds."""
+        if len(self.messages) == 1:
+            return self.messages[0][1].strip("\n") + "\n"
+        chat = [{"role": role, "content": content} for role, content in self.messages]
+        return json.dumps(chat, ensure_ascii=False, indent=2) + "\n"
+
+    def between(self, prefix: str, suffix: str) -> Prompt:
+        """The prompt with a text before and after what the user says."""
+        if not prefix and not suffix:
+            return self
+        *before, (role, content) = self.messages
+        return replace(self, messages=(*before, (role, f"{prefix}{content}{suffix}")), file=None)
+
+    def is_empty(self, values: Mapping[str, Any]) -> bool:
+        """Whether nothing of what the user says is left with these values."""
+        return not rendered(self.messages[-1][1], values).strip()
 
 
 def read_prompts(told: Any, files: Files, remarks: Remarks) -> list[Prompt]:
-    """The prompts of a configuration; those that cannot be read are remarked."""
+    """The prompts of a configuration; those that cannot be read, or that compute, are remarked."""
     found: list[Prompt] = []
-    for number, (reference, label) in enumerate(_listed(told), start=1):
-        where = f"prompt {number}" + (f" ({label})" if label else "")
+    number = 0
+    for position, (reference, label, rest) in enumerate(_listed(told), start=1):
+        where = f"prompt {position}" + (f" ({label})" if label else "")
+        for key in rest:
+            remarks.lost(where, f"'{key}' has no equal here")
         try:
-            for text, own in _texts(reference, files):
-                found.append(_prompt(text, label or own or f"prompt-{len(found) + 1}"))
+            for text, own, file in _texts(reference, files):
+                number += 1
+                named = label or own or f"prompt-{number}"
+                prompt = _prompt(text, named, where if label or not own else f"{where} ({own})", remarks)
+                if prompt is not None:
+                    found.append(replace(prompt, source=_source(reference), file=_usable(file, prompt, files)))
         except ToldWrong as reason:
             remarks.lost(where, str(reason))
     return found
 
 
-def fill(prompt: Prompt, values: Mapping[str, Any]) -> Filled:
-    """The prompt of one test. Raises NotPlain for a template that computes."""
-    if not prompt.chat:
-        return Filled(system=None, user=rendered(prompt.text, values), others=0)
-    messages = [(str(told.get("role")), _content(told)) for told in prompt.chat]
-    if messages[-1][0] != "user":
-        raise NotPlain("the last message of the chat is not the user's")
-    systems = [rendered(text, values) for role, text in messages[:-1] if role in ("system", "developer")]
-    return Filled(
-        system="\n\n".join(systems) if systems else None,
-        user=rendered(messages[-1][1], values),
-        others=len(messages) - 1 - len(systems),
-    )
-
-
-def _listed(told: Any) -> Iterator[tuple[str, str]]:
-    """(text or reference, label), from a text, a list of texts and objects, or an object of file → label."""
+def _listed(told: Any) -> Iterator[tuple[str, str, list[str]]]:
+    """(text or reference, label, what else is told), from a text, a list, or an object of file → label."""
     if isinstance(told, str):
-        yield told, ""
+        yield told, "", []
     elif isinstance(told, Mapping):
-        yield from ((str(reference), str(label)) for reference, label in told.items())
+        yield from ((str(reference), str(label), []) for reference, label in told.items())
     elif isinstance(told, list):
         for one in told:
             if isinstance(one, Mapping):
-                yield str(one.get("raw") or one.get("id") or ""), str(one.get("label") or "")
+                rest = sorted(str(key) for key in one.keys() - _READ)
+                yield str(one.get("raw") or one.get("id") or ""), str(one.get("label") or ""), rest
             else:
-                yield str(one), ""
+                yield str(one), "", []
 
 
-def _texts(reference: str, files: Files) -> Iterator[tuple[str, str]]:
-    """(the text of each prompt behind a reference, a label of its own). Raises ToldWrong."""
+def _source(reference: str) -> str:
+    return reference.removeprefix(PREFIX) if _is_file(reference) else ""
+
+
+def _is_file(reference: str) -> bool:
     suffixes = (*_TEXTS, *_CHATS, ".jsonl", ".csv", ".js", ".cjs", ".mjs", ".ts", ".py")
-    is_file = reference.startswith(PREFIX) or ("\n" not in reference and reference.endswith(suffixes))
-    if not is_file:
-        yield reference, ""
+    return reference.startswith(PREFIX) or ("\n" not in reference and reference.endswith(suffixes))
+
+
+def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None]]:
+    """(the text of each prompt behind a reference, a label of its own, its file). Raises ToldWrong."""
+    if not _is_file(reference):
+        yield reference, "", None
         return
     for path in files.named(reference):
         if path.suffix in _TEXTS:
-            parts = files.text(path).split("\n---\n")
+            parts = re.split(r"\r?\n---\r?\n", files.text(path))
             for number, part in enumerate(parts, start=1):
-                yield part.strip("\n"), path.stem if len(parts) == 1 else f"{path.stem}-{number}"
+                alone = len(parts) == 1
+                yield part.strip("\r\n"), path.stem if alone else f"{path.stem}-{number}", path if alone else None
         elif path.suffix in _CHATS:
-            yield _chat_text(path, files), path.stem
+            yield _chat_text(path, files), path.stem, path
         else:
             raise ToldWrong(f"{reference} computes its prompt, or is a table of prompts; write the prompts out")
 
@@ -102,16 +127,32 @@ def _chat_text(path: Path, files: Files) -> str:
     return json.dumps(files.value(path), ensure_ascii=False)
 
 
-def _prompt(text: str, label: str) -> Prompt:
-    """A prompt; one whose text is a list of messages is a chat."""
+def _prompt(text: str, label: str, where: str, remarks: Remarks) -> Prompt | None:
+    """A prompt; one whose text is a list of messages is a chat. None, with a remark, for one that computes."""
     try:
         value = json.loads(text) if text.lstrip().startswith("[") else None
     except (ValueError, RecursionError):
         value = None
-    is_chat = (
-        isinstance(value, list) and value and all(isinstance(told, dict) and "role" in told for told in value)
-    )
-    return Prompt(label=label, chat=tuple(value)) if is_chat and value else Prompt(label=label, text=text)
+    is_chat = isinstance(value, list) and all(isinstance(told, dict) and "role" in told for told in value)
+    try:
+        messages = _messages(value) if value and is_chat else (("user", text),)
+        prompt = Prompt(label=label, messages=messages)
+        if not prompt.variables and prompt.is_empty({}):
+            raise NotPlain("it is empty")
+    except NotPlain as reason:
+        remarks.lost(where, f"{reason}; write the prompt out")
+        return None
+    return prompt
+
+
+def _messages(chat: list[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    messages = tuple((str(told.get("role")), _content(told)) for told in chat)
+    for role, _ in messages:
+        if role not in _ROLES:
+            raise NotPlain(f"a message of the chat is of the role '{role}'")
+    if messages[-1][0] != "user":
+        raise NotPlain("the last message of the chat is not the user's")
+    return messages
 
 
 def _content(told: Mapping[str, Any]) -> str:
@@ -123,3 +164,17 @@ def _content(told: Mapping[str, Any]) -> str:
     ):
         return "\n".join(str(part.get("text", "")) for part in content)
     raise NotPlain("a message of the chat holds more than text")
+
+
+def _usable(file: Path | None, prompt: Prompt, files: Files) -> Path | None:
+    """The file, where a target reads the same from it."""
+    if file is None:
+        return None
+    if file.suffix in _TEXTS:
+        return file if prompt.suffix == ".txt" else None
+    try:
+        value = files.value(file)
+    except ToldWrong:  # a text that merely is in such a file
+        return None
+    chat = [{"role": role, "content": content} for role, content in prompt.messages]
+    return file if value == chat else None

@@ -9,6 +9,7 @@ from typing import Any
 from runevals.suites.importing.remarks import Remarks
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_READ = frozenset({"id", "label", "config"})
 # What of a provider's config is sent with each request as it stands.
 _PARAMETERS = frozenset(
     (
@@ -21,10 +22,11 @@ _PARAMETERS = frozenset(
 def target_of(told: Any, remarks: Remarks) -> dict[str, Any] | None:
     """The first provider that is a chat model we can ask; the others are remarked."""
     found: dict[str, Any] | None = None
-    for name, config in _listed(told):
+    for name, config in _listed(told, remarks):
         target = _target(name)
         if target is None:
-            remarks.lost(f"provider {name}", _advice(name))
+            without = f"; its config ({', '.join(sorted(map(str, config)))}) is lost with it" if config else ""
+            remarks.lost(f"provider {name}", f"{_advice(name)}{without}")
         elif found is not None:
             model = target["model"]
             remarks.lost(f"provider {name}", f"a run has one target; run it by `runevals --model {model}`")
@@ -37,7 +39,7 @@ def judge_of(told: Any, remarks: Remarks, where: str) -> dict[str, Any] | None:
     """The grader that tests name."""
     if isinstance(told, Mapping) and "text" in told:
         told = told["text"]
-    for name, _ in _listed([told]):
+    for name, _ in _listed([told], remarks):
         target = _target(name)
         if target is not None:
             return {key: value for key, value in target.items() if key != "type"}
@@ -45,11 +47,13 @@ def judge_of(told: Any, remarks: Remarks, where: str) -> dict[str, Any] | None:
     return None
 
 
-def _listed(told: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _listed(told: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for one in told if isinstance(told, list) else [told]:
         if isinstance(one, str):
             yield one, {}
         elif isinstance(one, Mapping) and isinstance(one.get("id"), str):
+            for key in sorted(one.keys() - _READ):
+                remarks.lost(f"provider {one['id']}", f"'{key}' has no equal here")
             own = one.get("config")
             yield one["id"], own if isinstance(own, Mapping) else {}
         elif isinstance(one, Mapping) and len(one) == 1:
