@@ -127,6 +127,11 @@ def test_a_variable_that_no_case_has_is_told_before_anything_is_sent(change, run
     assert server.requests == []
 
 
+def test_the_settings_show_the_prompt_file(change, runevals):
+    code, out, _ = runevals("settings")
+    ended(code, 0, out, "openai model=tiny ", " prompt_file=prompts/ask.txt")
+
+
 def test_validate_tells_it_too(change, runevals):
     change.write("prompts/ask.txt", "What is the capital of {{county}}?")
     code, _, err = runevals("validate")
