@@ -7,10 +7,10 @@ import sys
 import time
 from dataclasses import replace
 
-from regression_sim import BLANK, INFO, TURNLESS
 from runevals.records import CheckReport, Layer, Outcome, RunReport, TurnReport
 from runevals.verdict.compare import compare
 from runevals.verdict.score import over_attempts, run_report
+from verdict_sim import ATTEMPTS, INFO, Truth
 
 CHECKS = {
     passed: CheckReport(
@@ -44,8 +44,8 @@ def drawn(rng: random.Random, truth: list[float], repeats: int, *, with_turns: b
             passed = rng.random() < chance
             turn = TurnReport(prompt="?", expected=None, output="!", results=(CHECKS[passed],), latency_s=0.1)
             turns = (turn,) if with_turns else ()
-            attempts.append(replace(TURNLESS[passed], attempt=attempt + 1, turns=turns))
-        found.append(over_attempts(replace(BLANK, key=str(number)), attempts))
+            attempts.append(replace(ATTEMPTS[passed], attempt=attempt + 1, turns=turns))
+        found.append(over_attempts(Truth([], []).blank(number), attempts))
     return run_report(replace(INFO, repeat=repeats), found)
 
 

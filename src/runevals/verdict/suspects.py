@@ -160,10 +160,16 @@ def drop_hopeless(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
 
 
 def _passes_after_all(suspect: Trialled) -> bool:
-    """Both of the first runs, or three and half of all: hardly ever those of a case that is lost."""
+    """Both of the first runs, or three and half of all: hardly ever those of a case that is lost.
+
+    Of a case that failed on the base, too, the first run is enough.
+    """
     head = suspect.values(kind=False)[1]
     if is_critical(suspect.pair) and len(head) > SCREEN:
         return False
+    before = suspect.pair.before
+    if len(head) == 1 and before.passes < before.runs and not is_critical(suspect.pair):
+        return head[0] >= 1.0
     return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)
 
 
