@@ -118,7 +118,7 @@ class Simulated:
                 self._scored[index].append(self._coin(self.truth.head[index], self.truth.outage))
         return self._report(dict(enumerate(self._scored)))
 
-    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
+    def look_again(self, only: Sequence[Pair] | None, _why: str) -> FreshLook | str:
         indices = range(len(self.truth.head)) if only is None else [int(pair.head.key) for pair in only]
         self.head_runs += HEAD_LOOKS * len(indices)
         sides = [

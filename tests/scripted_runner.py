@@ -47,7 +47,7 @@ class ScriptedRunner:
         self.made |= {pair.head.key: self.planned for pair in cases}
         return self.report_of({key: letters[: self.made[key]] for key, letters in self.rounds.items()})
 
-    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
+    def look_again(self, only: Sequence[Pair] | None, _why: str) -> FreshLook | str:
         self.looks += 1
         keys = list(self.rounds) if only is None else [pair.head.key for pair in only]
         sides = [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from runevals.records import ComparisonVerdict as V
@@ -192,3 +195,31 @@ def test_what_looks_lost_beyond_the_runs_that_may_be_made_is_open():
     found = held(runner, base)
     assert found.verdict is not V.NO_CHANGE
     assert len(runner.asked) <= 96
+
+
+def aged(runner, days, base=SUITE):
+    stored = report(base)
+    stored = replace(stored, run=replace(stored.run, started_at=stored.run.started_at - timedelta(days=days)))
+    return held_against(runner, stored, "stored", Rule())[1]
+
+
+def test_an_old_base_is_measured_afresh_before_anything_passes():
+    """The model got better since; the change gives ten points back, which the stored base does not show."""
+    base = {f"k{n}": "ppp" if n < 24 else "fff" for n in range(30)}
+    runner = ScriptedRunner(base, FINE, always("p", **{f"k{n}": "f" for n in range(24, 30)}))
+    assert aged(runner, 1, base).verdict is V.NO_CHANGE
+    runner = ScriptedRunner(base, FINE, always("p", **{f"k{n}": "f" for n in range(24, 30)}))
+    found = aged(runner, 8, base)
+    assert (found.verdict, runner.looks) == (V.REGRESSION, 1)
+    assert "it moved by +20.0 points" in found.verification.reason
+
+
+def test_a_loss_against_an_old_base_that_cannot_be_run_again_is_not_known_to_be_one():
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(12)}}, FINE, FINE)
+    runner.why_no_base = runner.why_no_second_look = "its commit is not here"
+    assert aged(runner, 1).verdict is V.REGRESSION
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(12)}}, FINE, FINE)
+    runner.why_no_base = runner.why_no_second_look = "its commit is not here"
+    found = aged(runner, 8)
+    assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "base")
+    assert "8 days old, and it could not be run again (its commit is not here)" in found.why

@@ -92,7 +92,7 @@ class MetricChange:
         return self.base_mean - self.head_mean
 
 
-InconclusiveBy = Literal["suspects", "errors", "families"]
+InconclusiveBy = Literal["suspects", "errors", "families", "base"]
 Family = Literal["whole", "suite", "category", "group"]
 MetricName = Literal["pass_rate", "share"]
 Finding = Literal["lost", "small", "unclear", "errors", "none"]
@@ -167,7 +167,7 @@ class Comparison:
     source: str  # where the base came from, in words
     verdict: ComparisonVerdict
     why: str = ""  # it is inconclusive or incomparable
-    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise
+    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise; base: an old one
     shared: int  # cases on both sides with the same content
     compared: int  # of these, measured on both sides
     base_cases: int

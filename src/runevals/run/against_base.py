@@ -92,9 +92,9 @@ class TargetRunner:
                 self.cannot_run_base = f"the base {self.base_name} cannot be run: {_first_line(error)}"
         return self.cannot_run_base
 
-    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
+    def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
         """Fresh runs of both sides in turn; a text says why there are none."""
-        self.tell(f"A regression, it seems: running the base {self.base_name} again before saying so")
+        self.tell(f"{why[:1].upper()}{why[1:]}: running the base {self.base_name} again before saying so")
         if self.why_no_base:
             return self.why_no_base
         of_base = None if only is None else [(pair.base.suite, pair.base.key) for pair in only]

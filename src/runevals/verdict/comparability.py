@@ -38,21 +38,26 @@ def without_judge(report: RunReport) -> RunReport:
     return run_report(report.run, [without_checks(case, judged) for case in report.cases])
 
 
-def caveats_of(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
-    """What makes the comparison less sure than its numbers look, in words."""
+def stale(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+    """Why the base's result may not be what the base would give now: its age, or the model that answered."""
     age = head.run.started_at - base.run.started_at
     if age > timedelta(days=rule.max_base_age_days):
-        yield f"the base's run is {age.days} days old; a fresh one makes its verdict surer"
+        yield f"the base's run is {age.days} days old"
+    same_request = head.run.target.model == base.run.target.model
+    if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
+        now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
+        yield f"the provider answers with another model than for the base: {before} then, {now} now"
+
+
+def caveats_of(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+    """What makes the comparison less sure than its numbers look, in words."""
+    yield from stale(head, base, rule)
     if judges_differ(head, base):
         names = [_judge_name(run.judge) for run in (base.run, head.run)]
         told = (
             f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
         )
         yield f"judge scores are not comparable and were left out: the judge was {told}"
-    same_request = head.run.target.model == base.run.target.model
-    if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
-        now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
-        yield f"the provider answers with another model than for the base: {before} then, {now} now"
     known = {(case.suite, case.key): case.fetched for case in base.cases if case.fetched}
     changed = {
         url

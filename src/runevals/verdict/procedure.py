@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from runevals.records import Comparison, ComparisonVerdict, Rule, RunReport, Verification
+from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
@@ -56,8 +57,11 @@ class Runner(CaseRunner, Protocol):
     def finish(self, cases: Sequence[Pair]) -> RunReport:
         """The rest of the rounds of these cases alone; the report of all rounds so far."""
 
-    def look_again(self, only: Sequence[Pair] | None) -> FreshLook | str:
-        """Fresh runs of both sides in turn, of all cases or of these; a text says why there are none."""
+    def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
+        """Fresh runs of both sides in turn, of all cases or of these; a text says why there are none.
+
+        `why` is what whoever waits is told.
+        """
 
 
 def held_against(
@@ -140,7 +144,7 @@ class _Held:
         """What fresh runs of both sides say; None where there are none, and a loss stands on the exact p."""
         wanted = pairs_in(Sides.of(self.head, self.base).asked, lost)
         if self.look is None or not self._covers(wanted):
-            look = self.runner.look_again(wanted)
+            look = self.runner.look_again(wanted, "a regression, it seems")
             if isinstance(look, str):
                 self._cannot_verify(look)
                 return None
@@ -183,14 +187,29 @@ class _Held:
         if last and seen is not None and self.look is not None:
             return not_confirmed(found, self._looked(self.look, seen))
         if last or (not lost and settled_early(found)):
-            return found
+            return self._against_fresh_base(done) or found
         return None
+
+    def _against_fresh_base(self, done: int) -> Comparison | None:
+        """A base that may have changed since it was stored is measured afresh before anything passes, too.
+
+        None where there is no reason to, or it cannot be done. Then the run may go on with another round.
+        """
+        reasons = list(stale(self.head, self.base, self.rule)) if self.verifies and self.look is None else []
+        look = self.runner.look_again(None, reasons[0]) if reasons else ""
+        if isinstance(look, str):
+            return None
+        moved = base_moved(self.base, look)
+        self.look, self._looked_at, self.moved = look, None, moved
+        self.base, self.source = look.base, look.source
+        return self.after_round(done)
 
     def _lost(self, found: Comparison, seen: SecondLook | None) -> Comparison:
         """A loss of the whole or of a part that blocks."""
         found = replace(found, verdict=ComparisonVerdict.REGRESSION)
         if seen is None or self.look is None:
-            return unverified(found, self.why_unverified) if self.why_unverified else found
+            reasons = list(stale(self.head, self.base, self.rule))
+            return unverified(found, self.why_unverified, reasons) if self.why_unverified else found
         return confirmed(found, self._looked(self.look, seen))
 
     def _looked(self, look: FreshLook, seen: SecondLook) -> Looked:

@@ -18,6 +18,7 @@ from runevals.records import (
 )
 from runevals.verdict.compare import Sides, compare
 from runevals.verdict.families import WHOLE, Level, Place, families, metric_test
+from runevals.verdict.headlines import loss
 from runevals.verdict.matching import Pair
 from runevals.verdict.regression import MIN_ARRIVED, open_cases
 from runevals.verdict.score import pooled
@@ -164,7 +165,13 @@ def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
     return -test.drop, min(1.0, 2 * min(test.p_value, test.gain_p_value))
 
 
-def unverified(found: Comparison, why: str) -> Comparison:
-    """A failure that could not be looked at again stands if it is one by the exact p, and says why."""
+def unverified(found: Comparison, why: str, stale: Sequence[str] = ()) -> Comparison:
+    """A loss that could not be looked at again stands if it is one by the exact p, and says why.
+
+    Against a base that may be another by now (`stale` says why), nobody knows.
+    """
     state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
+    if stale and not any(suspect.state == "confirmed" for suspect in found.suspects):
+        doubt = f"{loss(found)}; but {stale[0]}, and it could not be run again ({why})"
+        found = replace(found, verdict=ComparisonVerdict.INCONCLUSIVE, why=doubt, inconclusive_by="base")
     return replace(found, verification=Verification(state=state, reason=f"not verified: {why}"))

@@ -104,6 +104,7 @@ def starter_settings(
         lines += _deterministic(target)
     elif target is not None:
         lines.append(f"target: {json.dumps(target, ensure_ascii=False)}")
+        lines.append("repeat: 3 # runs a case at most: chance is told from change by them")
     lines += [] if judge is None else [f"judge: {json.dumps(judge, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n" + (_NO_TARGET if target is None else "")
 
