@@ -41,7 +41,7 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
 def _run(context: click.Context, given: dict[str, str]) -> None:
     click.echo("\nThe first run:\n")
     try:
-        context.invoke(run, **given)
+        context.invoke(run, **given, repeat=1)  # to see that it works; every run costs
     except click.exceptions.Exit as ended:
         if ended.exit_code != 0:
             raise
