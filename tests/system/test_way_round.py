@@ -266,10 +266,20 @@ def test_names_that_are_no_text_break_nothing(change, runevals):
     assert runevals("-q", "--base", "main", "--changed-only", "-o", "out.json")[0] == 0
 
 
-def test_an_edited_case_that_fails_now_is_told_on_the_screen(change, runevals):
-    items = [{**item, "prompt": item["prompt"] + " "} if item["testId"] == "k1" else item for item in ITEMS]
+@pytest.mark.parametrize(
+    ("added", "wrong", "expected"),
+    [
+        (" ", "'no' if prompt.startswith('1?') else 'yes'", 1),  # white space is no edit
+        (" Please.", "'no' if prompt == '1? Please.' else 'yes'", 0),  # made stricter: the old form passes
+        (" Please.", "'no' if prompt.startswith('1?') else 'yes'", 1),  # the edit hides nothing
+    ],
+)
+def test_an_edit_is_no_way_to_hide_a_lost_case(change, runevals, added, wrong, expected):
+    items = [{**item, "prompt": item["prompt"] + added} if item["testId"] == "k1" else item for item in ITEMS]
     change.write("evals.json", json.dumps({**TEN, "items": items}))
-    change.write("agent.py", GOOD.replace("'yes'", "'no' if prompt == '1? ' else 'yes'"))
+    change.write("agent.py", GOOD.replace("'yes'", wrong))
     code, out, _ = runevals(*AGAINST)
-    assert code == 0, out
-    assert "k1: was edited, passed on the base and fails now" in out
+    assert code == expected, out
+    if added != " ":
+        assert "k1: was edited, passed on the base and fails now" in out
+        assert ("k1 was edited, and its old form still passes" in out) is (expected == 0)

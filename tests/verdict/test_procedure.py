@@ -223,3 +223,45 @@ def test_a_loss_against_an_old_base_that_cannot_be_run_again_is_not_known_to_be_
     found = aged(runner, 8)
     assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "base")
     assert "8 days old, and it could not be run again (its commit is not here)" in found.why
+
+
+def edited(runner, key="k7", **fields):
+    """Against a base whose case of this name had another content."""
+
+    def cases(runs, fingerprint):
+        return [case(k, v, **(fields | {"fingerprint": fingerprint} if k == key else {})) for k, v in runs.items()]
+
+    runner.report_of = lambda runs: report(cases(runs, "new" * 20), repeat=3)
+    return held_against(runner, report(cases(SUITE, "old" * 20)), "stored", Rule())[1]
+
+
+def test_an_edited_case_that_fails_is_lost_where_its_old_form_fails_too():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
+    runner.fresh["old form"] = always("f")
+    found = edited(runner)
+    assert (found.verdict, states(found)) == (V.REGRESSION, {"k7": "confirmed"})
+    assert found.suspects[0].edited
+
+
+def test_an_edited_case_whose_old_form_passes_was_made_stricter():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
+    runner.fresh["old form"] = always("p")
+    found = edited(runner)
+    assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k7": "dropped"})
+
+
+def test_an_edited_case_that_fails_and_whose_old_form_cannot_be_run_is_open():
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
+    runner.why_no_base = runner.why_no_second_look = "a file"
+    found = edited(runner)
+    assert (found.verdict, found.inconclusive_by, states(found)) == (V.INCONCLUSIVE, "suspects", {"k7": "open"})
+
+
+def test_an_edited_critical_case_is_run_in_its_old_form_though_it_passes():
+    runner = ScriptedRunner(SUITE, FINE, FINE)
+    runner.fresh["old form"] = always("f")
+    found = edited(runner, critical=True)
+    assert (found.verdict, found.critical_lost) == (V.REGRESSION, ("k7",))
+    runner = ScriptedRunner(SUITE, FINE, FINE)
+    runner.fresh["old form"] = always("p")
+    assert edited(runner, critical=True).verdict is V.NO_CHANGE

@@ -136,6 +136,7 @@ class Suspect:
     critical: bool
     state: SuspectState
     reason: str = ""  # why it is open
+    edited: bool = False  # both sides ran the base's form of it
     p_value: float | None = None  # one-sided, of the fresh runs alone
     base: CaseReport | None = None  # fresh runs; None where none were made
     head: CaseReport | None = None

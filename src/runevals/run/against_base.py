@@ -14,6 +14,7 @@ from runevals.records.errors import RunevalsError
 from runevals.run.measurement import Measurement, side_by_side
 from runevals.run.progress import Progress
 from runevals.run.resume.journal import Journal
+from runevals.suites.plan import Trial
 from runevals.verdict.fresh_runs import RETRIES, RunSide
 from runevals.verdict.matching import Pair
 from runevals.verdict.suspects import MORE_RUNS, Key, key_of
@@ -31,6 +32,7 @@ class TargetRunner:
     progress: Progress
     open_base: Opened  # the base's commit in a checkout of its own
     open_head: Opened  # the head again, without any cache
+    open_old_form: Opened  # the head's target on the base's cases
     base_name: str  # in words
     base_looks: int  # fresh runs of the base a case
     can_run: bool
@@ -128,14 +130,10 @@ class TargetRunner:
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that this side does not have."""
         wanted = {_on(side, pair): key_of(pair) for pair in cases}
-        measured = self._side(side).of_cases(list(wanted), self._offset + MORE_RUNS * (1 + RETRIES))
-        trials = []
-        for index, case in enumerate(measured.plan.cases):
-            self._made[side, (case.suite, case.key)] += 1
-            number = self._offset + self._made[side, (case.suite, case.key)]
-            trials.append(measured.plan.trials[measured.plan.positions(index)[number - 1]])
         phase = f"checking {plural(self._suspects, 'suspect')}"
         try:
+            measured = self._side(side).of_cases(list(wanted), self._offset + MORE_RUNS * (1 + RETRIES))
+            trials = [self._next_trial(side, measured, index) for index in range(len(measured.plan.cases))]
             for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
                 pass
         except RunevalsError as error:
@@ -147,6 +145,12 @@ class TargetRunner:
             wanted[case.suite, case.key]: case.attempts[-1] for case in measured.report().cases if case.attempts
         }
 
+    def _next_trial(self, side: RunSide, measured: Measurement, index: int) -> Trial:
+        case = measured.plan.cases[index]
+        self._made[side, (case.suite, case.key)] += 1
+        number = self._offset + self._made[side, (case.suite, case.key)]
+        return measured.plan.trials[measured.plan.positions(index)[number - 1]]
+
     @property
     def _offset(self) -> int:
         """Attempts of suspects are numbered after all others, so that no journal mixes them up."""
@@ -154,13 +158,13 @@ class TargetRunner:
 
     def _side(self, side: RunSide) -> Measurement:
         if side not in self._sides:
-            opened = self.open_base if side == "base" else self.open_head
-            self._sides[side] = self._opened.enter_context(opened())
+            opened = {"base": self.open_base, "head": self.open_head, "old form": self.open_old_form}
+            self._sides[side] = self._opened.enter_context(opened[side]())
         return self._sides[side]
 
 
 def _on(side: RunSide, pair: Pair) -> Key:
-    return (pair.base.suite, pair.base.key) if side == "base" else key_of(pair)
+    return key_of(pair) if side == "head" else (pair.base.suite, pair.base.key)
 
 
 def _first_line(error: RunevalsError) -> str:

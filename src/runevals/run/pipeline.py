@@ -148,6 +148,7 @@ def runner_of(
         progress=asked.progress,
         open_base=lambda: _base_side(settings, commit or "", asked, settings.verify_repeats),
         open_head=lambda: _measuring(again, loaded, asked, "head again"),
+        open_old_form=lambda: _old_form_side(settings, commit or "", asked),
         base_name=(commit or "")[:7],
         base_looks=settings.verify_repeats,
         can_run=can_run_again(settings),
@@ -229,6 +230,34 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
             yield base
 
 
+def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settings, Loaded]:
+    """The base's settings and suites, run against the head's target."""
+    borrowed = replace(
+        base_settings,
+        target=settings.target,
+        not_from=None,
+        repeat=settings.repeat,
+        verify=settings.verify,
+        redact_patterns=settings.redact_patterns,
+        rule=settings.rule,
+        gates=settings.gates,
+        verify_repeats=settings.verify_repeats,
+    )
+    loaded = loading.load_suites(borrowed)
+    if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
+        raise InvalidSettings("its prompts are what is under test, and the base has others")
+    return borrowed, replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
+
+
+@contextmanager
+def _old_form_side(settings: Settings, commit: str, asked: Asked) -> Iterator[Measurement]:
+    """The head's target on the base's cases, and no answer of a cache."""
+    with _checkout(settings, commit, asked) as base_settings:
+        borrowed, loaded = _with_target_of(settings, base_settings)
+        with _measuring(replace(borrowed, cache_target=False), loaded, asked, "head on the base's cases") as side:
+            yield side
+
+
 def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings, asked: Asked) -> Conclusion:
     """The head's target on the base's suite, judged as the base was: an edited suite switches no gate off.
 
@@ -242,21 +271,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
     notice(f"The suites cannot be compared: running the head on the suite of {commit[:7]}")
     try:
         with _checkout(settings, commit, asked) as base_settings:
-            borrowed = replace(
-                base_settings,
-                target=settings.target,
-                not_from=None,
-                repeat=settings.repeat,
-                verify=settings.verify,
-                redact_patterns=settings.redact_patterns,
-                rule=settings.rule,
-                gates=settings.gates,
-                verify_repeats=settings.verify_repeats,
-            )
-            loaded = loading.load_suites(borrowed)
-            if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
-                raise InvalidSettings("its prompts are what is under test, and the base has others")
-            loaded = replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)
+            borrowed, loaded = _with_target_of(settings, base_settings)
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"

@@ -86,12 +86,13 @@ def compare(
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
+    not_comparable = why_not_comparable(same, sides.matched, sides.judges, suspects)
     evidence = Evidence(
         pairs=pairs,
         hypotheses=tested.hypotheses,
         suspects=suspects,
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
-        not_comparable=why_not_comparable(same, sides.matched, sides.judges) if pairs else "no case is left",
+        not_comparable=not_comparable if pairs else "no case is left",
         deterministic=deterministic,
         test=test,
         rule=rule,

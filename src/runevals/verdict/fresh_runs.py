@@ -16,7 +16,7 @@ RETRIES = 2  # of a fresh run that errored
 AGREEING_HEAD, AGREEING_BASE = 2, 1  # runs in which a deterministic target must repeat itself
 LEAST_BUDGET = 96  # fresh runs in all: this, or one a case if that is more
 
-RunSide = Literal["base", "head"]
+RunSide = Literal["base", "head", "old form"]  # old form: the head's target on the base's cases
 
 
 class CaseRunner(Protocol):
@@ -82,6 +82,22 @@ class SingleCases:
         few += [pair for pair in admitted if not is_critical(pair)][: max(left, 0)]
         return self._chosen(few, pairs)
 
+    def test_edited(self, pairs: Sequence[Pair], cases: int) -> None:
+        """Runs the base's form of edited cases on both sides: an edit is no way to hide what was lost."""
+        looking = singles.edited(pairs)
+        few = self._next_few(looking, pairs) if looking and not self.runner.why_no_base else ()
+        batch = self._entered(few)
+        for suspect in batch:
+            suspect.edited = True
+        if batch:
+            self._run(batch, cases)
+            singles.settle(batch, cases, self.rule)
+        self._left_out |= {
+            key_of(pair): singles.unrun(pair, "it was edited, and its old form could not be run")
+            for pair in looking
+            if key_of(pair) not in self._trialled
+        }
+
     def test_promise(self, newly_failing: Sequence[Pair], cases: int) -> None:
         """Asks a deterministic target again for what fails now; where it disagrees with itself, it is none."""
         chosen = self._chosen(singles.admitted(newly_failing, cases), newly_failing)
@@ -112,7 +128,7 @@ class SingleCases:
         """An open suspect that does not look lost any more, after more rounds, is cleared."""
         still = set(looking)
         for key, suspect in self._trialled.items():
-            if suspect.state == "open" and key not in still:
+            if suspect.state == "open" and key not in still and not suspect.edited:
                 suspect.state, suspect.reason = "cleared", ""
 
     def _entered(self, chosen: Sequence[Pair]) -> list[Trialled]:
@@ -151,7 +167,12 @@ class SingleCases:
         for _ in range(1 + RETRIES):
             if missing:
                 self.used += len(missing)
-                made.update(got := self.runner.again(side, [wanting[key].pair for key in missing]))
+                got: dict[Key, AttemptReport] = {}
+                for edited in (False, True):
+                    some = [wanting[key].pair for key in missing if wanting[key].edited is edited]
+                    of_side: RunSide = "old form" if edited and side == "head" else side
+                    got |= self.runner.again(of_side, some) if some else {}
+                made.update(got)
                 missing = [key for key in got if got[key].status is Outcome.ERRORED]
         for key, attempt in made.items():
             (wanting[key].head if side == "head" else wanting[key].base).append(attempt)

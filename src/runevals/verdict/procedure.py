@@ -16,7 +16,7 @@ from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
 from runevals.verdict.matching import Pair
-from runevals.verdict.regression import Strictness, settled_early
+from runevals.verdict.regression import MIN_SHARED, Strictness, settled_early
 from runevals.verdict.suspects import Key, is_critical, key_of
 from runevals.verdict.verification import (
     FreshLook,
@@ -175,6 +175,11 @@ class _Held:
                 self.singles.test_promise(newly_failing, len(pairs))
         else:
             self.singles.test(pairs, critical_only=critical_only)
+        sides = Sides.of(self.head, self.base)
+        if not critical_only and len(sides.same) >= MIN_SHARED * len(
+            self.base.cases
+        ):  # else all of it is run again
+            self.singles.test_edited(sides.matched.both, len(pairs))
 
     def _ending(self, done: int, lost: Collection[Place], seen: SecondLook | None) -> Comparison | None:
         """The last word, if this round has it."""

@@ -170,13 +170,15 @@ def settled_early(comparison: Comparison) -> bool:
     )
 
 
-def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str) -> str:
+def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str, suspects: Iterable[Suspect]) -> str:
     """Why too little is left to compare: of a suite's cases less than 80 %, or not every critical one; else empty.
 
     `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
-    counts too, and is looked at by itself.
+    counts too, and is looked at by itself, and so does an edited case whose old form was run.
     """
     left = {(p.base.suite, p.base.key) for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
+    settled = {(s.suite, s.key) for s in suspects if s.edited and s.state != "open"}
+    left |= {(p.base.suite, p.base.key) for p in matched.both if (p.head.suite, p.head.key) in settled}
     due: dict[str, list[CaseReport]] = {}
     for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
         due.setdefault(case.suite, []).append(case)

@@ -52,6 +52,12 @@ def candidates(pairs: Sequence[Pair]) -> list[Pair]:
     return sorted(found, key=lambda pair: (not is_critical(pair), -_passed(pair.before), -pair.before.runs))
 
 
+def edited(pairs: Sequence[Pair]) -> list[Pair]:
+    """The edited cases whose old form is run on the head: those that fail now and passed, and critical ones."""
+    changed = [pair for pair in pairs if not pair.same_content and not pair.head.quarantined]
+    return [pair for pair in changed if pair.regressed or (is_critical(pair) and pair.before.passes)]
+
+
 def admitted(found: Sequence[Pair], cases: int) -> list[Pair]:
     """The candidates that are run again: all critical ones, and of the others the first few."""
     critical = [pair for pair in found if is_critical(pair)]
@@ -97,6 +103,7 @@ class Trialled:
     head: list[AttemptReport] = field(default_factory=list)
     base: list[AttemptReport] = field(default_factory=list)
     stored: bool = False
+    edited: bool = False  # the head runs the base's form of it
     state: SuspectState | None = None
     p_value: float | None = None
     reason: str = ""
@@ -233,6 +240,7 @@ def recorded(suspect: Trialled) -> Suspect:
         critical=is_critical(pair),
         state=suspect.state or "open",
         reason=suspect.reason,
+        edited=suspect.edited,
         p_value=suspect.p_value,
         base=over_attempts(pair.base, _numbered(base)) if base else None,
         head=over_attempts(pair.head, _numbered(suspect.head)) if suspect.head else None,

@@ -150,7 +150,9 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 def suspects_told(comparison: Comparison) -> list[str]:
     """Of every suspect that is not settled, why; and how many were looked at and are not lost."""
     told = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
-    passed = sum(suspect.state in ("dropped", "cleared") for suspect in comparison.suspects)
+    fine = [suspect for suspect in comparison.suspects if suspect.state in ("dropped", "cleared")]
+    told += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
+    passed = sum(not suspect.edited for suspect in fine)
     if passed:
         told.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
     return told
