@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -13,10 +15,12 @@ from runevals.cli.action import execute
 from runevals.github.comments import marker
 from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import parse, write
+from runevals.verdict.score import run_report
 from tests.docs.pages import ACTION
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 from tests.github.exchanged_files import NAME, packed, read_as_the_runner_does
 from tests.reports.hostile import TEXTS
+from tests.sample_reports import case
 from tests.sample_suites import AGENT, SUITE, WORSE
 
 HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
@@ -225,39 +229,199 @@ def fault(*words, **more):
     return lambda hub: hub.faults.append(Fault(*words, **more))
 
 
-@pytest.mark.parametrize(
-    ("trouble", "told"),
-    [
-        pytest.param(expired, "it has expired", id="expired"),
-        pytest.param(gone, "it has expired", id="410"),
-        pytest.param(fault("/zip", 404), "it has expired", id="404"),
-        pytest.param(tampered, "not what was uploaded", id="digest"),
-        pytest.param(too_large, "larger than 64 MiB", id="announced size"),
-        pytest.param(content(packed((NAME, bytes(50_000_000)))), "unpacks to far more", id="zip bomb"),
-        pytest.param(content(packed((NAME, "{}"), ("../x", "y"))), "leads out of it", id="traversal"),
-        pytest.param(content(packed((NAME, "{}"), (NAME, "{}"))), "two entries have one name", id="two of a name"),
-        pytest.param(content(packed(("other.json", "{}"))), "holds no results.json", id="another file"),
-        pytest.param(content(packed((NAME, "{}"))), "no format_version", id="schema"),
-        pytest.param(content(packed((NAME, b"\xff\xfe"))), "not UTF-8", id="no text"),
-        pytest.param(content(b"x"), "no zip archive", id="no archive"),
-        pytest.param(fault("/artifacts", 403), "lacks `permissions: {actions: read}`", id="forbidden"),
-        pytest.param(fault("/runs", 403), "lacks `permissions: {actions: read}`", id="runs forbidden"),
-        pytest.param(fault("/runs", 404), "404", id="no such workflow"),
-        pytest.param(fault("/runs", 429, {"Retry-After": "3600"}), "rate limit", id="limit of an hour"),
-        pytest.param(elsewhere, "answers with 302", id="redirect to another host"),
-        pytest.param(lambda hub: hub.runs.clear(), "the first run on main after merging stores one", id="first"),
-    ],
-)
-def test_no_baseline_is_told_in_words_and_costs_nothing_else(job, hub, stored, trouble, told):
+def another_format(hub):
+    document = {**json.loads(archived(hub)), "format_version": 99}
+    content({NAME: json.dumps(document)})(hub)
+
+
+def archived(hub):
+    with zipfile.ZipFile(io.BytesIO(hub.artifacts[0]["content"])) as archive:
+        return archive.read(NAME)
+
+
+UNREADABLE = [
+    pytest.param(expired, "it has expired", id="expired"),
+    pytest.param(gone, "it has expired", id="410"),
+    pytest.param(fault("/zip", 404), "it has expired", id="404"),
+    pytest.param(tampered, "not what was uploaded", id="digest"),
+    pytest.param(too_large, "larger than 64 MiB", id="announced size"),
+    pytest.param(content(packed((NAME, bytes(50_000_000)))), "unpacks to far more", id="zip bomb"),
+    pytest.param(content(packed((NAME, "{}"), ("../x", "y"))), "leads out of it", id="traversal"),
+    pytest.param(content(packed((NAME, "{}"), (NAME, "{}"))), "two entries have one name", id="two of a name"),
+    pytest.param(content(packed(("other.json", "{}"))), "holds no results.json", id="another file"),
+    pytest.param(content(packed((NAME, "{}"))), "no format_version", id="schema"),
+    pytest.param(another_format, "format_version is 99", id="another format"),
+    pytest.param(content(packed((NAME, b"\xff\xfe"))), "not UTF-8", id="no text"),
+    pytest.param(content(b"x"), "no zip archive", id="no archive"),
+    pytest.param(fault("/zip", 502, {"Retry-After": "0"}), "GitHub answers with 502", id="outage of artifacts"),
+    pytest.param(fault("/artifacts", 403), "lacks `permissions: {actions: read}`", id="forbidden"),
+    pytest.param(fault("/runs", 403), "lacks `permissions: {actions: read}`", id="runs forbidden"),
+    pytest.param(fault("/runs", 404), "404", id="no such workflow"),
+    pytest.param(fault("/runs", 429, {"Retry-After": "3600"}), "rate limit", id="limit of an hour"),
+    pytest.param(elsewhere, "answers with 302", id="redirect to another host"),
+]
+
+
+@pytest.mark.parametrize(("trouble", "told"), UNREADABLE)
+def test_a_stored_base_that_cannot_be_read_is_run_instead(job, hub, stored, trouble, told):
     trouble(hub)
+    job.repository.write("agent.py", WORSE)
     code, outputs, printed = job()
-    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (0, "passed", "")
-    assert "no baseline" in printed
+    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (1, "failed", ""), printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
     assert told in printed
     [body] = hub.bodies()
-    assert body.startswith(f"{MARKER}\n### ⚪ 1 of 2 cases pass – nothing to compare with yet")
-    assert "No baseline" in body
+    assert body.startswith(f"{MARKER}\n### ❌ 1 of 2 cases regressed")
+
+
+@pytest.fixture
+def deployed(job):
+    """The base cannot be run: its settings say that there is no old version of the target."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", settings + "verify: 'off'\n")
+    repository.git("commit", "-qam", "deployed")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+    repository.write(".gitignore", ".evals/\n__pycache__/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    repository.head = repository.git("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        expired,
+        fault("/zip", 502, {"Retry-After": "0"}),
+        fault("/runs", 429, {"Retry-After": "3600"}),
+        fault("/runs", 403),
+    ],
+)
+def test_an_outage_is_no_pass_where_the_base_cannot_be_run_either(job, hub, deployed, stored, trouble):
+    trouble(hub)
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (3, "unmeasured", ""), printed
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ⛔ Not measured – the stored result of the base cannot be used")
+    assert outputs["pass_rate"] == "0.5000"
     assert (job.repository.path / outputs["results_path"]).is_file()
+
+
+def test_a_failed_gate_fails_without_a_base_that_can_be_read_too(job, hub, deployed, stored):
+    expired(hub)
+    code, outputs, _ = job(INPUT_MIN_PASS_RATE="0.9")
+    assert (code, outputs["verdict"]) == (1, "failed")
+
+
+def test_a_first_run_has_no_baseline_and_says_what_will_make_one(job, hub, stored):
+    hub.artifacts.clear()
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (0, "passed", "")
+    assert "the first run on main after merging stores one" in printed
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ⚪ 1 of 2 cases pass – nothing to compare with yet")
+    assert "No baseline yet" in body
+    assert (job.repository.path / outputs["results_path"]).is_file()
+
+
+def test_a_base_commit_that_has_no_suite_is_a_first_run_whatever_cannot_be_read(job, hub, stored):
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("rm", "-q", "evals.json", "runevals.yaml")
+    repository.git("commit", "-qm", "before there were suites")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+    repository.git("revert", "--no-edit", "HEAD")
+    repository.head = repository.git("rev-parse", "HEAD")
+    hub.faults.append(Fault("/runs", 403))
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"]) == (0, "passed"), printed
+    assert f"the base {repository.base[:7]} has nothing to run" in printed
+
+
+def test_after_a_result_that_cannot_be_read_the_next_one_is_tried(job, hub, stored):
+    """Deterministic: the older result is of the same files, and so of the base."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+    hub.run(2, repository.base)
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    hub.faults.append(Fault("artifacts/2/zip", 500, {"Retry-After": "0"}))
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    assert "the result of run 2" in printed
+
+
+def with_errors(stored, errored):
+    """The stored document as if the runs of so many of its cases had ended in an error."""
+    conclusion = parse(stored, "x")
+    report = conclusion.report
+    cases = tuple(
+        case(one.key, "e", suite=one.suite, file=one.file, fingerprint=one.fingerprint) if n < errored else one
+        for n, one in enumerate(report.cases)
+    )
+    return write(replace(conclusion, report=run_report(report.run, cases)))
+
+
+@pytest.fixture
+def ten(job, hub):
+    """Ten cases that pass, with the base's result in run 1."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    items = [{"testId": f"k{n}", "prompt": str(n), "expected_response": "yes"} for n in range(10)]
+    repository.write("evals.json", {**SUITE, "items": items})
+    repository.write("agent.py", "def answer(prompt):\n return 'yes'\n")
+    repository.git("commit", "-qam", "ten")
+    repository.base = repository.git("rev-parse", "main")
+    push = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+    assert job("push", push)[0] == 0
+    text = (repository.path / ".evals/results/results.json").read_text(encoding="utf-8")
+    shutil.rmtree(repository.path / ".evals")
+    repository.git("checkout", "-qB", "change")
+    hub.run(1, repository.base)
+    hub.artifact(1, ARTIFACT, {NAME: text})
+    return text
+
+
+def one_commit_later(job, hub, document):
+    """A commit of main that changes nothing, with this result of its run 2."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+    hub.run(2, repository.base)
+    hub.artifact(2, ARTIFACT, {NAME: document})
+
+
+@pytest.mark.parametrize("errored", [1, 2, 3, 10])
+def test_breaking_the_cases_that_the_bases_newest_run_could_not_measure_is_red(job, hub, ten, errored):
+    """A result without errors, one commit before, goes before a newer one with some."""
+    one_commit_later(job, hub, with_errors(ten, errored))
+    broken = ", ".join(repr(str(n)) for n in range(errored))
+    job.repository.write("agent.py", f"def answer(prompt):\n return 'no' if prompt in [{broken}] else 'yes'\n")
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"], outputs["regressions"]) == (1, "1", str(errored)), printed
+
+
+def test_a_result_with_errors_is_better_than_none(job, hub, ten):
+    hub.artifacts.clear()
+    hub.artifact(1, ARTIFACT, {NAME: with_errors(ten, 1)})
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    assert "the base's run could not measure 1 of 10 cases: target_failed: connection reset" in printed
+
+
+def test_a_base_that_could_not_measure_a_fifth_of_its_cases_is_run_again(job, hub, ten):
+    hub.artifacts.clear()
+    hub.artifact(1, ARTIFACT, {NAME: with_errors(ten, 3)})
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, ""), printed
+    assert "it measured 7 of 10 cases: target_failed: connection reset" in printed
 
 
 def test_a_limit_and_a_burst_of_502_are_waited_for(job, hub, stored):
@@ -285,8 +449,8 @@ def test_an_explicit_baseline_goes_first_and_none_means_none(job, hub, stored):
     assert hub.paths("GET").count("/repos/o/r/actions/runs/1/artifacts") == 0
 
 
-def test_a_required_baseline_that_cannot_be_had_is_unmeasured(job, hub, stored):
-    hub.faults.append(Fault("/runs", 403))
+def test_a_required_baseline_that_was_never_stored_is_unmeasured(job, hub, stored):
+    hub.artifacts.clear()
     repository = job.repository
     settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
     repository.write("runevals.yaml", settings + "baseline: {required: true}\n")
@@ -374,11 +538,12 @@ def test_a_red_comment_is_corrected_once_it_is_green(job, hub, stored):
     assert body.startswith(f"{MARKER}\n### ✅")
 
 
-def test_without_a_token_nothing_is_asked(job, hub, stored):
+def test_without_a_token_nothing_is_asked_and_the_base_is_run(job, hub, stored):
     hub.asked.clear()
     code, _, printed = job(INPUT_GITHUB_TOKEN="")
-    assert code == 0
+    assert code == 0, printed
     assert "there is no github_token to look for one with" in printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
     assert hub.asked == []
 
 
@@ -455,7 +620,7 @@ def test_dependabot_is_skipped_too_and_credentials_can_be_required(job, hub):
 def test_a_fork_that_needs_no_key_is_measured(job, hub, stored):
     job.repository.write("agent.py", WORSE)
     assert job(told=job.payload(FORK_ID))[0] == 1
-    assert job(told=job.payload(FORK_ID), INPUT_GITHUB_TOKEN="")[1]["verdict"] == "passed"  # without a base
+    assert job(told=job.payload(FORK_ID), INPUT_GITHUB_TOKEN="")[0] == 1  # against the base, run anew
     assert job(MODEL_TOKEN="")[1]["verdict"] == "failed"  # and so is a change of the repository's own
 
 
@@ -603,3 +768,21 @@ def test_a_merge_of_shards_asks_the_base_again_before_it_blocks(job, hub, tmp_pa
     (suspect,) = repository.document(".evals/results/results.json")["comparison"]["suspects"]
     rates = suspect["base"]["pass_rate"], suspect["head"]["pass_rate"]
     assert (suspect["state"], rates) == ("confirmed", (1.0, 0.0))
+
+
+def test_a_merge_of_shards_runs_a_base_that_cannot_be_read(job, hub, ten):
+    expired(hub)
+    job.repository.write("agent.py", "def answer(prompt):\n return 'no' if prompt == '3' else 'yes'\n")
+    for part in ("1", "2"):
+        assert job(INPUT_SHARD=f"{part}/2", INPUT_OUTPUT_DIR=f"shards/{part}")[0] == 0
+    code, outputs, printed = job(INPUT_MODE="merge")
+    assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", ""), printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
+
+
+def test_a_merge_without_a_base_that_can_be_read_or_run_is_no_pass(job, hub, deployed, stored):
+    expired(hub)
+    assert job(INPUT_SHARD="1/1", INPUT_OUTPUT_DIR="shards/1")[0] == 0
+    code, outputs, printed = job(INPUT_MODE="merge")
+    assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
+    assert "the stored result of the base cannot be used: " in printed

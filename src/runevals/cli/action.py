@@ -154,7 +154,7 @@ def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except WorldRefused as missing:
         return not_merged(settings, str(missing))
-    return merged_conclusion(report, settings, told, stored.baseline, stored.notices)
+    return merged_conclusion(report, settings, told, stored)
 
 
 def _folder(settings: Settings) -> Path:

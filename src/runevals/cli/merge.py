@@ -17,16 +17,16 @@ from runevals.github.job import change_event
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
-from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.choose import find_stored
 from runevals.run.baseline.protected_side import base_side
-from runevals.run.redaction.redactors import base_without_patterns, without_patterns
+from runevals.run.redaction.redactors import without_patterns
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import FILTERS, judged_together
 from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunReport
-    from runevals.run.measurement import Baseline
+    from runevals.run.baseline.stored_base import StoredBase
     from runevals.settings.resolve import Settings, Told
 
 
@@ -80,8 +80,7 @@ def merged_conclusion(
     report: RunReport,
     settings: Settings,
     told: Told,
-    stored: Baseline | None = None,
-    notices: Sequence[str] = (),
+    stored: StoredBase | None = None,
 ) -> Conclusion:
     """The merged report compared, gated and concluded; with `stored` where the settings name no base.
 
@@ -92,10 +91,7 @@ def merged_conclusion(
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
     settings = replace(settings, **filters)
     told = replace(told, flags={**told.flags, **filters})
-    baseline, more = read_baseline(settings)
-    all_notices = tuple(dict.fromkeys((*report.run.notices, *notices, *more)))
-    report = replace(report, run=replace(report.run, notices=all_notices))
-    report, base = without_patterns(report, settings), base_without_patterns(baseline or stored, settings)
+    report, base = without_patterns(report, settings), find_stored(settings, stored)
     return judged_together(report, base, settings, told, progress)
 
 

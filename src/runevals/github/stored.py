@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from runevals.github.api import Api, Refused
+from runevals.github.api import Api, Refused, understood
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, member
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
@@ -47,6 +47,10 @@ class NotStored(Exception):
     """Why a run has no result to give."""
 
 
+class Unreadable(NotStored):
+    """It has one, which cannot be read or used."""
+
+
 def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
     """Runs whose results can be compared with: of the commit, of those before it, of the branch.
 
@@ -60,7 +64,10 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
 
 
 def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
-    """The results document in a run's artifact of this name. Raises NotStored, or Refused for what may pass."""
+    """The results document in a run's artifact of this name.
+
+    Raises NotStored, Unreadable, or Refused for what may pass.
+    """
     found = [
         item
         for item in api.items(
@@ -72,9 +79,9 @@ def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
         raise NotStored("it stored none")
     newest = max(found, key=lambda item: int(item["id"]))
     if newest["expired"]:
-        raise NotStored("it has expired")
+        raise Unreadable("it has expired")
     if newest["size_in_bytes"] > MOST_BYTES:
-        raise NotStored(f"it is larger than {MOST_BYTES // 1024**2} MiB")
+        raise Unreadable(f"it is larger than {MOST_BYTES // 1024**2} MiB")
     return _text(api, repository, newest)
 
 
@@ -86,12 +93,12 @@ def _text(api: Api, repository: str, artifact: Any) -> str:
         return member(archive, RESULTS).decode("utf-8")
     except Refused as refused:
         if refused.status in (404, 410):
-            raise NotStored("it has expired") from None
+            raise Unreadable("it has expired") from None
         raise
     except UnsafeArchive as unsafe:
-        raise NotStored(f"it was refused: {unsafe}") from None
+        raise Unreadable(f"it was refused: {unsafe}") from None
     except UnicodeDecodeError:
-        raise NotStored("it was refused: it is not UTF-8 text") from None
+        raise Unreadable("it was refused: it is not UTF-8 text") from None
 
 
 def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str]:
@@ -103,10 +110,11 @@ def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
     """The commit at which `head` left `base`; None where GitHub does not say."""
     try:
-        found = api.get(f"/repos/{repository}/compare/{base}...{head}", READ_COMMITS)
+        with understood():
+            found = api.get(f"/repos/{repository}/compare/{base}...{head}", READ_COMMITS)
+            return str(found["merge_base_commit"]["sha"])
     except Refused:
         return None
-    return str(found["merge_base_commit"]["sha"])
 
 
 def _before(api: Api, wanted: Wanted) -> list[str]:

@@ -17,7 +17,7 @@ from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner
 from runevals.run.baseline import reuse
-from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.choose import chosen, concluded, find_stored
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
@@ -26,7 +26,6 @@ from runevals.run.measurement import Baseline, Measurement
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of, with_quarantine
-from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.resume.journal import Journal
 from runevals.run.url_sources import with_texts
 from runevals.run.world.budget import Budget, Stop
@@ -79,19 +78,16 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings, loaded = with_quarantine(settings, loaded)
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
-    baseline, notices = read_baseline(settings) if settings.shard is None else (None, ())
-    if baseline is None and asked.stored is not None and settings.shard is None:
-        baseline, notices = asked.stored.baseline, (*notices, *asked.stored.notices)
-    baseline = base_without_patterns(baseline, settings)  # it may be older than they are
-    if baseline is None:
+    stored = StoredBase() if settings.shard is not None else find_stored(settings, asked.stored)
+    why_run = reuse.reused(settings, loaded, stored) if settings.changed_only else None
+    if isinstance(why_run, Conclusion):
+        return why_run
+    base = chosen(stored, settings, lambda commit: base_run(settings, commit, asked))
+    notices = (*base.notices, *([] if why_run is None else [f"run in full: {why_run}"]))
+    if base.baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
-    if baseline is not None and settings.changed_only:
-        reused = reuse.stored(settings, loaded, baseline)
-        if isinstance(reused, Conclusion):
-            return reused
-        loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
-    return _against(baseline, settings, loaded, asked)
+    return concluded(_against(base.baseline, settings, loaded, asked), base, settings)
 
 
 def _require_whole(settings: Settings, asked: Asked) -> None:
@@ -115,12 +111,15 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         if isinstance(reused, Conclusion):
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
+    return _against(base_run(settings, commit, asked), settings, loaded, asked)
+
+
+def base_run(settings: Settings, commit: str, asked: Asked) -> Baseline:
+    """The base, measured now. Raises RunevalsError."""
     notice(f"Running the base {commit[:7]} first")
     with _base_side(settings, commit, asked, settings.repeat) as base:
         report = pipeline.measure(base, asked.progress(base, phase="base")).report
-    return _against(
-        Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True), settings, loaded, asked
-    )
+    return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
 
 
 def _against(

@@ -8,11 +8,23 @@ from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
 from runevals.run import measurement as pipeline
 from runevals.run.baseline.dependencies import changes_since
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline
+from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.suites.load import Loaded
 from runevals.verdict.gates import CATEGORY_GATES
 from runevals.verdict.score import nothing_run
+
+
+def reused(settings: Settings, loaded: Loaded, base: StoredBase) -> Conclusion | str | None:
+    """What stands for this run, or why the run must be made; None where there is no base to ask git about."""
+    loaded = replace(loaded, notices=(*loaded.notices, *base.notices))
+    if base.baseline is not None:
+        return stored(settings, loaded, base.baseline)
+    if base.unreadable is not None and base.commit is not None:
+        return unmade(settings, loaded, base.commit, provenance(settings, loaded.notices))
+    return None
 
 
 def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:

@@ -9,8 +9,13 @@ from runevals.run.measurement import Baseline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBase:
-    """What was found; without a baseline the notices say why."""
+    """What was found; without a baseline the notices say why.
+
+    `unreadable` says why a result that is stored, or may be, cannot be used; None if none was ever stored.
+    """
 
     baseline: Baseline | None = None
     notices: tuple[str, ...] = ()
     run_id: int | None = None
+    commit: str | None = None  # what the change is to be compared with, if that is known
+    unreadable: str | None = None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
-from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError
+from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError, WorldRefused
 from runevals.run import measurement as pipeline
+from runevals.run.baseline.choose import chosen, concluded
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
 from runevals.run.pipeline import (
     Asked,
+    base_run,
     on_base_suite,
     rerunnable,
     runner_of,
@@ -35,19 +38,27 @@ FILTERS = ("category", "tag", "filter")
 
 
 def judged_together(
-    report: RunReport, baseline: Baseline | None, settings: Settings, told: Told, progress: Progress
+    report: RunReport, stored: StoredBase, settings: Settings, told: Told, progress: Progress
 ) -> Conclusion:
-    """The shards' cases against the base, which is run again here before a red blocks, where that can be done.
+    """The shards' cases against the base.
 
+    It is run here if its stored result cannot be used, and again before a red blocks, as far as that can be done.
     Raises InvalidSettings where only a part was asked for.
     """
     if settings.shard is not None:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
-    if baseline is None:
-        return pipeline.decide(report, None, settings)
     settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
     asked = Asked(ref=None, told=told, progress=progress)
-    return within_limits(settings, asked, lambda bounded: _against(baseline, report, settings, bounded))
+    return within_limits(settings, asked, lambda bounded: _judged(stored, report, settings, bounded))
+
+
+def _judged(stored: StoredBase, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
+    base = chosen(stored, settings, lambda commit: _base_run(report, commit, settings, asked))
+    notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
+    report = replace(report, run=replace(report.run, notices=notices))
+    if base.baseline is None:
+        return concluded(pipeline.decide(report, None, settings), base, settings)
+    return concluded(_against(base.baseline, report, settings, asked), base, settings)
 
 
 def not_merged(settings: Settings, why: str) -> Conclusion:
@@ -66,7 +77,7 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
     incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
     if not incomparable and not _asks_for_runs(report, baseline, settings):
         return final
-    here = _here(report, baseline, settings, asked)
+    here = _here(report, settings, asked, baseline)
     if isinstance(here, str) and incomparable:
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", settings)
     if isinstance(here, str):
@@ -76,7 +87,7 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
     if incomparable:
         return on_base_suite(final, baseline, here.settings, asked)
     with runner_of(report, baseline, here.settings, here.loaded, asked) as runner:
-        found = held_against(runner, baseline.report, baseline.source, settings.rule)
+        found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
     return pipeline.concluded(*found, settings)
 
 
@@ -87,6 +98,14 @@ def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) ->
     return bool(lost_places(screened) or candidates(Sides.of(report, base).pairs))
 
 
+def _base_run(report: RunReport, commit: str, settings: Settings, asked: Asked) -> Baseline:
+    """The base, measured where the shards are merged. Raises RunevalsError where none can be."""
+    here = _here(report, settings, asked)
+    if isinstance(here, str):
+        raise WorldRefused(here)
+    return base_run(replace(here.settings, repeat=report.run.repeat), commit, asked)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Here:
     """What a run here is made of: as the shards were."""
@@ -95,13 +114,13 @@ class _Here:
     loaded: Loaded
 
 
-def _here(report: RunReport, baseline: Baseline, settings: Settings, asked: Asked) -> _Here | str:
-    """What can be run where the shards are merged, or why nothing can."""
+def _here(report: RunReport, settings: Settings, asked: Asked, baseline: Baseline | None = None) -> _Here | str:
+    """What can be run where the shards are merged, this base too, or why nothing can."""
     try:
         loaded = load_suites(settings)
         settings, loaded = with_quarantine(with_target(settings, loaded.suites), loaded)
-        commit, why_not = rerunnable(settings, baseline)
-        if commit is None:
+        why_not = "" if baseline is None else rerunnable(settings, baseline)[1]
+        if why_not:
             return why_not
         other = _otherwise_than(report, settings, loaded, asked.told)
     except RunevalsError as error:

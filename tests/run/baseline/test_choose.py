@@ -1,0 +1,117 @@
+"""Which base a run is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.records.errors import InvalidSettings, NoSuiteFound, WorldRefused
+from runevals.run.baseline.choose import chosen, concluded, find_stored
+from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.measurement import Baseline, decide
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import Told, defaults, resolve
+from tests.sample_reports import report
+
+COMMIT = "c" * 40
+STORED = Baseline(report=report({"a": "p"}), source="stored")
+FRESH = Baseline(report=report({"a": "p"}), source="fresh", fresh=True)
+UNREADABLE = StoredBase(commit=COMMIT, unreadable="GitHub is down")
+
+
+def run(_commit):
+    return FRESH
+
+
+def refusing(error):
+    def run(_commit):
+        raise error
+
+    return run
+
+
+def test_a_stored_result_is_taken_and_nothing_is_run():
+    stored = StoredBase(baseline=STORED, commit=COMMIT)
+    assert chosen(stored, defaults(), refusing(AssertionError())) is stored
+
+
+def test_an_address_that_does_not_answer_is_no_end_where_the_base_can_be_run(tmp_path):
+    told = Told(cwd=tmp_path, environment={}, flags={"baseline": "http://127.0.0.1:9/base.json"})
+    settings = resolve(told)
+    with pytest.raises(WorldRefused, match="cannot be fetched"):
+        find_stored(settings, None)
+    found = find_stored(replace(settings, base_side=BaseSide(commit=COMMIT)), None)
+    assert found.commit == COMMIT
+    assert "the baseline http://127.0.0.1:9/base.json cannot be fetched" in found.unreadable
+
+
+def test_a_first_run_runs_no_base():
+    assert chosen(StoredBase(commit=COMMIT), defaults(), refusing(AssertionError())).baseline is None
+
+
+def test_what_cannot_be_read_is_run_and_the_reason_told():
+    found = chosen(UNREADABLE, defaults(), run)
+    assert (found.baseline, found.unreadable) == (FRESH, None)
+    assert found.notices == ("the base was run anew: GitHub is down",)
+
+
+@pytest.mark.parametrize(
+    ("stored", "settings", "error", "told"),
+    [
+        pytest.param(
+            UNREADABLE,
+            {},
+            WorldRefused("no node here\nmore"),
+            "GitHub is down; the base ccccccc cannot be run: no node here",
+            id="refused",
+        ),
+        pytest.param(
+            UNREADABLE,
+            {},
+            InvalidSettings("x"),
+            "GitHub is down; the base ccccccc cannot be run: x",
+            id="settings",
+        ),
+        pytest.param(
+            replace(UNREADABLE, commit=None),
+            {},
+            AssertionError(),
+            "GitHub is down; nothing says which commit to run instead",
+            id="no commit",
+        ),
+        pytest.param(
+            UNREADABLE,
+            {"verify": "off"},
+            AssertionError(),
+            "GitHub is down; it is not run again (verify: off)",
+            id="deployed",
+        ),
+    ],
+)
+def test_without_either_nothing_is_green(stored, settings, error, told):
+    settings = replace(defaults(), **settings)
+    found = chosen(stored, settings, refusing(error))
+    assert (found.baseline, found.unreadable) == (None, told)
+    assert found.notices == (f"no baseline: {told}",)
+    verdict = concluded(decide(report({"a": "p"}), None, settings), found, settings).verdict
+    assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
+    assert verdict.headline == f"Not measured – the stored result of the base cannot be used: {told}"
+
+
+def test_a_base_without_a_suite_is_a_first_run():
+    found = chosen(UNREADABLE, defaults(), refusing(NoSuiteFound("no suite in evals/")))
+    assert (found.baseline, found.unreadable) == (None, None)
+    assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
+    conclusion = decide(report({"a": "p"}), None, defaults())
+    assert concluded(conclusion, found, defaults()) is conclusion
+
+
+def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one():
+    informing = replace(defaults(), on_incomparable="pass")
+    passed = decide(report({"a": "p"}), None, informing)
+    assert concluded(passed, UNREADABLE, informing) is passed
+    strict = replace(defaults(), min_pass_rate=1.0)
+    failed = decide(report({"a": "f"}), None, strict)
+    assert failed.verdict.exit_code == 1
+    assert concluded(failed, UNREADABLE, strict) is failed
