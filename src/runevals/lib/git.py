@@ -223,6 +223,11 @@ def commit_of(repository: Path, ref: str) -> str | None:
     return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
 
 
+def tree_of(repository: Path, commit: str) -> str | None:
+    """What git calls the files of a commit, all together; None where it knows no such commit."""
+    return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}") or None
+
+
 def branch_of(repository: Path) -> str | None:
     """The branch that is checked out, HEAD where none is; None without a commit."""
     if commit_of(repository, "HEAD") is None:

@@ -8,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler
 
 import pytest
 
+from runevals.records import ModelIdentity
 from runevals.records.errors import InvalidSettings, WorldRefused
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline
@@ -29,9 +30,10 @@ def named(tmp_path):
 def store(tmp_path):
     """Writes a run's document, `age` runs ago."""
 
-    def write(name, cases, age=0, **more):
+    def write(name, cases, age=0, *, run=None, **more):
         made = report(cases, **more)
-        info = replace(made.run, started_at=made.run.started_at - timedelta(days=age), commit=f"c{age}" * 4)
+        started_at = made.run.started_at - timedelta(days=age)
+        info = replace(made.run, **{"started_at": started_at, "commit": "c0" * 4, **(run or {})})
         path = tmp_path / "runs" / name
         path.parent.mkdir(exist_ok=True)
         settings = resolve(Told(cwd=tmp_path, environment={}))
@@ -55,8 +57,78 @@ def test_of_a_folder_the_newest_three_measured_runs_are_pooled(named, store):
     path.write_text("{}", encoding="utf-8")
     found, _ = read_baseline(named(path.parent))
     assert found.report.cases[0].values == (1.0, 0.0, 1.0, 1.0, 0.0, 0.0)
-    assert found.source.endswith("and 2 before it")
+    assert found.source.endswith("and 2 like it")
     assert found.report.run.commit == "c0c0c0c0"
+
+
+def judged_by(model):
+    return ModelIdentity(type="openai", model=model, prompt_hash="p")
+
+
+@pytest.mark.parametrize(
+    ("run", "why"),
+    [
+        pytest.param({"commit": "c1" * 4}, "another commit", id="commit"),
+        pytest.param({"commit": None}, "no commit is named", id="no commit"),
+        pytest.param({"target": ModelIdentity(type="openai", model="gpt-5")}, "another target", id="target"),
+        pytest.param({"judge": judged_by("severe")}, "another judge", id="judge"),
+    ],
+)
+def test_a_run_that_was_made_otherwise_is_left_out_of_the_pool_and_named(named, store, run, why):
+    store("new.json", {"a": "p"})
+    store("alike.json", {"a": "p"}, 1)
+    folder = store("other.json", {"a": "f"}, 2, run=run).parent
+    found, notices = read_baseline(named(folder))
+    assert found.report.cases[0].values == (1.0, 1.0)
+    assert notices == (f"left out of the pool of baselines: other.json ({why})",)
+
+
+def test_runs_without_a_commit_are_not_known_to_be_of_one(named, store):
+    store("new.json", {"a": "p"}, run={"commit": None})
+    folder = store("old.json", {"a": "f"}, 1, run={"commit": None}).parent
+    assert read_baseline(named(folder))[0].report.cases[0].values == (1.0,)
+
+
+def test_commits_with_the_same_files_are_pooled(repository, store, named):
+    first = repository.git("rev-parse", "HEAD")
+    repository.git("commit", "-q", "--allow-empty", "-m", "nothing")
+    store("new.json", {"a": "p"}, run={"commit": repository.git("rev-parse", "HEAD")})
+    folder = store("old.json", {"a": "f"}, 1, run={"commit": first}).parent
+    assert read_baseline(named(folder))[0].report.cases[0].values == (1.0, 0.0)
+
+
+def test_a_run_without_errored_cases_goes_before_a_newer_one_with_some(named, store):
+    store("new.json", {"a": "p", "b": "e"}, run={"commit": "c1" * 4})
+    folder = store("old.json", {"a": "p", "b": "p"}, 1).parent
+    found, notices = read_baseline(named(folder))
+    assert found.report.run.commit == "c0" * 4
+    assert notices == ("left out of the pool of baselines: new.json (another commit)",)
+
+
+def test_a_milder_judge_of_the_newest_run_hides_no_loss(named, store):
+    """60 cases, judged severely twice (3 of 5) and mildly now (5); the change is judged mildly too (4)."""
+    for age, (judge, share) in enumerate((("mild", 1.0), ("severe", 0.5), ("severe", 0.5))):
+        cases = {f"k{n}": [share] * 3 for n in range(60)}
+        folder = store(f"{age}.json", cases, age, run={"judge": judged_by(judge)}).parent
+    settings = named(folder)
+    found, notices = read_baseline(settings)
+    head = report({f"k{n}": [0.75] * 3 for n in range(60)})
+    head = replace(head, run=replace(head.run, judge=judged_by("mild")))
+    conclusion = decide(head, found, settings)
+    assert conclusion.verdict.exit_code == 1
+    assert conclusion.comparison.drop == pytest.approx(0.25)
+    assert notices == ("left out of the pool of baselines: 1.json (another judge), 2.json (another judge)",)
+
+
+def test_runs_from_before_a_fix_hide_no_loss(named, store):
+    """Main was fixed yesterday, 70 → 90 %; the change takes it to 80 %."""
+    passing = {0: 90, 1: 70, 2: 70}
+    for age, count in passing.items():
+        cases = {f"k{n:02}": "p" if n < count else "f" for n in range(100)}
+        folder = store(f"{age}.json", cases, age, run={"commit": "c1" * 4 if age else "c0" * 4}).parent
+    settings = named(folder)
+    head = report({f"k{n:02}": "p" if n < 80 else "f" for n in range(100)})
+    assert decide(head, read_baseline(settings)[0], settings).verdict.exit_code == 1
 
 
 def test_cases_of_other_content_are_not_pooled(named, store):

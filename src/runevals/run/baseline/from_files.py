@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,13 +12,18 @@ from runevals.lib import git
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
 from runevals.reports import results_document as document
+from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.measurement import Baseline
+from runevals.run.shards.merge import same_model
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import wanted
+from runevals.verdict.comparability import judges_differ
 from runevals.verdict.score import pooled, run_report
 
 MOST_RUNS = 3
+MOST_LOOKED_AT = 20  # the newest of a folder
+MOST_NAMED = 5  # runs that were left out
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_S = 30.0
 
@@ -26,8 +32,8 @@ def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]
     """The base's report over the cases that the run's filters leave in, None where there is none, and notices.
 
     A file that the settings file names may not be there yet; one that the command line names must be. Of a
-    folder, the newest measured runs are pooled, three at most. Raises InvalidSettings, InvalidDocument, or
-    WorldRefused for an address that does not answer.
+    folder, the newest measured run is pooled with those of the same commit, target and judge, three at most.
+    Raises InvalidSettings, InvalidDocument, or WorldRefused for an address that does not answer.
     """
     found, notices = _find(settings)
     return None if found is None else narrowed(found, settings), notices
@@ -54,7 +60,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     if side is not None and (_committed(path, settings) or not settings.baseline_named):
         return _of_base(path, side, settings)
     if path.is_dir():
-        return _pooled(path, settings), ()
+        return _pooled(path, settings)
     if not path.is_file():
         if settings.baseline_named:
             raise InvalidSettings(f"the baseline: there is no file {named}")
@@ -97,8 +103,27 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     return Baseline(report=report, source=_source(shown, report)), ()
 
 
-def _pooled(folder: Path, settings: Settings) -> Baseline:
-    runs: list[RunReport] = []
+def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]]:
+    """The newest run, with those that were made as it was; notices name the others.
+
+    One without errored cases goes before a newer one with some.
+    """
+    runs = _measured(folder, settings)
+    if not runs:
+        raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")
+    newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
+    if newest.run.target.deterministic:  # the same answers again would say nothing new
+        return Baseline(report=newest, source=_source(folder.name, newest)), ()
+    others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
+    reasons = {name: _not_alike(run, newest, settings) for name, run in others.items()}
+    alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
+    source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
+    return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
+
+
+def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
+    """The whole, measured runs in a folder, by file name, newest first."""
+    runs: dict[str, RunReport] = {}
     soon = datetime.now(UTC) + timedelta(days=1)
     for path in sorted(folder.glob("*.json")):
         if settings.base_side is not None and _committed(path, settings):
@@ -107,22 +132,33 @@ def _pooled(folder: Path, settings: Settings) -> Baseline:
             found = document.read(path)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if (
-            found.run.shard is None
-            and found.complete
-            and found.run.started_at < soon
-            and any(case.values for case in found.cases)
-        ):
-            runs.append(found)
-    if not runs:
-        raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")
-    newest, *older = sorted(runs, key=lambda report: report.run.started_at, reverse=True)
-    if newest.run.target.deterministic:
-        older = []  # the same answers again would say nothing new
-    report = pooled(newest, older[: MOST_RUNS - 1])
-    source = _source(folder.name, newest)
-    together = 1 + len(older[: MOST_RUNS - 1])
-    return Baseline(report=report, source=source if together == 1 else f"{source} and {together - 1} before it")
+        whole = found.run.shard is None and found.complete and found.run.started_at < soon
+        if whole and any(case.values for case in found.cases):
+            runs[path.name] = found
+    return dict(sorted(runs.items(), key=lambda item: item[1].run.started_at, reverse=True))
+
+
+def _not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
+    """Why the runs of two results are not of one thing; None if they are."""
+    commits = [report.run.commit for report in (run, newest)]
+    if None in commits:
+        return "no commit is named"
+    if commits[0] != commits[1] and not _same_files(settings, *map(str, commits)):
+        return "another commit"
+    if not same_model(newest.run.target, run.run.target):
+        return "another target"
+    return "another judge" if judges_differ(newest, run) else None
+
+
+def _same_files(settings: Settings, one: str, other: str) -> bool:
+    trees = [git.tree_of(settings.repository, commit) for commit in (one, other)]
+    return trees[0] is not None and trees[0] == trees[1]
+
+
+def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
+    told = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
+    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+    return (f"left out of the pool of baselines: {', '.join(told[:MOST_NAMED])}{more}",) if told else ()
 
 
 def _source(name: str, report: RunReport) -> str:
