@@ -21,7 +21,7 @@ from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 from tests.github.exchanged_files import NAME, packed, read_as_the_runner_does
 from tests.reports.hostile import TEXTS
 from tests.sample_reports import case
-from tests.sample_suites import AGENT, SUITE, WORSE
+from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
 HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
 ARTIFACT = "runevals-evals-test"
@@ -151,30 +151,150 @@ def test_a_shallow_checkout_of_the_head_asks_github_where_it_left_its_base(job, 
     assert any("/compare/" in path for path in hub.paths("GET"))
 
 
-def test_an_ancestors_result_is_called_approximate(job, hub, stored):
+def test_a_result_of_an_older_commit_is_not_compared_with_if_the_base_can_be_run(job, hub, stored):
     hub.runs[0]["head_sha"] = "1" * 40
     hub.history = [job.repository.base, "2" * 40, "1" * 40]
     code, outputs, printed = job()
-    assert (code, outputs["baseline_run_id"]) == (0, "1")
-    assert "approximate: 2 commits before the base" in printed
-    assert "approximate&#58; 2 commits before the base" in hub.bodies()[0]
+    assert (code, outputs["baseline_run_id"]) == (0, ""), printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
+    assert "the base was run anew: the stored result is of 1111111, 2 commits before the base" in printed
+    assert hub.bodies()[0].startswith(f"{MARKER}\n### ✅ No regression shown in 2 cases\n")
 
 
-def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(job, hub, stored):
-    repository = job.repository
-    repository.git("checkout", "-q", "main")
-    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
-    repository.git("checkout", "-q", "-B", "change")
-    repository.base = repository.head = repository.git("rev-parse", "HEAD")
-    hub.faults.append(Fault("/commits", 500))
-    assert "approximate: 1 commit before the base" in job()[2]
+def test_line_one_says_against_which_older_commit_it_was_compared(job, hub, deployed, stored):
+    before = job.repository.git("rev-parse", "main")[:7]
+    on_main(job, "agent.py", AGENT + "\n")
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    older = f"{before}, 1 commit before the base"
+    assert f"No regression shown in 2 cases – compared with an older commit: {older}" in printed
+    assert "the base was not run: it is not run again (verify: off)" in printed
+    assert f"older commit&#58; {older}" in hub.bodies()[0].splitlines()[1]
 
 
-def test_the_newest_of_the_branch_is_called_approximate_too(job, hub, stored):
+def test_line_one_says_so_of_the_newest_of_the_branch_too(job, hub, deployed, stored):
     hub.runs[0]["head_sha"] = "1" * 40
     _, outputs, printed = job()
     assert outputs["baseline_run_id"] == "1"
-    assert "approximate: the newest of its branch" in printed
+    assert "compared with an older commit: 1111111, the newest of main" in printed
+
+
+def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(job, hub, stored):
+    on_main(job, "README.md", "Hello.")
+    hub.faults.append(Fault("/commits", 500, {"Retry-After": "0"}))
+    assert "1 commit before the base" in job()[2]
+
+
+def on_main(job, name, content):
+    """A commit of main after the stored result, with the change on top of it."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.write(name, content)
+    repository.git("add", "-A")
+    repository.git("commit", "-q", "--allow-empty", "-m", "on main")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+    repository.git("commit", "-q", "--allow-empty", "-m", "change")
+    repository.head = repository.git("rev-parse", "HEAD")
+
+
+def test_an_older_result_of_the_same_files_is_of_the_base(job, hub, stored):
+    on_main(job, "agent.py", AGENT)
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    assert "older commit" not in printed
+    assert "what the run depends on is as in the base" in printed
+
+
+@pytest.fixture
+def declared(job):
+    """A target that says what it is made of."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", settings + "depends_on: [agent.py]\n")
+    repository.git("commit", "-qam", "declared")
+    repository.base = repository.git("rev-parse", "main")
+    repository.git("checkout", "-qB", "change")
+
+
+@pytest.mark.parametrize(
+    ("changed", "run"),
+    [
+        pytest.param(("README.md", "Hello."), "1", id="of something else"),
+        pytest.param(("agent.py", AGENT + "\n"), "", id="of the agent"),
+        pytest.param(("runevals.quarantine.yaml", "[]\n"), "", id="of a list"),
+    ],
+)
+@pytest.mark.usefixtures("declared")
+def test_git_says_whether_an_older_result_is_of_the_base(job, stored, changed, run):
+    on_main(job, *changed)
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (1, run), printed
+
+
+@pytest.mark.usefixtures("declared", "stored")
+def test_a_change_of_nothing_runs_nothing_whatever_commit_the_stored_result_is_of(job):
+    on_main(job, "agent.py", AGENT + "\n")
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, ""), printed
+    assert f"has changed since {job.repository.base[:7]} – nothing was run" in printed
+
+
+def test_what_the_base_depends_on_is_asked_of_the_base_and_not_of_the_change(job, hub, declared, stored):
+    """The change moves to another file, so that its own list does not name the one that main has fixed."""
+    on_main(job, "agent.py", "def answer(prompt):\n return 'Paris Lima'\n")
+    repository = job.repository
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", settings.replace("agent.py", "other.py"))
+    repository.write("other.py", AGENT)
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"], outputs["regressions"]) == (1, "", "1"), printed
+
+
+def test_a_stacked_change_is_compared_with_the_branch_that_it_is_for(job, hub, stored):
+    """Only main stores: the branch below fixed a case, which the change breaks again."""
+    on_main(job, "agent.py", "def answer(prompt):\n return 'Paris Lima'\n")
+    told = job.payload()
+    told["pull_request"]["base"]["ref"] = "below"
+    job.repository.write("agent.py", AGENT)
+    code, outputs, printed = job(told=told)
+    assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", ""), printed
+
+
+def test_base_run_asks_for_no_stored_result(job, hub, stored):
+    hub.asked.clear()
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job(INPUT_BASE="run")
+    assert (code, outputs["baseline_run_id"]) == (1, ""), printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
+    assert not [path for path in hub.paths("GET") if "/actions/" in path]
+
+
+def test_base_run_without_a_base_that_can_be_run_is_no_pass(job, hub, stored):
+    on_main(job, "agent.py", "import nothing_of_that_name\n")
+    job.repository.write("agent.py", AGENT)
+    code, outputs, printed = job(INPUT_BASE="run")
+    assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
+    assert "Not measured – there is no base to compare with: the base" in printed
+    assert "No module named 'nothing_of_that_name'" in printed
+
+
+def test_a_change_does_not_choose_its_base(job, hub, stored):
+    repository = job.repository
+    repository.write("runevals.yaml", SETTINGS + "base: run\n")
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    assert "the setting was changed; until that is merged, the base" in printed
+
+
+def test_a_schedule_is_compared_with_the_newest_of_its_branch_which_is_no_older_commit(job, hub, stored):
+    job.repository.git("checkout", "-q", "main")
+    told = {"repository": {"default_branch": "main"}}
+    code, outputs, printed = job("schedule", told)
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    assert "older" not in printed
 
 
 def test_the_newest_of_two_artifacts_of_a_name_is_taken(job, hub, stored):
@@ -304,7 +424,7 @@ def test_an_outage_is_no_pass_where_the_base_cannot_be_run_either(job, hub, depl
     code, outputs, printed = job()
     assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (3, "unmeasured", ""), printed
     [body] = hub.bodies()
-    assert body.startswith(f"{MARKER}\n### ⛔ Not measured – the stored result of the base cannot be used")
+    assert body.startswith(f"{MARKER}\n### ⛔ Not measured – there is no base to compare with")
     assert outputs["pass_rate"] == "0.5000"
     assert (job.repository.path / outputs["results_path"]).is_file()
 
@@ -473,8 +593,8 @@ def test_the_settings_name_artifact_and_branch(job, hub, stored):
     repository.git("checkout", "-q", "-B", "change")
     repository.head = repository.git("rev-parse", "HEAD")
     _, outputs, printed = job()
-    assert (outputs["artifact_name"], outputs["baseline_run_id"]) == ("of-mine", "5")
-    assert "run 5 on stable" in printed
+    assert outputs["artifact_name"] == "of-mine"
+    assert "the stored result is of 5555555, the newest of stable" in printed
 
 
 @pytest.mark.parametrize(
@@ -785,4 +905,4 @@ def test_a_merge_without_a_base_that_can_be_read_or_run_is_no_pass(job, hub, dep
     assert job(INPUT_SHARD="1/1", INPUT_OUTPUT_DIR="shards/1")[0] == 0
     code, outputs, printed = job(INPUT_MODE="merge")
     assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
-    assert "the stored result of the base cannot be used: " in printed
+    assert "there is no base to compare with: " in printed

@@ -216,8 +216,16 @@ def _outputs(
         },
         "comment_url": posted.url,
         "artifact_name": here.artifact,
-        "baseline_run_id": "" if stored.run_id is None else str(stored.run_id),
+        "baseline_run_id": _run_id(conclusion, stored),
     }
+
+
+def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
+    """The run whose stored result was compared with, or stands for this run; empty if the base was run instead."""
+    comparison = conclusion.comparison
+    source = "" if stored.baseline is None else stored.baseline.source
+    used = bool(conclusion.report.cases) if comparison is None else comparison.source.startswith(source)
+    return str(stored.run_id) if stored.run_id is not None and used else ""
 
 
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:

@@ -16,7 +16,8 @@ from runevals.settings.table import SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_RESULTS = Path(".evals", "results")  # where a run without --output writes
-_NO_FLAG = frozenset({"suites", "errors_limit", "baseline_required", "output_dir"}) | {
+# Some have no flag, because `--base REF` says it, for example.
+_NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
     *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials")
 }
 _TYPES: Mapping[str, Any] = {
@@ -62,7 +63,7 @@ def settled(
 
 def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Told:
     """What a command line says here."""
-    given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS}}
+    given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS} - _NO_FLAG}
     if paths:
         given["suites"] = list(paths)
     cwd = Path.cwd()

@@ -41,6 +41,8 @@ def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
     if settings.origins["baseline"] != "default" or here.job.branch is None:
         return StoredBase()
     commit = _commit(settings, here)
+    if settings.base == "run" and commit is not None:
+        return StoredBase(commit=commit)
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
     if not here.workflow:
@@ -83,11 +85,17 @@ def _nearest(api: Api, wanted: Wanted, settings: Settings) -> StoredBase:
     if found is None:
         return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
     run, report = found
-    baseline = narrowed(Baseline(report=report, source=_source(run, report)), settings)
+    baseline = Baseline(report=report, source=_source(run, report), older=_older(run, wanted))
     errors = why_unmeasured(report)
     unmeasured = () if errors is None else (f"the base's run could not measure {errors}",)
     notices = (*unreadable[:MOST_REASONS], *unmeasured)
-    return StoredBase(baseline=baseline, notices=notices, run_id=run.id, commit=wanted.commit)
+    return StoredBase(
+        baseline=narrowed(baseline, settings),
+        notices=notices,
+        run_id=run.id,
+        commit=wanted.commit,
+        of_commit=run.commit,
+    )
 
 
 def _readable(api: Api, wanted: Wanted, unreadable: list[str]) -> Iterator[Found]:
@@ -134,12 +142,15 @@ def _measured(text: str) -> RunReport:
 
 
 def _source(run: StoredRun, report: RunReport) -> str:
-    told = f"run {run.number} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
-    if run.behind == 0:
-        return told
-    if run.behind is None:
-        return f"{told}, approximate: the newest of its branch"
-    return f"{told}, approximate: {plural(run.behind, 'commit')} before the base"
+    return f"run {run.number} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _older(run: StoredRun, wanted: Wanted) -> str | None:
+    """In words: which commit before the wanted one a run is of; None if it is the one, or none is wanted."""
+    if run.behind == 0 or wanted.commit is None:
+        return None
+    of = f"the newest of {run.branch}" if run.behind is None else f"{plural(run.behind, 'commit')} before the base"
+    return f"{run.commit[:7]}, {of}"
 
 
 def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:

@@ -43,6 +43,7 @@ class Baseline:
     report: RunReport
     source: str
     fresh: bool = False  # measured just now: a loss against it needs no second look
+    older: str | None = None  # which older commit it is of, if it is not known to be as the base's own
 
     def compared(self, head: RunReport, rule: Rule) -> Comparison:
         """`head` against this base, where nothing can be run."""

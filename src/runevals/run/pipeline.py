@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 from runevals.lib import git
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
-from runevals.lib.worktree import worktree
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner
 from runevals.run.baseline import reuse
+from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.choose import chosen, concluded, find_stored
-from runevals.run.baseline.relocate import rerooted
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
@@ -30,7 +29,7 @@ from runevals.run.resume.journal import Journal
 from runevals.run.url_sources import with_texts
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import real_world, require_judge
-from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.resolve import Settings, Told
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import Loaded
@@ -82,7 +81,7 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     why_run = reuse.reused(settings, loaded, stored) if settings.changed_only else None
     if isinstance(why_run, Conclusion):
         return why_run
-    base = chosen(stored, settings, lambda commit: base_run(settings, commit, asked))
+    base = chosen(stored, settings, asked.told, lambda commit: base_run(settings, commit, asked))
     notices = (*base.notices, *([] if why_run is None else [f"run in full: {why_run}"]))
     if base.baseline is None:
         notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
@@ -211,7 +210,7 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
 @contextmanager
 def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> Iterator[Measurement]:
     """A commit in a worktree of its own, with its own suites, settings and code, and no answer of a cache."""
-    with _checkout(settings, commit, asked) as told:
+    with base_checkout(settings, commit, asked.told) as told:
         if told.target is not None and settings.target is not None and told.target.is_deployed_as(settings.target):
             raise InvalidSettings(
                 "the base would be asked at the same address as the change, which answers as it is deployed now; "
@@ -251,7 +250,7 @@ def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settin
 @contextmanager
 def _old_form_side(settings: Settings, commit: str, asked: Asked) -> Iterator[Measurement]:
     """The head's target on the base's cases, and no answer of a cache."""
-    with _checkout(settings, commit, asked) as base_settings:
+    with base_checkout(settings, commit, asked.told) as base_settings:
         borrowed, loaded = _with_target_of(settings, base_settings)
         with _measuring(replace(borrowed, cache_target=False), loaded, asked, "head on the base's cases") as side:
             yield side
@@ -269,7 +268,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
         return conclusion
     notice(f"The suites cannot be compared: running the head on the suite of {commit[:7]}")
     try:
-        with _checkout(settings, commit, asked) as base_settings:
+        with base_checkout(settings, commit, asked.told) as base_settings:
             borrowed, loaded = _with_target_of(settings, base_settings)
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
@@ -293,18 +292,3 @@ def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> 
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
     comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
     return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
-
-
-@contextmanager
-def _checkout(settings: Settings, commit: str, asked: Asked) -> Iterator[Settings]:
-    """The settings that hold in a worktree of `commit`, gone afterwards."""
-    with worktree(settings.repository, commit) as checkout:
-        cwd = checkout / settings.cwd.relative_to(settings.repository)
-        if not cwd.is_dir():
-            raise InvalidSettings(f"the base {commit[:7]} has no folder {cwd.name}")
-        words = replace(rerooted(asked.told, cwd), of_base=settings.base_side is not None)
-        told = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
-        named = None if told.mcp_config is None else (cwd / told.mcp_config).resolve()
-        if named is not None and named.is_relative_to(settings.repository.resolve()):
-            told = replace(told, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
-        yield told

@@ -34,6 +34,7 @@ class SettingsFile:
 GUARDED = (
     "alpha",
     "annotations",
+    "base",
     "baseline",
     "baseline_artifact",
     "baseline_branch",

@@ -56,6 +56,7 @@ class Settings:
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
     baseline_required: bool
+    base: str
     on_incomparable: str
     on_inconclusive: str
     verify: str
@@ -168,6 +169,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
         baseline_named=origins["baseline"] not in in_files,
         baseline_required=values["baseline_required"],
+        base=values["base"],
         on_incomparable=values["on_incomparable"],
         on_inconclusive=values["on_inconclusive"],
         verify=values["verify"],

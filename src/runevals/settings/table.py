@@ -107,6 +107,14 @@ SETTINGS: tuple[Setting, ...] = (
         help="The base's results document, a folder of them, or its address.",
     ),
     Setting(
+        name="base",
+        kind="text",
+        help="What a change is compared with: stored, the result of an earlier run if one is of the base; or run, "
+        "the base's commit, run anew.",
+        default="stored",
+        choices=("stored", "run"),
+    ),
+    Setting(
         name="verify",
         kind="text",
         help="Run the base again before a red blocks: auto, interleaved (the head again beside it) or off.",

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records.errors import InvalidSettings, NoSuiteFound, WorldRefused
+from runevals.reports import results_document as document
 from runevals.run.baseline.choose import chosen, concluded, find_stored
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline, decide
@@ -33,7 +34,7 @@ def refusing(error):
 
 def test_a_stored_result_is_taken_and_nothing_is_run():
     stored = StoredBase(baseline=STORED, commit=COMMIT)
-    assert chosen(stored, defaults(), refusing(AssertionError())) is stored
+    assert chosen(stored, defaults(), Told(), refusing(AssertionError())) is stored
 
 
 def test_an_address_that_does_not_answer_is_no_end_where_the_base_can_be_run(tmp_path):
@@ -47,13 +48,45 @@ def test_an_address_that_does_not_answer_is_no_end_where_the_base_can_be_run(tmp
 
 
 def test_a_first_run_runs_no_base():
-    assert chosen(StoredBase(commit=COMMIT), defaults(), refusing(AssertionError())).baseline is None
+    assert chosen(StoredBase(commit=COMMIT), defaults(), Told(), refusing(AssertionError())).baseline is None
 
 
 def test_what_cannot_be_read_is_run_and_the_reason_told():
-    found = chosen(UNREADABLE, defaults(), run)
+    found = chosen(UNREADABLE, defaults(), Told(), run)
     assert (found.baseline, found.unreadable) == (FRESH, None)
     assert found.notices == ("the base was run anew: GitHub is down",)
+
+
+def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
+    told = Told(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"})
+    settings = replace(resolve(told), verify="off")
+    stored = find_stored(settings, StoredBase(commit=COMMIT, baseline=STORED))
+    found = chosen(stored, settings, told, run)
+    assert (found.baseline, found.notices) == (FRESH, ())
+    failed = chosen(stored, settings, told, refusing(WorldRefused("no node here")))
+    assert failed.unreadable == "the base ccccccc cannot be run: no node here"
+
+
+@pytest.mark.parametrize("baseline", ["none", "base.json"])
+def test_a_flag_goes_before_base_run(tmp_path, baseline):
+    made = document.write(decide(report({"a": "p"}), None, defaults()))
+    (tmp_path / "base.json").write_text(made, encoding="utf-8")
+    flags = {"baseline": baseline}
+    settings = resolve(Told(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
+    found = find_stored(replace(settings, base_side=BaseSide(commit=COMMIT)), None)
+    assert (found.unreadable, found.baseline is None) == (None, baseline == "none")
+
+
+def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
+    older = replace(STORED, older="bbbbbbb, 1 commit before the base")
+    stored = StoredBase(baseline=older, commit=COMMIT, of_commit="b" * 40)
+    found = chosen(stored, defaults(), Told(), refusing(WorldRefused("no node here")))
+    assert found.baseline is older
+    assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
+    conclusion = decide(report({"a": "p"}), older, defaults())
+    verdict = concluded(conclusion, found, defaults()).verdict
+    told = "compared with an older commit: bbbbbbb, 1 commit before the base"
+    assert verdict.headline == f"No regression shown in 1 case – {told}"
 
 
 @pytest.mark.parametrize(
@@ -91,16 +124,16 @@ def test_what_cannot_be_read_is_run_and_the_reason_told():
 )
 def test_without_either_nothing_is_green(stored, settings, error, told):
     settings = replace(defaults(), **settings)
-    found = chosen(stored, settings, refusing(error))
+    found = chosen(stored, settings, Told(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
     verdict = concluded(decide(report({"a": "p"}), None, settings), found, settings).verdict
     assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
-    assert verdict.headline == f"Not measured – the stored result of the base cannot be used: {told}"
+    assert verdict.headline == f"Not measured – there is no base to compare with: {told}"
 
 
 def test_a_base_without_a_suite_is_a_first_run():
-    found = chosen(UNREADABLE, defaults(), refusing(NoSuiteFound("no suite in evals/")))
+    found = chosen(UNREADABLE, defaults(), Told(), refusing(NoSuiteFound("no suite in evals/")))
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
     conclusion = decide(report({"a": "p"}), None, defaults())

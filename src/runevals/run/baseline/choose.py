@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import WORLD_REFUSED, NoSuiteFound, RunevalsError, WorldRefused
+from runevals.run.baseline.checkout import base_checkout, is_here
+from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
 from runevals.run.redaction.redactors import base_without_patterns
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import Settings, Told
+from runevals.suites.load import load_suites
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -19,46 +24,95 @@ RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
     """The result that the settings name, else the one that the job found. Raises as `read_baseline`.
 
-    An address that does not answer is unreadable if it is known which commit can be run instead.
+    With `base: run`, only the commit to run. An address that does not answer is unreadable if it is known which
+    commit can be run instead.
     """
+    of_job = of_job or StoredBase()
+    commit = of_job.commit or _base_commit(settings)
+    if _is_to_be_run(settings) and commit is not None:
+        return StoredBase(commit=commit, unreadable="")
     try:
         baseline, notices = read_baseline(settings)
     except WorldRefused as error:
-        if settings.base_side is None:
+        if commit is None:
             raise
-        return StoredBase(commit=settings.base_side.commit, unreadable=_first_line(error))
-    stored = StoredBase(baseline=baseline, notices=notices)
-    if baseline is None and of_job is not None:
+        return StoredBase(commit=commit, unreadable=_first_line(error))
+    if _is_to_be_run(settings) and settings.shard is None:
+        notices = (*notices, "base: run does not say which commit to run here; `--base REF` does")
+    stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
+    if baseline is None:
         stored = replace(of_job, notices=(*notices, *of_job.notices))
     # It may be older than the patterns.
     return replace(stored, baseline=base_without_patterns(stored.baseline, settings))
 
 
-def chosen(stored: StoredBase, settings: Settings, run: RunBase) -> StoredBase:
-    """`stored`, or the base's commit run now where its stored result cannot be read."""
-    if stored.unreadable is None:
+def _base_commit(settings: Settings) -> str | None:
+    """The commit at which the change began, as far as its event or `--base` says it."""
+    if settings.base_side is None:
+        return None
+    return git.common_ancestor(settings.repository, settings.base_side.commit) or settings.base_side.commit
+
+
+def _is_to_be_run(settings: Settings) -> bool:
+    """Whether the settings have the base run; a flag that names a result goes first, and so does `none`."""
+    none = settings.baseline is None and settings.origins["baseline"] != "default"
+    return settings.base == "run" and not settings.baseline_named and not none
+
+
+def chosen(stored: StoredBase, settings: Settings, told: Told, run: RunBase) -> StoredBase:
+    """`stored` if it is of the base; else the base's commit run now, if it can be.
+
+    One of an older commit is of the base if nothing that the run depends on has changed since.
+    """
+    baseline = stored.baseline
+    if baseline is None and stored.unreadable is None:
         return stored
-    if settings.verify == "off":
+    if baseline is not None and (baseline.older is None or stored.commit is None):
+        return stored
+    if baseline is not None and _is_unchanged(stored, settings, told):
+        source = f"{baseline.source}; what the run depends on is as in the base"
+        return replace(stored, baseline=replace(baseline, older=None, source=source))
+    if settings.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
     if stored.commit is None:
         return _not_run(stored, "nothing says which commit to run instead")
     return _run_now(stored, stored.commit, run)
 
 
+def _is_unchanged(stored: StoredBase, settings: Settings, told: Told) -> bool:
+    """Whether git shows that the base's run would be as the stored one: by the base's own settings and suites."""
+    commit, before, baseline = stored.commit, stored.of_commit, stored.baseline
+    if commit is None or before is None or baseline is None or not is_here(settings, before):
+        return False
+    if git.tree_of(settings.repository, before) == git.tree_of(settings.repository, commit):
+        return True
+    try:
+        with base_checkout(settings, commit, told) as base:
+            loaded = load_suites(base)
+            return changes_since(with_target(base, loaded.suites), loaded, before, baseline.report) is None
+    except RunevalsError:
+        return False
+
+
 def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     try:
         baseline = run(commit)
     except NoSuiteFound as error:
+        if stored.baseline is not None:
+            return _not_run(stored, f"the base {commit[:7]} has nothing to run: {_first_line(error)}")
         notice = f"no baseline: the base {commit[:7]} has nothing to run: {_first_line(error)}"
         return StoredBase(notices=(*stored.notices, notice), commit=commit)
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {_first_line(error)}")
-    notice = f"the base was run anew: {stored.unreadable}"
-    return StoredBase(baseline=baseline, notices=(*stored.notices, notice), commit=commit)
+    why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
+    notices = (*stored.notices, *([f"the base was run anew: {why}"] if why else []))
+    return StoredBase(baseline=baseline, notices=notices, commit=commit)
 
 
 def _not_run(stored: StoredBase, why: str) -> StoredBase:
-    unreadable = f"{stored.unreadable}; {why}"
+    if stored.baseline is not None:
+        return replace(stored, notices=(*stored.notices, f"the base was not run: {why}"))
+    unreadable = "; ".join(filter(None, (stored.unreadable, why)))
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
 
 
@@ -67,10 +121,18 @@ def _first_line(error: RunevalsError) -> str:
 
 
 def concluded(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
-    """The conclusion, unmeasured where a base could be neither read nor run: nobody knows what was lost."""
+    """The conclusion, which says of which older commit the base is.
+
+    It is unmeasured if a base could be neither read nor run: it is not known what was lost.
+    """
+    older = None if stored.baseline is None else stored.baseline.older
+    verdict = conclusion.verdict
+    if older is not None and conclusion.comparison is not None:
+        headline = f"{verdict.headline} – compared with an older commit: {older}"
+        return replace(conclusion, verdict=replace(verdict, headline=headline))
     informs = settings.on_incomparable == "pass"
-    if stored.unreadable is None or informs or conclusion.verdict.outcome != "passed":
+    if stored.unreadable is None or informs or verdict.outcome != "passed":
         return conclusion
-    headline = f"Not measured – the stored result of the base cannot be used: {stored.unreadable}"
+    headline = f"Not measured – there is no base to compare with: {stored.unreadable}"
     verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
     return replace(conclusion, verdict=verdict)

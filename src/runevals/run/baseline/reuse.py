@@ -20,11 +20,11 @@ from runevals.verdict.score import nothing_run
 def reused(settings: Settings, loaded: Loaded, base: StoredBase) -> Conclusion | str | None:
     """What stands for this run, or why the run must be made; None where there is no base to ask git about."""
     loaded = replace(loaded, notices=(*loaded.notices, *base.notices))
-    if base.baseline is not None:
-        return stored(settings, loaded, base.baseline)
-    if base.unreadable is not None and base.commit is not None:
-        return unmade(settings, loaded, base.commit, provenance(settings, loaded.notices))
-    return None
+    found = None if base.baseline is None else stored(settings, loaded, base.baseline)
+    of_base = base.unreadable is None if base.baseline is None else base.baseline.older is None
+    if isinstance(found, Conclusion) or of_base or base.commit is None:
+        return found
+    return unmade(settings, loaded, base.commit, provenance(settings, loaded.notices))
 
 
 def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:

@@ -18,4 +18,5 @@ class StoredBase:
     notices: tuple[str, ...] = ()
     run_id: int | None = None
     commit: str | None = None  # what the change is to be compared with, if that is known
+    of_commit: str | None = None  # what the stored result is of
     unreadable: str | None = None

@@ -53,7 +53,7 @@ def judged_together(
 
 
 def _judged(stored: StoredBase, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
-    base = chosen(stored, settings, lambda commit: _base_run(report, commit, settings, asked))
+    base = chosen(stored, settings, asked.told, lambda commit: _base_run(report, commit, settings, asked))
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     if base.baseline is None:

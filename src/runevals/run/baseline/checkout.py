@@ -1,0 +1,41 @@
+"""The base's commit in a worktree of its own, with the settings that hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from runevals.lib import git
+from runevals.lib.worktree import worktree
+from runevals.records.errors import NoSuiteFound, WorldRefused
+from runevals.run.baseline.relocate import rerooted
+from runevals.settings.resolve import Settings, Told, resolve
+
+
+@contextmanager
+def base_checkout(settings: Settings, commit: str, told: Told) -> Iterator[Settings]:
+    """The settings that `told` makes in a worktree of `commit`, gone afterwards.
+
+    Raises WorldRefused if git cannot check it out, NoSuiteFound if it has not got the folder that we are in.
+    """
+    if not is_here(settings, commit):
+        raise WorldRefused(
+            f"the base commit {commit[:7]} is not in this checkout and cannot be fetched; check out with "
+            "`fetch-depth: 0`"
+        )
+    with worktree(settings.repository, commit) as checkout:
+        cwd = checkout / settings.cwd.relative_to(settings.repository)
+        if not cwd.is_dir():
+            raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
+        words = replace(rerooted(told, cwd), of_base=settings.base_side is not None)
+        there = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
+        named = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
+        if named is not None and named.is_relative_to(settings.repository.resolve()):
+            there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
+        yield there
+
+
+def is_here(settings: Settings, commit: str) -> bool:
+    """Whether git has this commit, fetched by its sha if it had to be."""
+    return git.commit_of(settings.repository, commit) is not None or git.fetched(settings.repository, commit)
