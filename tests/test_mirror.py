@@ -66,7 +66,6 @@ WITHOUT: frozenset[str] = frozenset(
         "lib/sandbox/results",
         "lib/sandbox/zygote",
         "lib/storage/files",
-        "lib/worktree",
         "records/comparison",
         "records/errors",
         "records/lazy_fields",

@@ -11,7 +11,7 @@ import pytest
 
 from runevals.records import Conversation, Message
 from runevals.records.errors import TargetRefused
-from runevals.targets.command import CommandTarget
+from runevals.targets.command import CommandTarget, failure_of
 from runevals.targets.environment import cleaned
 
 
@@ -123,3 +123,28 @@ def test_endless_output_is_cut_off(tmp_path):
 
 def test_a_program_that_reads_nothing_still_answers(tmp_path):
     assert answer(tmp_path, "os.close(0); print('deaf')").text == "deaf"
+
+
+@pytest.mark.parametrize(
+    ("code", "failure"),
+    [
+        pytest.param("print('done')", None, id="well"),
+        pytest.param("sys.exit('\\n'.join('abcdefg'))", "ended with exit code 1: c / d / e / f / g", id="stderr"),
+        pytest.param("print('why'); sys.exit(3)", "ended with exit code 3: why", id="stdout"),
+        pytest.param("print('x', flush=True); time.sleep(60)", "did not end within 2 s: x", id="late"),
+    ],
+)
+def test_a_program_that_prepares_something_says_why_it_failed(tmp_path, code, failure):
+    command = [sys.executable, "-c", "import sys, time\n" + code]
+    found = failure_of(
+        command, cwd=tmp_path, env={}, timeout_s=2 if "sleep" in code else 20, stopped=lambda: False
+    )
+    assert found == failure
+
+
+def test_a_program_that_is_stopped_is_killed_with_what_it_started(tmp_path):
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    started = time.monotonic()
+    found = failure_of([sys.executable, "-c", code], cwd=tmp_path, env={}, timeout_s=60, stopped=lambda: True)
+    assert found is not None
+    assert time.monotonic() - started < 20

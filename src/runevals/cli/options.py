@@ -18,7 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 KEPT_RESULTS = Path(".evals", "results")  # where a run without --output writes
 # Some have no flag, because `--base REF` says it, for example.
 _NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
-    *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials")
+    *("base_setup", "share"),
+    *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials"),
 }
 _TYPES: Mapping[str, Any] = {
     "text": click.STRING,

@@ -19,19 +19,18 @@ from runevals.github.stored import (
 )
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
-from runevals.records import Outcome, RunReport
+from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import narrowed
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.baseline.unmeasured import own_error, unmeasured_cases, why_unmeasured
+from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
 from runevals.run.measurement import Baseline
 from runevals.settings.resolve import Settings
 
 MOST_REASONS = 3
 MOST_READ = 4  # documents, until one without errored cases is found
 MOST_REFUSED = 2  # downloads; then no other artifact can be downloaded either
-LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
 
 Found = tuple[StoredRun, RunReport]
 
@@ -132,12 +131,9 @@ def _runs(api: Api, wanted: Wanted, unreadable: list[str]) -> Iterator[StoredRun
 def _measured(text: str) -> RunReport:
     """The report of a document. Raises Unreadable if it measured too little, InvalidDocument."""
     report = document.parse(text, "its result").report
-    due = [case for case in report.cases if case.status is not Outcome.SKIPPED]
-    measured = sum(bool(case.values) for case in due)
-    if not report.complete or not measured:
-        raise Unreadable("it measured nothing")
-    if measured < LEAST_MEASURED * len(due):
-        raise Unreadable(f"it measured {measured} of {plural(len(due), 'case')}: {own_error(report)}")
+    why = measured_too_little(report)
+    if not report.complete or why is not None:
+        raise Unreadable(why or "it is not complete")
     return report
 
 

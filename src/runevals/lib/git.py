@@ -316,6 +316,13 @@ def committed(repository: Path, path: Path) -> bool:
     return not {str(part) for way in inside for part in (way, *way.parents)}.isdisjoint(indexed)
 
 
+def is_ignored(repository: Path, path: Path) -> bool:
+    """Whether git leaves this path of the work tree out, and has nothing of it in its index."""
+    inside = os.path.relpath(path, repository)
+    listed = printed(repository, ("check-ignore", "--stdin", "-z"), given=os.fsencode(inside) + b"\0")
+    return listed is not None and tracked_in(repository, path) == frozenset()
+
+
 def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
     """What git has in its index of this folder: files and submodules; None where it cannot tell.
 

@@ -1,4 +1,4 @@
-"""The worktree in which an old commit is run."""
+"""The worktree in which an old commit is run, and what it is given of the first checkout."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from runevals.lib.git import git
+from runevals.lib.git import git, is_ignored, tracked_in
 from runevals.lib.storage.file_lock import Held, locked
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import InvalidSettings, WorldRefused
 
 _WORKTREE = "runevals-base-"  # what the names of their folders begin with
 _LOCK = "lock"
@@ -60,3 +60,67 @@ def _is_ours(checkout: Path) -> bool:
     own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
     private = stat.S_IMODE(found.st_mode) == stat.S_IRWXU
     return own and private and stat.S_ISDIR(found.st_mode) and stat.S_ISREG(lock.st_mode)
+
+
+def share(name: str, repository: Path, checkout: Path) -> None:
+    """Makes what git ignores at this path of a repository available in a checkout of it, if it is there.
+
+    Folders are made, files are links to the repository's own. A link stays as it is: what it leads to in the
+    repository is then the checkout's. Raises InvalidSettings for a path that must not be shared.
+    """
+    words = Path(name).parts
+    if not words or ".." in words or Path(name).is_absolute():
+        raise InvalidSettings(f"share: {name} is not a path below the repository")
+    source, target = repository / name, checkout / name
+    if not os.path.lexists(source):
+        return
+    _require_sharable(name, repository, checkout)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not source.is_dir():
+        target.symlink_to(source.resolve())
+        return
+    source = source.resolve()
+    for folder, folders, files in os.walk(source):
+        there = target / Path(folder).relative_to(source)
+        there.mkdir()
+        for entry in (Path(folder, each) for each in (*folders, *files)):
+            if entry.is_symlink():
+                (there / entry.name).symlink_to(_moved_link(entry, repository, checkout))
+            elif entry.name in files:
+                _share_file(entry, there / entry.name, repository, checkout)
+
+
+def _require_sharable(name: str, repository: Path, checkout: Path) -> None:
+    source, target = repository / name, checkout / name
+    root, real = repository.resolve(), source.resolve()
+    if not real.is_relative_to(root) or real == root:
+        raise InvalidSettings(f"share: {name} leads out of the repository by a link")
+    if ".git" in map(str.lower, real.relative_to(root).parts):
+        raise InvalidSettings(f"share: {name} is git's own")
+    if not is_ignored(root, real) or tracked_in(repository, source) != frozenset():
+        raise InvalidSettings(f"share: git does not ignore {name}, or has files there; a base has its own")
+    if os.path.lexists(target) or not target.parent.resolve().is_relative_to(checkout.resolve()):
+        raise InvalidSettings(f"share: the base has {name} itself")
+    if checkout.resolve().is_relative_to(real):
+        raise InvalidSettings(f"share: {name} is where worktrees are made")
+
+
+def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
+    """Where a link of a shared folder leads to in the checkout; outside the repository it stays what it is."""
+    told = link.readlink()
+    target = Path(os.path.normpath(link.parent / told))  # by its words: what it leads to may be a link again
+    root = repository.resolve()
+    if not target.is_relative_to(root):
+        return str(target)
+    return str(checkout / target.relative_to(root) if told.is_absolute() else told)
+
+
+def _share_file(file: Path, target: Path, repository: Path, checkout: Path) -> None:
+    """A link to a file; where it leads Python to packages of the repository, a copy that names the checkout's."""
+    old, new = str(repository.resolve()), str(checkout.resolve())
+    if file.suffix == ".pth" or file.name.startswith("__editable__"):
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+        if old in text:
+            target.write_text(text.replace(old, new), encoding="utf-8", errors="surrogateescape")
+            return
+    target.symlink_to(file)

@@ -6,11 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runevals.lib.text.numbers import plural
-from runevals.records import AttemptReport, RunReport
+from runevals.records import AttemptReport, Comparison, RunReport
 from runevals.records.errors import RunevalsError
+from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
 from runevals.run.progress import Progress
 from runevals.run.resume.journal import Journal
@@ -46,7 +47,10 @@ class TargetRunner:
     _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = field(default_factory=dict)
     _made: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)
+    base_error: str = ""  # why it cannot, where it was tried
     _suspects: int = 0
+    _base_calls: int = 0
+    _base_answers: bool = False
 
     def __enter__(self) -> TargetRunner:
         return self
@@ -91,8 +95,12 @@ class TargetRunner:
             try:
                 self._side("base")
             except RunevalsError as error:
-                self.cannot_run_base = f"the base {self.base_name} cannot be run: {_first_line(error)}"
+                self._cannot_run_base(_first_line(error))
         return self.cannot_run_base
+
+    def _cannot_run_base(self, why: str) -> str:
+        self.cannot_run_base = self.base_error = f"the base {self.base_name} cannot be run: {why}"
+        return self.base_error
 
     def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
         """Fresh runs of both sides in turn; a text says why there are none."""
@@ -106,9 +114,11 @@ class TargetRunner:
         try:
             for _ in self.progress(base, head, phase="base and head")(side_by_side((base, head))):
                 pass
+            of_base_now = base.report()
+            require_measured(of_base_now, base.settings)
         except RunevalsError as error:
-            return f"the base {self.base_name} cannot be run: {_first_line(error)}"
-        return FreshLook(base=base.report(), head=head.report(), source=f"a fresh run of {self.base_name}")
+            return self._cannot_run_base(_first_line(error))
+        return FreshLook(base=of_base_now, head=head.report(), source=f"a fresh run of {self.base_name}")
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
         """The cases that are about to be run again: in a run that goes on, those that it chose before."""
@@ -129,6 +139,8 @@ class TargetRunner:
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that this side does not have."""
+        if side == "base" and self.base_error:
+            return {}
         wanted = {_on(side, pair): key_of(pair) for pair in cases}
         phase = f"checking {plural(self._suspects, 'suspect')}"
         try:
@@ -139,11 +151,19 @@ class TargetRunner:
         except RunevalsError as error:
             self.trouble = _first_line(error)
             if side == "base":
-                self.cannot_run_base = f"the base {self.base_name} cannot be run: {self.trouble}"
+                self._cannot_run_base(self.trouble)
             return {}
-        return {
-            wanted[case.suite, case.key]: case.attempts[-1] for case in measured.report().cases if case.attempts
-        }
+        report = measured.report()
+        if side == "base" and self._never_answers(report):
+            self._cannot_run_base(own_error(report))
+            return {}
+        return {wanted[case.suite, case.key]: case.attempts[-1] for case in report.cases if case.attempts}
+
+    def _never_answers(self, report: RunReport) -> bool:
+        """Whether the base has not answered a single one of its fresh calls, the retries among them."""
+        self._base_answers |= any(case.attempts and case.values for case in report.cases)
+        self._base_calls += 1
+        return not self._base_answers and self._base_calls > RETRIES and report.run.stopped is None
 
     def _next_trial(self, side: RunSide, measured: Measurement, index: int) -> Trial:
         case = measured.plan.cases[index]
@@ -161,6 +181,16 @@ class TargetRunner:
             opened = {"base": self.open_base, "head": self.open_head, "old form": self.open_old_form}
             self._sides[side] = self._opened.enter_context(opened[side]())
         return self._sides[side]
+
+
+def with_own_error(
+    runner: TargetRunner, report: RunReport, comparison: Comparison
+) -> tuple[RunReport, Comparison]:
+    """The comparison, which says why the base could not be run, unless its verification does."""
+    said = "" if comparison.verification is None else comparison.verification.reason
+    if not runner.base_error or runner.base_error in said:
+        return report, comparison
+    return report, replace(comparison, caveats=(*comparison.caveats, runner.base_error))
 
 
 def _on(side: RunSide, pair: Pair) -> Key:

@@ -11,14 +11,16 @@ from runevals.lib import git
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
-from runevals.records.errors import InvalidSettings, RunevalsError
+from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError, WorldRefused
 from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
-from runevals.run.against_base import HEAD_LOOKS, TargetRunner
+from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline import reuse
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.choose import chosen, concluded, find_stored
+from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Baseline, Measurement
@@ -110,7 +112,11 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         if isinstance(reused, Conclusion):
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
-    return _against(base_run(settings, commit, asked), settings, loaded, asked)
+    try:
+        base = base_run(settings, commit, asked)
+    except WorldRefused as error:
+        raise WorldRefused(f"the base {commit[:7]} cannot be run: {error}") from error
+    return concluded(_against(base, settings, loaded, asked), StoredBase(baseline=base), settings)
 
 
 def base_run(settings: Settings, commit: str, asked: Asked) -> Baseline:
@@ -118,6 +124,7 @@ def base_run(settings: Settings, commit: str, asked: Asked) -> Baseline:
     notice(f"Running the base {commit[:7]} first")
     with _base_side(settings, commit, asked, settings.repeat) as base:
         report = pipeline.measure(base, asked.progress(base, phase="base")).report
+    require_measured(report, settings)
     return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
 
 
@@ -130,6 +137,7 @@ def _against(
             return pipeline.measure(head, asked.progress(head))
         with runner_of(head, baseline, settings, loaded, asked) as runner:
             found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
+            found = with_own_error(runner, *found)
     conclusion = pipeline.concluded(*found, settings)
     return on_base_suite(conclusion, baseline, settings, asked) if own_suite else conclusion
 
@@ -216,6 +224,8 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
                 "the base would be asked at the same address as the change, which answers as it is deployed now; "
                 "compare with a stored result of the base (--baseline)"
             )
+        with interruptible(asked.budget.stop):
+            prepare(settings, told, asked.budget.stop)
         suites = loading.load_suites(told)
         base_settings = replace(
             with_target(told, suites.suites),
@@ -224,6 +234,8 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
             cache_target=False,
             redact_patterns=settings.redact_patterns,
         )
+        if base_settings.target is None and not base_settings.evaluate_only:
+            raise NoSuiteFound(f"the base {commit[:7]} names no target")
         with _measuring(base_settings, suites, asked, f"base {commit}") as base:
             yield base
 

@@ -9,6 +9,9 @@ from runevals.lib.chat.prices import Price, Prices, is_known
 from runevals.records import Weakening
 from runevals.settings.file import GUARDED, BaseSide, SettingsFile
 
+# No settings of a change say these, also where the base has none: they decide what the base is.
+ONLY_OF_BASE = frozenset({"base_setup", "share"})
+
 
 def who_tells(name: str, file: SettingsFile, guarding: BaseSide | None) -> tuple[Mapping[str, Any], str]:
     """(the file values, their origin) that settle this setting: the base's where they decide over the head."""

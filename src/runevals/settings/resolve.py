@@ -15,7 +15,7 @@ from runevals.records.rules import Content, Fetching, Limits, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_names, gates_of
-from runevals.settings.protected import guarding_values, held_back, prices_told, who_tells
+from runevals.settings.protected import ONLY_OF_BASE, guarding_values, held_back, prices_told, who_tells
 from runevals.settings.table import SETTINGS, Setting
 from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.settings.values import checked, parsed, read_shard, texts
@@ -57,6 +57,8 @@ class Settings:
     baseline_named: bool  # by flag or action input: then it must exist
     baseline_required: bool
     base: str
+    base_setup: tuple[str, ...]
+    share: tuple[str, ...]
     on_incomparable: str
     on_inconclusive: str
     verify: str
@@ -129,6 +131,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     for setting in SETTINGS:
         value, origin = _from_strings(setting, told)
         of_file, shown = who_tells(setting.name, file, guarding)
+        if guarding is None and told.base_side is not None and setting.name in ONLY_OF_BASE:
+            of_file = {}
         if origin is None and setting.name in of_file:
             value, origin = checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
         if origin is None:
@@ -170,6 +174,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         baseline_named=origins["baseline"] not in in_files,
         baseline_required=values["baseline_required"],
         base=values["base"],
+        base_setup=tuple(values["base_setup"]),
+        share=tuple(values["share"]),
         on_incomparable=values["on_incomparable"],
         on_inconclusive=values["on_inconclusive"],
         verify=values["verify"],

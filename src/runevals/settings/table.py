@@ -115,6 +115,22 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("stored", "run"),
     ),
     Setting(
+        name="base_setup",
+        metavar="PROGRAM",
+        kind="texts",
+        help="A program and its arguments that prepare the worktree of a base; from the base's side only.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
+        name="share",
+        metavar="PATH",
+        kind="texts",
+        help="Paths that git ignores and that the worktree of a base gets from here; from the base's side only.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
         name="verify",
         kind="text",
         help="Run the base again before a red blocks: auto, interleaved (the head again beside it) or off.",

@@ -7,7 +7,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,6 +18,8 @@ from runevals.records.errors import TargetRefused
 from runevals.targets.program_report import failed, is_report, reported
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
+LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
+LOOK_EVERY_S = 0.2  # whether a run was stopped
 
 
 class CommandTarget:
@@ -93,6 +95,34 @@ class CommandTarget:
             kill_group(process)
 
 
+def failure_of(
+    command: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float, stopped: Callable[[], bool]
+) -> str | None:
+    """Runs a program to its end, without a shell; None if it ended well, else why not, with its last lines.
+
+    It is killed when its time is over, or once `stopped` says so.
+    """
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return f"cannot be started: {getattr(error, 'strerror', None) or error}"
+    talk = _Talk(process, b"")
+    finished = talk.wait(timeout_s, stopped)
+    lines = [line for line in (talk.err or talk.out).decode(errors="replace").splitlines() if line.strip()]
+    said = " / ".join(line.strip() for line in lines[-LAST_LINES:])[-LONGEST_TAIL:]
+    if not finished:
+        return f"did not end within {timeout_s:g} s: {said}"
+    return None if process.returncode == 0 else f"ended with exit code {process.returncode}: {said}"
+
+
 class _Talk:
     """One exchange with a program: it is fed and read meanwhile, at most so much, and killed at its end.
 
@@ -111,14 +141,17 @@ class _Talk:
         for thread in self._threads:
             thread.start()
 
-    def wait(self, timeout_s: float) -> bool:
-        """Whether the program ended by itself within `timeout_s`; afterwards nothing of it runs."""
+    def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
+        """Whether the program ended by itself, in time and not `stopped`; afterwards nothing of it runs."""
+        ends_at = time.monotonic() + timeout_s
+        finished = False
         try:
-            self._process.wait(timeout_s)
-            finished = True
-        except subprocess.TimeoutExpired:
-            finished = False
-        kill_group(self._process)
+            while not finished and (left := ends_at - time.monotonic()) > 0 and not (stopped and stopped()):
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(left if stopped is None else min(left, LOOK_EVERY_S))
+                    finished = True
+        finally:
+            kill_group(self._process)
         for thread in self._threads:
             thread.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):

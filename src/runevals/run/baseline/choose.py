@@ -12,6 +12,7 @@ from runevals.run.baseline.checkout import base_checkout, is_here
 from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
 from runevals.run.redaction.redactors import base_without_patterns
@@ -105,8 +106,10 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {_first_line(error)}")
     why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
-    notices = (*stored.notices, *([f"the base was run anew: {why}"] if why else []))
-    return StoredBase(baseline=baseline, notices=notices, commit=commit)
+    errors = why_unmeasured(baseline.report)
+    notices = [f"the base was run anew: {why}"] if why else []
+    notices += [] if errors is None else [f"the base's run could not measure {errors}"]
+    return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
 
 
 def _not_run(stored: StoredBase, why: str) -> StoredBase:
@@ -121,18 +124,27 @@ def _first_line(error: RunevalsError) -> str:
 
 
 def concluded(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
-    """The conclusion, which says of which older commit the base is.
+    """The conclusion, with what line one should say of the base.
 
     It is unmeasured if a base could be neither read nor run: it is not known what was lost.
     """
-    older = None if stored.baseline is None else stored.baseline.older
-    verdict = conclusion.verdict
-    if older is not None and conclusion.comparison is not None:
-        headline = f"{verdict.headline} – compared with an older commit: {older}"
-        return replace(conclusion, verdict=replace(verdict, headline=headline))
-    informs = settings.on_incomparable == "pass"
-    if stored.unreadable is None or informs or verdict.outcome != "passed":
+    comparison, verdict = conclusion.comparison, conclusion.verdict
+    if comparison is None:
+        informs = settings.on_incomparable == "pass"
+        return conclusion if informs or stored.unreadable is None else _without_base(conclusion, stored.unreadable)
+    headline = verdict.headline
+    errors = why_unmeasured(comparison.base)
+    if errors is not None and comparison.inconclusive_by == "errors":
+        headline += f"; the base's own run could not measure {errors}"
+    if stored.baseline is not None and stored.baseline.older is not None:
+        headline += f" – compared with an older commit: {stored.baseline.older}"
+    return replace(conclusion, verdict=replace(verdict, headline=headline))
+
+
+def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
+    """A pass is none: what was lost is not known."""
+    if conclusion.verdict.outcome != "passed":
         return conclusion
-    headline = f"Not measured – there is no base to compare with: {stored.unreadable}"
+    headline = f"Not measured – there is no base to compare with: {why}"
     verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
     return replace(conclusion, verdict=verdict)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from runevals.lib.text.numbers import plural
-from runevals.records import CaseReport, RunReport
+from runevals.records import CaseReport, Outcome, RunReport
+from runevals.records.errors import WorldRefused
+from runevals.settings.resolve import Settings
 from runevals.verdict.wording import first_error
 
-LONGEST_ERROR = 300
+LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
+LONGEST_ERROR = 120
+_SAYS_WHAT = re.compile(r"\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
 
 
 def unmeasured_cases(report: RunReport) -> list[CaseReport]:
@@ -21,6 +27,26 @@ def why_unmeasured(report: RunReport) -> str | None:
 
 
 def own_error(report: RunReport) -> str:
-    """The first error of its cases: its end, where a program says what was wrong."""
+    """The first error of its cases; of a long one, the part that says what was wrong."""
     error = next(filter(None, map(first_error, unmeasured_cases(report))), "no error is named")
-    return " ".join(error.split())[-LONGEST_ERROR:]
+    line = " ".join(error.split())
+    said = _SAYS_WHAT.search(line)
+    return line if len(line) <= LONGEST_ERROR else line[said.start() if said else -LONGEST_ERROR :][:LONGEST_ERROR]
+
+
+def measured_too_little(report: RunReport) -> str | None:
+    """How few cases a base's run measured, with its own error; None if there are enough to compare with."""
+    due = [case for case in report.cases if case.status is not Outcome.SKIPPED]
+    measured = sum(bool(case.values) for case in due)
+    if measured and measured >= LEAST_MEASURED * len(due):
+        return None
+    return f"it measured {measured} of {plural(len(due), 'case')}: {own_error(report)}"
+
+
+def require_measured(report: RunReport, settings: Settings) -> None:
+    """Raises WorldRefused with its own error for a base's run that measured too little, unless it was stopped."""
+    why = None if report.run.stopped is not None or not report.cases else measured_too_little(report)
+    if why is not None:
+        prepared = settings.share or settings.base_setup
+        hint = "" if prepared else "; its worktree has only what git has: `share` and `base_setup` prepare it"
+        raise WorldRefused(f"{why}{hint}")

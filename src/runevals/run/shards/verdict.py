@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError, WorldRefused
 from runevals.run import measurement as pipeline
+from runevals.run.against_base import with_own_error
 from runevals.run.baseline.choose import chosen, concluded
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
@@ -88,6 +89,7 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
         return on_base_suite(final, baseline, here.settings, asked)
     with runner_of(report, baseline, here.settings, here.loaded, asked) as runner:
         found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
+        found = with_own_error(runner, *found)
     return pipeline.concluded(*found, settings)
 
 

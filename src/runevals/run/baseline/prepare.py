@@ -1,0 +1,50 @@
+"""The worktree of a base, prepared as the base's settings say: what git ignores is not in it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from runevals.lib.worktree import share
+from runevals.records.errors import WorldRefused
+from runevals.run.world.budget import Stop
+from runevals.settings.resolve import Settings
+from runevals.targets.command import failure_of
+from runevals.targets.environment import cleaned
+
+SETUP_TIMEOUT_S = 600.0
+
+
+def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
+    """Shares paths of this checkout with the worktree that `base` holds in, then runs the setup there.
+
+    Raises InvalidSettings for a path that may not be shared, WorldRefused with the setup's own error.
+    """
+    says = base if settings.base_side is None else settings
+    folder = _folder(says)
+    for path in says.share:
+        share(os.path.normpath(folder / path), settings.repository, base.repository)
+    if says.base_setup:
+        _set_up(says.base_setup, base.repository / folder, base, stop)
+
+
+def _folder(says: Settings) -> Path:
+    """Where the settings file is that says it, relative to its repository."""
+    file = says.file if says.base_side is None else says.base_side.file
+    return Path(os.path.relpath(says.cwd if file is None else file.base, says.repository))
+
+
+def _set_up(command: tuple[str, ...], cwd: Path, base: Settings, stop: Stop) -> None:
+    failure = failure_of(
+        command,
+        cwd=cwd,
+        env=cleaned(base.environment),
+        timeout_s=SETUP_TIMEOUT_S,
+        stopped=lambda: stop.problem is not None,
+    )
+    if stop.problem is not None:
+        stop.cut_short = True
+        raise WorldRefused(f"base_setup was stopped: {stop.problem.message}")
+    if failure is not None:
+        raise WorldRefused(f"base_setup ({shlex.join(command)}) {failure}")
