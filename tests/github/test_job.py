@@ -263,6 +263,76 @@ def test_a_stacked_change_is_compared_with_the_branch_that_it_is_for(job, hub, s
     assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", ""), printed
 
 
+FIXED = "def answer(prompt):\n return 'Paris Lima'\n"
+
+
+@pytest.fixture
+def running(job, hub, stored):
+    """Main fixed a case after the stored result, and its run is in progress; the change undoes the fix."""
+
+    def start(content=FIXED, **more):
+        on_main(job, "agent.py", content)
+        hub.run(2, job.repository.base, **{"status": "in_progress", "conclusion": None, **more})
+        job.repository.write("agent.py", AGENT)
+
+    return start
+
+
+def waiting(job, settings):
+    """The base's settings, which the stored result may be older than."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.write("runevals.yaml", SETTINGS + settings)
+    repository.git("commit", "-qam", "wait")
+    repository.git("checkout", "-qB", "change")
+
+
+def test_a_run_of_the_base_that_is_in_progress_is_waited_for(job, hub, stored, running):
+    running()
+    repository = job.repository
+    report = parse(stored, "x").report
+    cases = tuple(case(c.key, "p", suite=c.suite, file=c.file, fingerprint=c.fingerprint) for c in report.cases)
+    fixed = write(replace(parse(stored, "x"), report=run_report(report.run, cases)))
+    hub.artifact(2, ARTIFACT, {NAME: fixed})
+    hub.ends_after[2] = 2
+    code, outputs, printed = job()
+    assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", "2"), printed
+    assert f"Waiting for run 2 of the base {repository.base[:7]}, which is in progress: 300 s at most" in printed
+
+
+def test_waiting_ends_and_the_base_is_run(job, hub, stored, running):
+    waiting(job, "baseline: {wait: 1}\n")
+    running()
+    code, outputs, printed = job()
+    assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", ""), printed
+    assert f"run 2 of the base {job.repository.base[:7]} is still in progress after 1 s" in printed
+
+
+def test_without_any_result_but_that_of_a_run_in_progress_nothing_is_green(job, hub, stored, running):
+    waiting(job, "baseline: {wait: 0}\nverify: 'off'\n")
+    running()
+    hub.artifacts.clear()
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
+    assert "there is no base to compare with: run 2 of the base" in printed
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"content": AGENT}, id="git says that nothing changed"),
+        pytest.param({"repository_id": FORK_ID}, id="of a fork"),
+        pytest.param({"event": "pull_request"}, id="of a pull request"),
+        pytest.param({"status": "completed", "conclusion": "cancelled"}, id="that has ended"),
+    ],
+)
+def test_only_a_run_that_will_store_what_is_missing_is_waited_for(job, running, more):
+    running(**more)
+    code, _, printed = job()
+    assert code == (0 if "content" in more else 1), printed
+    assert "Waiting for" not in printed
+
+
 def test_base_run_asks_for_no_stored_result(job, hub, stored):
     hub.asked.clear()
     job.repository.write("agent.py", WORSE)
@@ -533,7 +603,7 @@ def test_a_result_with_errors_is_better_than_none(job, hub, ten):
     hub.artifact(1, ARTIFACT, {NAME: with_errors(ten, 1)})
     code, outputs, printed = job()
     assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
-    assert "the base's run could not measure 1 of 10 cases: target_failed: connection reset" in printed
+    assert "the stored run 1 could not measure 1 of 10 cases: target_failed: connection reset" in printed
 
 
 def test_a_base_that_could_not_measure_a_fifth_of_its_cases_is_run_again(job, hub, ten):

@@ -101,7 +101,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     require_cache(settings)
     attempt: UnfinishedRun | None = None
     names = () if here.job.has_secrets else withheld(settings)
-    stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here)
+    stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here, _say)
     if names:
         conclusion = skipped(settings, names)
     elif action_input("mode", told.inputs) == "merge":
@@ -223,9 +223,16 @@ def _outputs(
 def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
     """The run whose stored result was compared with, or stands for this run; empty if the base was run instead."""
     comparison = conclusion.comparison
-    source = "" if stored.baseline is None else stored.baseline.source
-    used = bool(conclusion.report.cases) if comparison is None else comparison.source.startswith(source)
-    return str(stored.run_id) if stored.run_id is not None and used else ""
+    if comparison is not None:
+        source = comparison.source
+    else:
+        reused = stored.baseline is not None and bool(conclusion.report.cases)
+        source = stored.baseline.source if stored.baseline is not None and reused else ""
+    return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
+
+
+def _say(text: str) -> None:
+    click.echo(shown(text), err=True)
 
 
 def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:

@@ -16,9 +16,9 @@ from runevals.settings.table import SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_RESULTS = Path(".evals", "results")  # where a run without --output writes
-# Some have no flag, because `--base REF` says it, for example.
+# `base` has none, because `--base REF` is what it says.
 _NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
-    *("base_setup", "share"),
+    *("base_setup", "share", "baseline_wait"),
     *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials"),
 }
 _TYPES: Mapping[str, Any] = {

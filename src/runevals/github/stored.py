@@ -58,9 +58,17 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
     """
     if wanted.commit is not None:
         for behind, commit in enumerate([wanted.commit, *(wanted.before or _before(api, wanted))]):
-            yield from _of(api, wanted, behind, head_sha=commit)
+            yield from _of(api, wanted, behind, status="completed", head_sha=commit)
     if wanted.branch is not None:
-        yield from islice(_of(api, wanted, None, branch=wanted.branch), MOST_OF_BRANCH)
+        found = _of(api, wanted, None, status="completed", branch=wanted.branch)
+        yield from islice(found, MOST_OF_BRANCH)
+
+
+def unfinished(api: Api, wanted: Wanted) -> StoredRun | None:
+    """A run of the wanted commit that has not ended yet, and whose result may be used. Raises Refused."""
+    if wanted.commit is None:
+        return None
+    return next(_of(api, wanted, 0, finished=False, head_sha=wanted.commit), None)
 
 
 def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
@@ -127,13 +135,16 @@ def _before(api: Api, wanted: Wanted) -> list[str]:
     return [str(commit["sha"]) for commit in found[1:]]
 
 
-def _of(api: Api, wanted: Wanted, behind: int | None, **query: str) -> Iterator[StoredRun]:
-    """Finished runs that are the repository's own: a fork's branch may have any name, and any commit."""
+def _of(
+    api: Api, wanted: Wanted, behind: int | None, *, finished: bool = True, **query: str
+) -> Iterator[StoredRun]:
+    """Runs that are the repository's own: a fork's branch may have any name, and any commit."""
     workflow = quote(wanted.workflow, safe="")
     path = f"/repos/{wanted.repository}/actions/workflows/{workflow}/runs"
-    for run in api.items(path, READ_RUNS, "workflow_runs", status="completed", **query):
+    for run in api.items(path, READ_RUNS, "workflow_runs", **query):
         ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
-        if ours and run["event"] in TRUSTED and run["id"] != wanted.not_run:
+        alike = (run["status"] == "completed") == finished
+        if ours and alike and run["event"] in TRUSTED and run["id"] != wanted.not_run:
             yield StoredRun(
                 id=run["id"],
                 number=run["run_number"],

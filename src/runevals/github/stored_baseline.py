@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from runevals.github.api import Api, Refused, understood
@@ -16,6 +20,7 @@ from runevals.github.stored import (
     merge_base,
     results_text,
     runs,
+    unfinished,
 )
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
@@ -31,12 +36,16 @@ from runevals.settings.resolve import Settings
 MOST_REASONS = 3
 MOST_READ = 4  # documents, until one without errored cases is found
 MOST_REFUSED = 2  # downloads; then no other artifact can be downloaded either
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 20.0  # between looks at a run that is in progress
 
 Found = tuple[StoredRun, RunReport]
 
 
-def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
-    """The nearest usable result of the base. Never raises for what GitHub does: then it is unreadable."""
+def stored_base(settings: Settings, here: OnGitHub, notify: Callable[[str], None]) -> StoredBase:
+    """The nearest usable result of the base. Never raises for what GitHub does: then it is unreadable.
+
+    `notify` is told what is waited for.
+    """
     if settings.origins["baseline"] != "default" or here.job.branch is None:
         return StoredBase()
     commit = _commit(settings, here)
@@ -46,7 +55,7 @@ def stored_base(settings: Settings, here: OnGitHub) -> StoredBase:
         return _unreadable(commit, ["there is no github_token to look for one with"])
     if not here.workflow:
         return _unreadable(commit, ["GITHUB_WORKFLOW_REF does not say whose runs to look at"])
-    return _nearest(here.api, _wanted(settings, here, commit), settings)
+    return _Search(here.api, _wanted(settings, here, commit), settings, notify).found()
 
 
 def _wanted(settings: Settings, here: OnGitHub, commit: str | None) -> Wanted:
@@ -72,60 +81,109 @@ def _commit(settings: Settings, here: OnGitHub) -> str | None:
     return common or base
 
 
-def _nearest(api: Api, wanted: Wanted, settings: Settings) -> StoredBase:
-    """The nearest result without errored cases, else the nearest with some."""
-    unreadable: list[str] = []
-    found: Found | None = None
-    for each in islice(_readable(api, wanted, unreadable), MOST_READ):
-        whole = not unmeasured_cases(each[1])
-        found = each if whole or found is None else found
-        if whole:
-            break
-    if found is None:
-        return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
-    run, report = found
-    baseline = Baseline(report=report, source=_source(run, report), older=_older(run, wanted))
-    errors = why_unmeasured(report)
-    unmeasured = () if errors is None else (f"the base's run could not measure {errors}",)
-    notices = (*unreadable[:MOST_REASONS], *unmeasured)
-    return StoredBase(
-        baseline=narrowed(baseline, settings),
-        notices=notices,
-        run_id=run.id,
-        commit=wanted.commit,
-        of_commit=run.commit,
-    )
+class _Search:
+    """Looks through runs for the base's result, and waits for its own run if only that is missing."""
 
+    def __init__(self, api: Api, wanted: Wanted, settings: Settings, notify: Callable[[str], None]) -> None:
+        self._api, self._wanted, self._settings, self._notify = api, wanted, settings, notify
+        self._run_ids: dict[str, int] = {}
+        self._refused = False  # GitHub does not say which runs there are
 
-def _readable(api: Api, wanted: Wanted, unreadable: list[str]) -> Iterator[Found]:
-    """The results that can be compared with, nearest first; why others cannot is added to `unreadable`."""
-    tried: set[int] = set()
-    refused = 0
-    for run in _runs(api, wanted, unreadable):
-        if refused == MOST_REFUSED:
-            return
-        if run.id in tried:
-            continue
-        tried.add(run.id)
+    def found(self) -> StoredBase:
+        """The nearest result; `later` may find a nearer one."""
+        found = self._nearest()
+        return found if self._refused else replace(found, later=partial(self._later, found))
+
+    def _nearest(self) -> StoredBase:
+        """The nearest result without errored cases, else the nearest with some."""
+        wanted, unreadable = self._wanted, list[str]()
+        found: Found | None = None
+        for each in islice(self._readable(unreadable), MOST_READ):
+            whole = not unmeasured_cases(each[1])
+            found = each if whole or found is None else found
+            if whole:
+                break
+        if found is None:
+            return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
+        run, report = found
+        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, wanted))
+        self._run_ids[baseline.source] = run.id
+        errors = why_unmeasured(report)
+        unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
+        return StoredBase(
+            baseline=narrowed(baseline, self._settings),
+            notices=(*unreadable[:MOST_REASONS], *unmeasured),
+            run_ids=self._run_ids,
+            commit=wanted.commit,
+            of_commit=run.commit,
+        )
+
+    def _readable(self, unreadable: list[str]) -> Iterator[Found]:
+        """The results that can be compared with, nearest first; why others cannot is added to `unreadable`."""
+        tried: set[int] = set()
+        refused = 0
+        for run in self._runs(unreadable):
+            if refused == MOST_REFUSED:
+                return
+            if run.id in tried:
+                continue
+            tried.add(run.id)
+            try:
+                with understood():
+                    text = results_text(self._api, self._wanted.repository, run.id, self._wanted.artifact)
+                report = _measured(text)
+            except (Unreadable, InvalidDocument, Refused) as problem:
+                refused += isinstance(problem, Refused)
+                unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
+            except NotStored:
+                continue
+            else:
+                yield run, report
+
+    def _runs(self, unreadable: list[str]) -> Iterator[StoredRun]:
+        """As `runs`; a list that GitHub does not give ends them, as it would give no other either."""
         try:
             with understood():
-                report = _measured(results_text(api, wanted.repository, run.id, wanted.artifact))
-        except (Unreadable, InvalidDocument, Refused) as problem:
-            refused += isinstance(problem, Refused)
-            unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
-        except NotStored:
-            continue
-        else:
-            yield run, report
+                yield from runs(self._api, self._wanted)
+        except Refused as refused:
+            self._refused = True
+            unreadable.append(str(refused))
+
+    def _later(self, found: StoredBase) -> StoredBase:
+        """What there is once the base's own run has ended; `found` if none is in progress."""
+        try:
+            with understood():
+                if unfinished(self._api, self._wanted) is None:
+                    return found
+                why = self._awaited()
+        except Refused as refused:
+            why = str(refused)
+        return self._nearest() if why is None else _lacking(found, why)
+
+    def _awaited(self) -> str | None:
+        """Waits for a run of the base's commit; why its result is still missing, or None. Raises Refused."""
+        longest_s = self._settings.limits.duration_s
+        wait_s = min(self._settings.baseline_wait, math.inf if longest_s is None else longest_s / 2)
+        ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
+        waiting = False
+        while (run := unfinished(self._api, self._wanted)) is not None:
+            named = f"run {run.number} of the base {run.commit[:7]}"
+            left_s = ends_at - time.monotonic()
+            if left_s <= 0:
+                return f"{named} is still in progress after {wait_s:g} s"
+            if not waiting:
+                self._notify(f"Waiting for {named}, which is in progress: {left_s:.0f} s at most")
+            waiting = True
+            time.sleep(min(pause_s, left_s))
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        return None
 
 
-def _runs(api: Api, wanted: Wanted, unreadable: list[str]) -> Iterator[StoredRun]:
-    """As `runs`; a list that GitHub does not give ends them, as it would give no other either."""
-    try:
-        with understood():
-            yield from runs(api, wanted)
-    except Refused as refused:
-        unreadable.append(str(refused))
+def _lacking(found: StoredBase, why: str) -> StoredBase:
+    """What was found, and why something nearer was not."""
+    if found.baseline is not None:
+        return replace(found, notices=(*found.notices, why))
+    return replace(found, notices=(), unreadable="; ".join(filter(None, (found.unreadable, why))))
 
 
 def _measured(text: str) -> RunReport:

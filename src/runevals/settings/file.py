@@ -40,6 +40,7 @@ GUARDED = (
     "baseline_artifact",
     "baseline_branch",
     "baseline_required",
+    "baseline_wait",
     "category",
     "comment",
     "comment_id",
@@ -203,9 +204,8 @@ def _flat(value: Any) -> dict[str, Any]:
     elif isinstance(baseline, dict):
         if "path" in baseline:
             flat["baseline"] = baseline["path"]
-        flat |= {f"baseline_{name}": baseline[name] for name in ("artifact", "branch") if name in baseline}
-        if "required" in baseline:
-            flat["baseline_required"] = baseline["required"]
+        own = ("artifact", "branch", "required", "wait")
+        flat |= {f"baseline_{name}": baseline[name] for name in own if name in baseline}
         if "on_incomparable" in baseline:
             flat["on_incomparable"] = baseline["on_incomparable"]
     return flat

@@ -84,6 +84,7 @@ class Settings:
     cache_target: bool
     baseline_artifact: str | None
     baseline_branch: str
+    baseline_wait: float  # seconds
     comment: str
     comment_id: str | None
     annotations: bool
@@ -212,6 +213,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         cache_target=values["cache_target"],
         baseline_artifact=values["baseline_artifact"],
         baseline_branch=values["baseline_branch"],
+        baseline_wait=values["baseline_wait"],
         comment=values["comment"],
         comment_id=values["comment_id"],
         annotations=values["annotations"],

@@ -305,6 +305,16 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="baseline_wait",
+        metavar="SECONDS",
+        kind="number",
+        help="Seconds to wait for a run of the base's commit that is in progress, if only its result is missing.",
+        default=300.0,
+        minimum=0,
+        maximum=3600,
+        as_input=False,
+    ),
+    Setting(
         name="comment",
         kind="text",
         help="When the pull request is commented on: always, on-change, on-failure or never.",

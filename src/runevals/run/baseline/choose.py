@@ -43,7 +43,11 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
     stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
     if baseline is None:
         stored = replace(of_job, notices=(*notices, *of_job.notices))
-    # It may be older than the patterns.
+    return _without_patterns(stored, settings)
+
+
+def _without_patterns(stored: StoredBase, settings: Settings) -> StoredBase:
+    """It may be older than the patterns of what is not written."""
     return replace(stored, baseline=base_without_patterns(stored.baseline, settings))
 
 
@@ -65,19 +69,30 @@ def chosen(stored: StoredBase, settings: Settings, told: Told, run: RunBase) -> 
 
     One of an older commit is of the base if nothing that the run depends on has changed since.
     """
-    baseline = stored.baseline
-    if baseline is None and stored.unreadable is None:
+    stored = _of_base(stored, settings, told)
+    if not _is_settled(stored) and stored.later is not None:
+        stored = _of_base(_without_patterns(stored.later(), settings), settings, told)
+    if _is_settled(stored) or (stored.baseline is None and stored.unreadable is None):
         return stored
-    if baseline is not None and (baseline.older is None or stored.commit is None):
-        return stored
-    if baseline is not None and _is_unchanged(stored, settings, told):
-        source = f"{baseline.source}; what the run depends on is as in the base"
-        return replace(stored, baseline=replace(baseline, older=None, source=source))
     if settings.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
     if stored.commit is None:
         return _not_run(stored, "nothing says which commit to run instead")
     return _run_now(stored, stored.commit, run)
+
+
+def _is_settled(stored: StoredBase) -> bool:
+    """Whether the result is of the base, or of whatever commit where none is wanted."""
+    return stored.baseline is not None and (stored.baseline.older is None or stored.commit is None)
+
+
+def _of_base(stored: StoredBase, settings: Settings, told: Told) -> StoredBase:
+    """A result of an older commit is the base's if nothing that the run depends on has changed since."""
+    baseline = stored.baseline
+    if baseline is None or _is_settled(stored) or not _is_unchanged(stored, settings, told):
+        return stored
+    source = f"{baseline.source}; what the run depends on is as in the base"
+    return replace(stored, baseline=replace(baseline, older=None, source=source))
 
 
 def _is_unchanged(stored: StoredBase, settings: Settings, told: Told) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from runevals.run.measurement import Baseline
 
@@ -16,7 +17,8 @@ class StoredBase:
 
     baseline: Baseline | None = None
     notices: tuple[str, ...] = ()
-    run_id: int | None = None
     commit: str | None = None  # what the change is to be compared with, if that is known
     of_commit: str | None = None  # what the stored result is of
     unreadable: str | None = None
+    run_ids: Mapping[str, int] = field(default_factory=dict)  # source of a baseline → the run that stored it
+    later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress
