@@ -72,6 +72,11 @@ _AVAILABLE = {
 }
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers a core: most tests wait for programs, servers and clocks."""
+    return 2 * (os.cpu_count() or 1)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files, then fail")
 

@@ -143,7 +143,11 @@ def merge_commit(workspace: Path) -> dict:
     git("add", "-A")
     git("commit", "-qm", "base")
     git("checkout", "-qb", "change")
-    git("commit", "-q", "--allow-empty", "-m", "change")
+    settings = workspace / "examples/support-agent/runevals.yaml"
+    settings.write_text(
+        settings.read_text(encoding="utf-8").replace("agent.py", "agent_worse.py"), encoding="utf-8"
+    )
+    git("commit", "-qam", "change")
     head = git("rev-parse", "HEAD")
     git("checkout", "-q", "main")
     git("merge", "-q", "--no-ff", "-m", "merge", "change")
@@ -166,7 +170,7 @@ def test_a_pull_request_is_commented_on_and_its_files_are_marked(step, tmp_path)
     }
     with github() as hub:
         done, workspace, told, _ = step(
-            {**job, "GITHUB_API_URL": hub.url}, config="examples/support-agent/worse.yaml"
+            {**job, "GITHUB_API_URL": hub.url}, config="examples/support-agent/runevals.yaml"
         )
     assert done.returncode == 1, done.stdout + done.stderr
     [body] = hub.bodies()

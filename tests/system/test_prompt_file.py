@@ -262,5 +262,5 @@ def test_an_imported_prompt_that_is_made_worse_is_a_regression(imported, runeval
         assert runevals(*IMPORT, "--force")[0] == 0
     imported.git("commit", "-qam", "worse")
     code, out, err = runevals("run", "--base", "main", *OUT)
-    ended(code, 1, out + err, "Regressed", "− Paris", without=["compared on the suite of"])
+    ended(code, 1, out + err, "failed that passed on the base", "− Paris", without=["compared on the suite of"])
     assert imported.document()["comparison"]["verdict"] == "regression"
