@@ -114,11 +114,11 @@ class TargetRunner:
         try:
             for _ in self.progress(base, head, phase="base and head")(side_by_side((base, head))):
                 pass
-            of_base_now = base.report()
-            require_measured(of_base_now, base.settings)
-        except RunevalsError as error:
-            return self._cannot_run_base(_first_line(error))
-        return FreshLook(base=of_base_now, head=head.report(), source=f"a fresh run of {self.base_name}")
+            fresh = base.report()
+            require_measured(fresh, base.settings)
+        except RunevalsError as error:  # single cases of it may be measured yet
+            return f"the base {self.base_name} cannot be run: {_first_line(error)}"
+        return FreshLook(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
         """The cases that are about to be run again: in a run that goes on, those that it chose before."""

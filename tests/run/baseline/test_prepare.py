@@ -164,6 +164,21 @@ def test_a_failing_verdict_that_half_a_base_cannot_verify_says_its_error(needing
     assert f"the base {commit} cannot be run: it measured 10 of 20 cases: " in reason
 
 
+def test_a_case_that_half_a_base_can_answer_is_confirmed_on_fresh_runs_of_it(needing, runevals):
+    needing.on_base(start=STOCHASTIC, agent=PARTLY)
+    critical = {"extensions": {"runevals": {"critical": True}}}
+    first, *others = numbered(20, "Paris")
+    needing.write("evals.json", {**EXACT, "items": [{**first, **critical}, *others]})
+    needing.git("commit", "-qam", "one critical")
+    assert runevals("--baseline", "none", "-q", "-o", ".evals/base.json")[0] == 0
+    needing.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
+    code, out, err = runevals("--baseline", ".evals/base.json", "-q", "-o", "out.json")
+    ended(code, 1, out + err)
+    [suspect] = [one for one in needing.document()["comparison"]["suspects"] if one["key"] == "k0"]
+    assert suspect["state"] == "confirmed"
+    assert suspect["base"] is not None
+
+
 def test_a_lost_case_is_no_pass_where_every_call_of_the_base_fails_and_its_error_is_told(needing, runevals):
     """One of ten cases is lost: fresh runs of a base that lacks a module neither clear nor confirm it."""
     start = COMMAND + "repeat: 3\n"
