@@ -94,6 +94,14 @@ def test_without_a_base_to_run_a_case_that_always_fails_is_open_and_others_infor
     assert held(passing).verdict is V.NO_CHANGE
 
 
+@pytest.mark.parametrize(("critical", "verdict"), [(True, V.INCONCLUSIVE), (False, V.NO_CHANGE)])
+def test_one_stored_run_is_enough_to_leave_a_critical_case_open(critical, verdict):
+    runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, always("p", k7="f"), critical=critical)
+    runner.why_no_base = runner.why_no_second_look = "a file"
+    found = held(runner, dict.fromkeys(SUITE, "p"), critical=critical)
+    assert found.verdict is verdict
+
+
 def test_many_stored_runs_confirm_a_case_without_a_base_to_run():
     base = {f"k{n}": "p" * 12 for n in range(60)}
     runner = ScriptedRunner({**dict.fromkeys(base, "ppp"), "k7": "fff"}, FINE, always("p", k7="f"))

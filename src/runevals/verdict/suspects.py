@@ -181,9 +181,9 @@ def _passes_after_all(suspect: Trialled) -> bool:
 
 
 def _failed_all(suspect: Trialled) -> bool:
-    """A case that passed all of at least three stored runs, and failed all of its fresh ones so far."""
-    before = suspect.pair.before
-    return before.passes == before.runs >= STORED_RUNS and not any(suspect.values(kind=False)[1])
+    """A case that passed all of three stored runs or more, a critical one of any, and failed all fresh ones."""
+    before, least = suspect.pair.before, 1 if is_critical(suspect.pair) else STORED_RUNS
+    return before.passes == before.runs >= least and not any(suspect.values(kind=False)[1])
 
 
 def settle_half_way(suspects: Sequence[Trialled], rule: Rule) -> None:
