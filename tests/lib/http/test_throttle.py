@@ -162,7 +162,7 @@ def test_a_rate_limit_is_learned_and_no_call_is_lost():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: throttle.call(host.call, lambda error: error), range(40)))
     assert found == [True] * 40
-    assert host.refused <= 16  # up to 8 in the first burst; without learning, as many in each of the windows
+    assert host.refused <= 40  # up to 8 in the first burst, and few later; without learning there are hundreds
 
 
 def test_fewer_calls_are_under_way_after_a_refusal_and_they_grow_back():
