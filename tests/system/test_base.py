@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.ending import ended
 from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
 
@@ -22,6 +23,16 @@ def test_a_worse_agent_is_red_before_it_is_committed(repository, runevals):
     code, out, _ = runevals("--base", "main")
     assert code == 1
     assert "− Paris" in out
+
+
+def test_a_base_whose_suite_cannot_be_read_is_said_to_be_the_bases(repository, runevals):
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", {**SUITE, "default_evaluators": {"ExactMacht": {}}})
+    repository.git("commit", "-qam", "a suite with a mistake")
+    repository.git("checkout", "-qB", "change")
+    repository.write("evals.json", SUITE)
+    code, _, err = runevals("--base", "main")
+    ended(code, 3, err, "the base", "cannot be run", "ExactMacht")
 
 
 def test_the_base_is_run_with_its_own_suite_and_settings(repository, runevals):

@@ -11,7 +11,7 @@ from runevals.lib import git
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
-from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError, WorldRefused
+from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError, WorldRefused
 from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
@@ -114,7 +114,7 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
     try:
         base = base_run(settings, commit, asked)
-    except WorldRefused as error:
+    except (WorldRefused, InvalidSuite) as error:
         raise WorldRefused(f"the base {commit[:7]} cannot be run: {error}") from error
     return concluded(_against(base, settings, loaded, asked), StoredBase(baseline=base), settings)
 
