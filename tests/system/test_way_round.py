@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 
 import pytest
@@ -221,7 +220,7 @@ def test_a_base_that_breaks_while_it_is_verified_leaves_the_red_standing(chance,
     chance.write("agent.py", LUCKY.format(rate="0.2 if case['key'] < 'k2' else 1.0", seed="b"))
     code, out, _ = runevals("-q", "--baseline", "base.json", "-o", "out.json")
     assert code == 1, out
-    assert re.search(r"Not verified: a fresh run of .* \(target failed ×\d+\)", out), out
+    assert "cannot be run: it measured 0 of 60 cases: target_failed: OSError: no network (agent.py:2)" in out, out
 
 
 def test_what_main_accepted_since_the_stored_result_is_not_blamed_on_the_change(
