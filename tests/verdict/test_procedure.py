@@ -157,8 +157,9 @@ def test_a_critical_case_makes_all_its_rounds_and_one_failure_is_no_proof():
     runner = ScriptedRunner({"k0": "pfp", **{k: v for k, v in SUITE.items() if k != "k0"}}, FINE, FINE)
     marked = [case(k, v, critical=k == "k0") for k, v in SUITE.items()]
     runner.report_of = lambda runs: report([case(k, v, critical=k == "k0") for k, v in runs.items()], repeat=3)
-    found = held_against(runner, report(marked), "stored", Rule())[1]
+    head, found = held_against(runner, report(marked), "stored", Rule())
     assert runner.made == {**dict.fromkeys(SUITE, 1), "k0": 3}
+    assert {case.key: len(case.attempts) for case in head.cases} == runner.made  # and the report has them all
     assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k0": "dropped"})
 
 

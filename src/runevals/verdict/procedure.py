@@ -75,12 +75,10 @@ def held_against(
     held = _Held(runner, base, source, rule, verifies=not fresh and not runner.why_no_second_look)
     held.why_unverified = "" if fresh else runner.why_no_second_look
     for done in (runner.planned,) if runner.all_rounds else range(1, runner.planned + 1):
-        held.head = head = runner.next_round()
-        if head.run.stopped is not None:
-            return head, held.compared()
-        found = held.after_round(done)
+        held.head = runner.next_round()
+        found = held.compared() if held.head.run.stopped is not None else held.after_round(done)
         if found is not None:
-            return head, found
+            return held.head, found  # by now with the runs that critical cases made besides the rounds
     raise AssertionError("the last round always ends it")
 
 
