@@ -32,10 +32,10 @@ from runevals.records import (
 from runevals.verdict import fresh_runs, suspects
 from runevals.verdict.compare import compare
 from runevals.verdict.fresh_runs import RunSide
-from runevals.verdict.matching import Pair
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.procedure import held_against
 from runevals.verdict.score import over_attempts, run_report
-from runevals.verdict.suspects import Key, Trialled, key_of
+from runevals.verdict.suspects import Trialled
 from runevals.verdict.verification import FreshLook
 
 BASE_LOOKS, HEAD_LOOKS = 6, 2
@@ -130,7 +130,7 @@ class Simulated:
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         rates = self.truth.base if side == "base" else self.truth.head
         self.head_runs += len(cases) * (side == "head")
-        return {key_of(pair): self._coin(rates[int(pair.head.key)], self.truth.outage) for pair in cases}
+        return {pair.key: self._coin(rates[int(pair.head.key)], self.truth.outage) for pair in cases}
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
         return cases

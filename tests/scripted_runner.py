@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from runevals.records import AttemptReport, RunReport
 from runevals.verdict.fresh_runs import RunSide
-from runevals.verdict.matching import Pair
-from runevals.verdict.suspects import Key, key_of
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.verification import FreshLook
 from tests.sample_reports import LETTERS, attempt, case, report
 
@@ -62,7 +61,7 @@ class ScriptedRunner:
             letter = self.fresh[side](pair.head.key, self.asked.count((side, pair.head.key)))
             self.asked.append((side, pair.head.key))
             if letter:
-                found[key_of(pair)] = attempt(1, LETTERS[letter])
+                found[pair.key] = attempt(1, LETTERS[letter])
         return found
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:

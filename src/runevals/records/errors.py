@@ -19,6 +19,11 @@ class RunevalsError(Exception):
 
     exit_code = OUR_BUG
 
+    @property
+    def first_line(self) -> str:
+        """As much of the message as fits into another sentence."""
+        return str(self).partition("\n")[0]
+
 
 class ToldWrong(RunevalsError):
     """A flag, a setting or a suite cannot be used as it stands."""

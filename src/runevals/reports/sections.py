@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from runevals.lib.text.escape import code_cell, inert_line
-from runevals.lib.text.numbers import money, percent, plural, points, score, seconds, signed
+from runevals.lib.text.numbers import capitalised, money, percent, plural, points, score, seconds, signed
 from runevals.records import (
     CaseReport,
     Change,
@@ -103,7 +103,7 @@ def _alone(report: RunReport) -> Iterator[Section]:
             parts.append(f"cost {money(totals.cost_usd)}")
         yield Section(", ".join(parts) + ".")
     for notice in report.run.notices[:MOST_NOTICES]:
-        yield Section(f"{inert_line(notice[:1].upper() + notice[1:], LONGEST_HEADLINE)}.", "a notice", 3)
+        yield Section(f"{inert_line(capitalised(notice), LONGEST_HEADLINE)}.", "a notice", 3)
 
 
 def _numbers(comparison: Comparison, links: Links) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import capitalised, plural
 from runevals.records import AttemptReport, Comparison, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
@@ -17,8 +17,8 @@ from runevals.run.progress import Progress
 from runevals.run.resume.journal import Journal
 from runevals.suites.plan import Trial
 from runevals.verdict.fresh_runs import RETRIES, RunSide
-from runevals.verdict.matching import Pair
-from runevals.verdict.suspects import MORE_RUNS, Key, key_of
+from runevals.verdict.matching import Key, Pair
+from runevals.verdict.suspects import MORE_RUNS
 from runevals.verdict.verification import FreshLook
 
 HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
@@ -82,7 +82,7 @@ class TargetRunner:
     def finish(self, cases: Sequence[Pair]) -> RunReport:
         """The rest of the rounds of these cases alone."""
         assert isinstance(self.head, Measurement)  # noqa: S101 - what was measured already has all of its rounds
-        rest = self.head.rest_of([key_of(pair) for pair in cases])
+        rest = self.head.rest_of([pair.key for pair in cases])
         watch = self.progress(self.head, phase="critical cases", total=len(rest))
         for _ in watch(self.head.measured(rest)):
             pass
@@ -95,7 +95,7 @@ class TargetRunner:
             try:
                 self._side("base")
             except RunevalsError as error:
-                self._cannot_run_base(_first_line(error))
+                self._cannot_run_base(error.first_line)
         return self.cannot_run_base
 
     def _cannot_run_base(self, why: str) -> str:
@@ -104,11 +104,11 @@ class TargetRunner:
 
     def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
         """Fresh runs of both sides in turn; a text says why there are none."""
-        self.tell(f"{why[:1].upper()}{why[1:]}: running the base {self.base_name} again before saying so")
+        self.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so")
         if self.why_no_base:
             return self.why_no_base
-        of_base = None if only is None else [(pair.base.suite, pair.base.key) for pair in only]
-        of_head = None if only is None else [key_of(pair) for pair in only]
+        of_base = None if only is None else [pair.base_key for pair in only]
+        of_head = None if only is None else [pair.key for pair in only]
         base = self._side("base").of_cases(of_base, self.base_looks)
         head = self._side("head").of_cases(of_head, HEAD_LOOKS)
         try:
@@ -117,7 +117,7 @@ class TargetRunner:
             fresh = base.report()
             require_measured(fresh, base.settings)
         except RunevalsError as error:  # single cases of it may be measured yet
-            return f"the base {self.base_name} cannot be run: {_first_line(error)}"
+            return f"the base {self.base_name} cannot be run: {error.first_line}"
         return FreshLook(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
@@ -141,7 +141,7 @@ class TargetRunner:
         """One fresh run of each of these cases, without those that this side does not have."""
         if side == "base" and self.base_error:
             return {}
-        wanted = {_on(side, pair): key_of(pair) for pair in cases}
+        wanted = {_on(side, pair): pair.key for pair in cases}
         phase = f"checking {plural(self._suspects, 'suspect')}"
         try:
             measured = self._side(side).of_cases(list(wanted), self._offset + MORE_RUNS * (1 + RETRIES))
@@ -149,7 +149,7 @@ class TargetRunner:
             for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
                 pass
         except RunevalsError as error:
-            self.trouble = _first_line(error)
+            self.trouble = error.first_line
             if side == "base":
                 self._cannot_run_base(self.trouble)
             return {}
@@ -194,11 +194,7 @@ def with_own_error(
 
 
 def _on(side: RunSide, pair: Pair) -> Key:
-    return key_of(pair) if side == "head" else (pair.base.suite, pair.base.key)
-
-
-def _first_line(error: RunevalsError) -> str:
-    return str(error).splitlines()[0]
+    return pair.key if side == "head" else pair.base_key
 
 
 def _written_keys(keys: Sequence[Key]) -> str:

@@ -284,7 +284,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
             borrowed, loaded = _with_target_of(settings, base_settings)
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
-        why = f"the head cannot be run on the suite of {commit[:7]}: {str(error).splitlines()[0]}"
+        why = f"the head cannot be run on the suite of {commit[:7]}: {error.first_line}"
         return still_incomparable(conclusion, why, settings)
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion

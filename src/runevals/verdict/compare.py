@@ -149,7 +149,7 @@ def _suspects(
 def _sure_losses(found: Evidence) -> Container[int]:
     """The places of the pairs that are surely lost; where the whole is, those that hold by themselves too."""
     by_key = {(suspect.suite, suspect.key): suspect.state for suspect in found.suspects}
-    states = [by_key.get((pair.head.suite, pair.head.key)) for pair in found.pairs]
+    states = [by_key.get(pair.key) for pair in found.pairs]
     if found.deterministic:
         return {place for place, state in enumerate(states) if state in (None, "confirmed")}
     sure = {place for place, state in enumerate(states) if state == "confirmed"}

@@ -10,7 +10,7 @@ from functools import cached_property
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
 from runevals.records import CaseReport, Family, Hypothesis, MetricName, Rule
-from runevals.verdict.matching import Pair
+from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
 PART_LEVEL = 0.25  # of alpha: the level of all parts together
@@ -150,11 +150,7 @@ def _sorted(values: Sequence[float]) -> Values:
 
 
 def _pattern(base_passes: int, base_runs: int, head_passes: int, head_runs: int) -> Pattern:
-    return _outcomes(base_passes, base_runs), _outcomes(head_passes, head_runs)
-
-
-def _outcomes(passes: int, runs: int) -> Values:
-    return (0.0,) * (runs - passes) + (1.0,) * passes
+    return outcomes(base_passes, base_runs), outcomes(head_passes, head_runs)
 
 
 class _Question:

@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect
 from runevals.verdict import suspects as singles
 from runevals.verdict.compare import FreshRuns
-from runevals.verdict.matching import Pair
-from runevals.verdict.suspects import Key, Trialled, is_critical, key_of
+from runevals.verdict.matching import Key, Pair
+from runevals.verdict.suspects import Trialled, is_critical
 
 RETRIES = 2  # of a fresh run that errored
 AGREEING_HEAD, AGREEING_BASE = 2, 1  # runs in which a deterministic target must repeat itself
@@ -61,21 +61,16 @@ class SingleCases:
         No case is tested twice.
         """
         looking = [pair for pair in singles.candidates(pairs) if is_critical(pair) or not critical_only]
-        self._forget([key_of(pair) for pair in looking])
+        self._forget([pair.key for pair in looking])
         while batch := self._entered(self._next_few(looking, pairs)):
-            self._run(batch, len(pairs))
-            singles.settle(batch, len(pairs), self.rule)
+            self._settle(batch, len(pairs))
             if any(suspect.state == "confirmed" for suspect in batch):
                 break
-        self._left_out = {
-            key_of(pair): singles.unrun(pair, "more cases look lost than may be run again")
-            for pair in looking
-            if key_of(pair) not in self._trialled
-        }
+        self._left_out = self._others(looking, "more cases look lost than may be run again")
 
     def _next_few(self, looking: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """All critical cases, and of the others as many as there are runs left for."""
-        waiting = [pair for pair in looking if key_of(pair) not in self._trialled]
+        waiting = [pair for pair in looking if pair.key not in self._trialled]
         left = (self._budget(len(pairs)) - self.used) // (2 * singles.RUNS)
         admitted = singles.admitted(waiting, len(pairs))
         few = [pair for pair in admitted if is_critical(pair)]
@@ -89,14 +84,8 @@ class SingleCases:
         batch = self._entered(few)
         for suspect in batch:
             suspect.edited = True
-        if batch:
-            self._run(batch, cases)
-            singles.settle(batch, cases, self.rule)
-        self._left_out |= {
-            key_of(pair): singles.unrun(pair, "it was edited, and its old form could not be run")
-            for pair in looking
-            if key_of(pair) not in self._trialled
-        }
+        self._settle(batch, cases)
+        self._left_out |= self._others(looking, "it was edited, and its old form could not be run")
 
     def test_promise(self, newly_failing: Sequence[Pair], cases: int) -> None:
         """Asks a deterministic target again for what fails now; where it disagrees with itself, it is none."""
@@ -108,8 +97,7 @@ class SingleCases:
             self._step("base", batch, cases)
         if any(_disagrees(suspect) for suspect in batch):
             self.promise_broken = True
-            self._run(batch, cases)
-            singles.settle(batch, cases, self.rule)
+            self._settle(batch, cases)
             return
         for suspect in batch:
             errored = any(a.status is not Outcome.FAILED for a in suspect.head)
@@ -120,8 +108,8 @@ class SingleCases:
         """What is run again: a run that goes on chooses what it chose before."""
         if not wanted:
             return ()
-        by_key = {key_of(pair): pair for pair in pairs}
-        known = self.runner.checking([key_of(pair) for pair in wanted])
+        by_key = {pair.key: pair for pair in pairs}
+        known = self.runner.checking([pair.key for pair in wanted])
         return [by_key[key] for key in known if key in by_key]
 
     def _forget(self, looking: Sequence[Key]) -> None:
@@ -137,10 +125,20 @@ class SingleCases:
         batch = [
             Trialled(pair=pair, base=_measured(pair.base) if stored else [], stored=stored)
             for pair in chosen
-            if key_of(pair) not in self._trialled
+            if pair.key not in self._trialled
         ]
-        self._trialled.update({key_of(suspect.pair): suspect for suspect in batch})
+        self._trialled.update({suspect.pair.key: suspect for suspect in batch})
         return batch
+
+    def _others(self, looking: Sequence[Pair], reason: str) -> dict[Key, Suspect]:
+        """Those that were not run again."""
+        return {pair.key: singles.unrun(pair, reason) for pair in looking if pair.key not in self._trialled}
+
+    def _settle(self, batch: Sequence[Trialled], cases: int) -> None:
+        """Runs them until each is settled, or nothing more may be run."""
+        if batch:
+            self._run(batch, cases)
+            singles.settle(batch, cases, self.rule)
 
     def _run(self, batch: Sequence[Trialled], cases: int) -> None:
         """The head first, to drop what passes after all; then base and head in turn."""
@@ -159,7 +157,7 @@ class SingleCases:
 
     def _step(self, side: RunSide, suspects: Sequence[Trialled], cases: int) -> int:
         """One run more on this side of each suspect that lacks one → how many came. What errors is asked again."""
-        wanting = {key_of(suspect.pair): suspect for suspect in suspects if _wants(side, suspect)}
+        wanting = {suspect.pair.key: suspect for suspect in suspects if _wants(side, suspect)}
         if not wanting or self._beyond_budget(list(wanting.values()), cases):
             return 0
         made: dict[Key, AttemptReport] = {}
@@ -207,8 +205,8 @@ def _wants(side: RunSide, suspect: Trialled) -> bool:
         return False
     if side == "head":
         half_way = not suspect.stored and len(suspect.base) < singles.RUNS
-        return len(suspect.head) < (singles.RUNS if half_way else suspect.most)
-    return not suspect.stored and len(suspect.base) < suspect.most
+        return len(suspect.head) < (singles.RUNS if half_way else singles.MORE_RUNS)
+    return not suspect.stored and len(suspect.base) < singles.MORE_RUNS
 
 
 def _disagrees(suspect: Trialled) -> bool:

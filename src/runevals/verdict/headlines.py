@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import listed, p_value, plural, points
+from runevals.lib.text.numbers import capitalised, listed, p_value, plural, points
 from runevals.records import Comparison, ComparisonVerdict, Hypothesis
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
@@ -29,7 +29,7 @@ def loss(comparison: Comparison) -> str:
     if not comparison.deterministic:
         told += [dropped(found) for found in _clearest(comparison)]
     text = "; ".join(told) or f"{_METRICS[comparison.metric]} dropped"
-    return text[0].upper() + text[1:]
+    return capitalised(text)
 
 
 def _clearest(comparison: Comparison) -> Sequence[Hypothesis]:

@@ -45,6 +45,16 @@ class Side:
         """Whether every run that was due has a value."""
         return len(self.values) >= self.due
 
+    @property
+    def outcomes(self) -> tuple[float, ...]:
+        """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
+        return outcomes(self.passes, self.runs)
+
+
+def outcomes(passes: int, runs: int) -> tuple[float, ...]:
+    """So many runs as numbers, in order: 0.0 failed, 1.0 passed."""
+    return (0.0,) * (runs - passes) + (1.0,) * passes
+
 
 def was_due(case: CaseReport) -> bool:
     """Whether any of its runs should have a value."""
@@ -53,6 +63,9 @@ def was_due(case: CaseReport) -> bool:
 
 def _due(attempt: AttemptReport) -> bool:
     return attempt.status is not Outcome.SKIPPED or attempt.cut_short
+
+
+Key = tuple[str, str]  # suite and key
 
 
 @dataclass(slots=True)
@@ -68,6 +81,16 @@ class Pair:
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
         """The two, measured."""
         return cls(base, head, Side.of(base), Side.of(head))
+
+    @property
+    def key(self) -> Key:
+        """By which the head knows the case."""
+        return self.head.suite, self.head.key
+
+    @property
+    def base_key(self) -> Key:
+        """By which the base knows it."""
+        return self.base.suite, self.base.key
 
     @property
     def same_content(self) -> bool:
@@ -109,7 +132,6 @@ class Matched:
     removed: list[CaseReport]
 
 
-Key = tuple[str, str]
 Cases = Mapping[Key, CaseReport]
 
 

@@ -15,9 +15,9 @@ from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
-from runevals.verdict.matching import Pair
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.regression import MIN_SHARED, Strictness, settled_early
-from runevals.verdict.suspects import Key, is_critical, key_of
+from runevals.verdict.suspects import is_critical
 from runevals.verdict.verification import (
     FreshLook,
     Looked,
@@ -96,7 +96,7 @@ class _Held:
     head: RunReport = field(init=False)
     singles: SingleCases = field(init=False)
     look: FreshLook | None = None
-    _looked_at: frozenset[Key] | None = frozenset()  # None: all
+    _looked_at: frozenset[Key] | None = frozenset()  # the cases of `look`; None: all
 
     def __post_init__(self) -> None:
         self.singles = SingleCases(self.runner, self.rule)
@@ -141,42 +141,52 @@ class _Held:
     def _second_look(self, lost: Collection[Place]) -> SecondLook | None:
         """What fresh runs of both sides say; None where there are none, and a loss stands on the exact p."""
         wanted = pairs_in(Sides.of(self.head, self.base).asked, lost)
-        if self.look is None or not self._covers(wanted):
-            look = self.runner.look_again(wanted, "a regression, it seems")
-            if isinstance(look, str):
-                self._cannot_verify(look)
-                return None
-            moved = base_moved(self.base, look) if wanted is None else ""
-            if moved:  # from here on, the fresh base is the base
-                self.moved, self.base, self.source = moved, look.base, look.source
-            self.look, self._looked_at = look, None if wanted is None else frozenset(map(key_of, wanted))
-        seen = second_look(self.head, self.look, lost, self.rule)
+        known = self._known(wanted)
+        look = self._looked_again(wanted) if known is None else known
+        seen = look if isinstance(look, str) else second_look(self.head, look, lost, self.rule)
         if isinstance(seen, str):
-            self._cannot_verify(seen)
+            self.verifies, self.why_unverified = False, seen
             return None
         return seen
 
-    def _covers(self, wanted: Sequence[Pair] | None) -> bool:
-        known = self._looked_at
-        return known is None or (wanted is not None and known.issuperset(map(key_of, wanted)))
+    def _looked_again(self, wanted: Sequence[Pair] | None) -> FreshLook | str:
+        look = self.runner.look_again(wanted, "a regression, it seems")
+        if isinstance(look, str):
+            return look
+        moved = base_moved(self.base, look) if wanted is None else ""
+        if moved:
+            self._move_to(look, moved)
+        self._take(look, wanted)
+        return look
 
-    def _cannot_verify(self, why: str) -> None:
-        self.verifies, self.why_unverified = False, why
+    def _take(self, look: FreshLook, wanted: Sequence[Pair] | None) -> None:
+        """Fresh runs of these cases, None: of all, serve from here on."""
+        self.look = look
+        self._looked_at = None if wanted is None else frozenset(pair.key for pair in wanted)
+
+    def _move_to(self, look: FreshLook, moved: str) -> None:
+        """From here on, the fresh base is the base."""
+        self.moved, self.base, self.source = moved, look.base, look.source
+
+    def _known(self, wanted: Sequence[Pair] | None) -> FreshLook | None:
+        """The fresh runs that there are, if they are of all these cases."""
+        known = self._looked_at
+        covers = known is None or (wanted is not None and known.issuperset(pair.key for pair in wanted))
+        return self.look if covers else None
 
     def _test_single_cases(self, screened: Comparison, *, critical_only: bool) -> None:
         if not self.runner.can_run:
             return
-        pairs = Sides.of(self.head, self.base).pairs
+        sides = Sides.of(self.head, self.base)
+        pairs = sides.pairs
         if screened.deterministic:
             newly_failing = [pair for pair in pairs if pair.regressed]
             if newly_failing:
                 self.singles.test_promise(newly_failing, len(pairs))
         else:
             self.singles.test(pairs, critical_only=critical_only)
-        sides = Sides.of(self.head, self.base)
-        if not critical_only and len(sides.same) >= MIN_SHARED * len(
-            self.base.cases
-        ):  # else all of it is run again
+        few_edited = len(sides.same) >= MIN_SHARED * len(self.base.cases)  # else all of it is run again
+        if few_edited and not critical_only:
             self.singles.test_edited(sides.matched.both, len(pairs))
 
     def _ending(self, done: int, lost: Collection[Place], seen: SecondLook | None) -> Comparison | None:
@@ -202,9 +212,8 @@ class _Held:
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
             return None
-        moved = base_moved(self.base, look)
-        self.look, self._looked_at, self.moved = look, None, moved
-        self.base, self.source = look.base, look.source
+        self._take(look, None)
+        self._move_to(look, base_moved(self.base, look))
         return self.after_round(done)
 
     def _lost(self, found: Comparison, seen: SecondLook | None) -> Comparison:

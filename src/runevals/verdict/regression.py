@@ -95,7 +95,7 @@ def _lost(found: Evidence) -> bool:
         return True
     if found.deterministic:
         unsettled = {(s.suite, s.key) for s in found.suspects if s.state != "confirmed"}
-        return any(p.regressed and (p.head.suite, p.head.key) not in unsettled for p in found.pairs)
+        return any(p.regressed and p.key not in unsettled for p in found.pairs)
     return any(hypothesis.finding == "lost" for hypothesis in found.hypotheses)
 
 
@@ -145,7 +145,7 @@ def _by_size(found: Evidence) -> Ruling:
 def _all_passed_again(found: Evidence) -> bool:
     """Whether every case that fails now was run again on both sides, and is not lost."""
     fine = {(s.suite, s.key) for s in found.suspects if s.state in ("dropped", "cleared")}
-    return all((pair.head.suite, pair.head.key) in fine for pair in found.pairs if pair.regressed)
+    return all(pair.key in fine for pair in found.pairs if pair.regressed)
 
 
 def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
@@ -176,9 +176,9 @@ def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str, sus
     `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
     counts too, and is looked at by itself, and so does an edited case whose old form was run.
     """
-    left = {(p.base.suite, p.base.key) for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
+    left = {p.base_key for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
     settled = {(s.suite, s.key) for s in suspects if s.edited and s.state != "open"}
-    left |= {(p.base.suite, p.base.key) for p in matched.both if (p.head.suite, p.head.key) in settled}
+    left |= {p.base_key for p in matched.both if p.key in settled}
     due: dict[str, list[CaseReport]] = {}
     for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
         due.setdefault(case.suite, []).append(case)
@@ -191,6 +191,6 @@ def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str, sus
     edited = [
         pair.head.key
         for pair in matched.both
-        if is_critical(pair) and (pair.base.suite, pair.base.key) not in left and pair.before.due
+        if is_critical(pair) and pair.base_key not in left and pair.before.due
     ]
     return f"of the critical cases, {listed(edited)} cannot be compared{judges}" if edited else ""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import fsum
-from typing import Literal
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_p_value
@@ -27,13 +26,6 @@ STEADY = 2 / 3  # the share of runs that a suspect passed on the base
 LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
 STORED_RUNS = 3  # from which a base that cannot be run speaks for itself
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
-
-Key = tuple[str, str]  # suite and key
-
-
-def key_of(pair: Pair) -> Key:
-    """By which a suspect is asked for again."""
-    return pair.head.suite, pair.head.key
 
 
 def is_critical(pair: Pair) -> bool:
@@ -99,7 +91,6 @@ class Trialled:
     """A suspect with its fresh runs so far; without a base to run, `base` are the stored runs."""
 
     pair: Pair
-    most: int = MORE_RUNS  # runs a side
     head: list[AttemptReport] = field(default_factory=list)
     base: list[AttemptReport] = field(default_factory=list)
     stored: bool = False
@@ -124,14 +115,14 @@ class Trialled:
     def best_p(self) -> float:
         """The smallest p that can still be reached: all that is to come, and all that errored, tells of a loss."""
         base, head = self.values(kind=False)
-        base += () if self.stored else (1.0,) * (self.most - len(base))
-        return case_p(base, head + (0.0,) * (self.most - len(head)))
+        base += () if self.stored else (1.0,) * (MORE_RUNS - len(base))
+        return case_p(base, head + (0.0,) * (MORE_RUNS - len(head)))
 
     @property
     def decided(self) -> bool:
         """Whether nothing more is to be run."""
         return self.state is not None or (
-            len(self.head) >= self.most and (self.stored or len(self.base) >= self.most)
+            len(self.head) >= MORE_RUNS and (self.stored or len(self.base) >= MORE_RUNS)
         )
 
 
@@ -159,7 +150,7 @@ def drop_hopeless(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
     alive = [suspect for suspect in suspects if suspect.state is None]
     number = cases if any(suspect.stored for suspect in suspects) else len(suspects)
     for suspect in alive:
-        fails_all = suspect.stored and _failed_all(suspect) and len(suspect.head) <= suspect.most
+        fails_all = suspect.stored and _failed_all(suspect)
         reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
@@ -188,17 +179,21 @@ def _failed_all(suspect: Trialled) -> bool:
 
 def settle_half_way(suspects: Sequence[Trialled], rule: Rule) -> None:
     """Ends those that RUNS runs a side confirm, or clear; the others go on."""
-    half = [s for s in suspects if s.state is None and not s.stored and len(s.head) == len(s.base) == RUNS]
-    if not half:
+    if not any(_is_half_way(suspect) for suspect in suspects):
         return
-    corrected = holm([case_p(*suspect.values(kind=True)) for suspect in suspects])
-    by_place = {id(suspect): p for suspect, p in zip(suspects, corrected, strict=True)}
-    for suspect in half:
-        suspect.p_value = case_p(*suspect.values(kind=True))
-        if by_place[id(suspect)] <= LEVEL * rule.alpha:
+    sure = [case_p(*suspect.values(kind=True)) for suspect in suspects]
+    for suspect, p, corrected_p in zip(suspects, sure, holm(sure), strict=True):
+        if not _is_half_way(suspect):
+            continue
+        suspect.p_value = p
+        if corrected_p <= LEVEL * rule.alpha:
             suspect.state = "confirmed"
         elif case_p(*suspect.values(kind=False)) > CLEARED_P:
             suspect.state = "cleared"
+
+
+def _is_half_way(suspect: Trialled) -> bool:
+    return suspect.state is None and not suspect.stored and len(suspect.head) == len(suspect.base) == RUNS
 
 
 def settle(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
@@ -233,13 +228,8 @@ def recorded(suspect: Trialled) -> Suspect:
     """What the report keeps of it: its fresh runs stand apart from the scored ones."""
     pair = suspect.pair
     base = () if suspect.stored else suspect.base
-    return Suspect(
-        suite=pair.head.suite,
-        key=pair.head.key,
-        name=pair.head.name,
-        critical=is_critical(pair),
-        state=suspect.state or "open",
-        reason=suspect.reason,
+    return replace(
+        unrun(pair, suspect.reason, suspect.state or "open"),
         edited=suspect.edited,
         p_value=suspect.p_value,
         base=over_attempts(pair.base, _numbered(base)) if base else None,
@@ -251,8 +241,8 @@ def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
     return [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
 
 
-def unrun(pair: Pair, reason: str, state: Literal["open", "unrun"] = "open") -> Suspect:
-    """A suspect that nobody could run again, or that stood beyond the cap."""
+def unrun(pair: Pair, reason: str, state: SuspectState = "open") -> Suspect:
+    """A suspect without fresh runs: nobody could run it again, or it stood beyond the cap."""
     return Suspect(
         suite=pair.head.suite,
         key=pair.head.key,
@@ -274,7 +264,7 @@ def of_stored_runs(pairs: Sequence[Pair], rule: Rule) -> tuple[Suspect, ...]:
         p = case_p(*_stored_values(pair))
         surely = _all_of(pair, STORED_RUNS)
         if p * len(pairs) <= LEVEL * rule.alpha or (surely and is_critical(pair)):
-            suspect = replace(unrun(pair, ""), state="confirmed", p_value=p)
+            suspect = replace(unrun(pair, "", "confirmed"), p_value=p)
         elif is_critical(pair) and _all_of(pair, 1):
             suspect = unrun(pair, "too few runs, and nothing was run again")
         elif surely:
@@ -294,4 +284,4 @@ def _all_of(pair: Pair, runs: int) -> bool:
 def _stored_values(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:
     if by_share(pair):
         return pair.before.values, pair.now.values
-    return tuple((1.0,) * side.passes + (0.0,) * (side.runs - side.passes) for side in (pair.before, pair.now))  # type: ignore[return-value]
+    return pair.before.outcomes, pair.now.outcomes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.lib.text.numbers import p_value, percent, plural, points, signed
+from runevals.lib.text.numbers import capitalised, p_value, percent, plural, points, signed
 from runevals.records import (
     NO_CHECKS,
     CaseReport,
@@ -57,7 +57,7 @@ def headline_numbers(comparison: Comparison) -> str:
     p = comparison.gain_p_value if rose and comparison.gain_p_value is not None else comparison.p_value
     interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
     reason = "" if comparison.verification is None else comparison.verification.reason
-    checked = f" {reason[0].upper()}{reason[1:]}." if reason else ""
+    checked = f" {capitalised(reason)}." if reason else ""
     return f"{line} ({interval}; {p_value(p)} for a {'gain' if rose else 'loss'}).{checked}"
 
 

@@ -14,6 +14,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def capitalised(text: str) -> str:
+    """A sentence's first letter as a capital one; the others stay."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Sequence[str], most: int = 3) -> str:
     """ "a, b, c and 4 more"."""
     shown = [one_line(name, 60) for name in names[:most]]

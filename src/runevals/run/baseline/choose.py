@@ -37,7 +37,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
     except WorldRefused as error:
         if commit is None:
             raise
-        return StoredBase(commit=commit, unreadable=_first_line(error))
+        return StoredBase(commit=commit, unreadable=error.first_line)
     if _is_to_be_run(settings) and settings.shard is None:
         notices = (*notices, "base: run does not say which commit to run here; `--base REF` does")
     stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
@@ -115,11 +115,11 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
         baseline = run(commit)
     except NoSuiteFound as error:
         if stored.baseline is not None:
-            return _not_run(stored, f"the base {commit[:7]} has nothing to run: {_first_line(error)}")
-        notice = f"no baseline: the base {commit[:7]} has nothing to run: {_first_line(error)}"
+            return _not_run(stored, f"the base {commit[:7]} has nothing to run: {error.first_line}")
+        notice = f"no baseline: the base {commit[:7]} has nothing to run: {error.first_line}"
         return StoredBase(notices=(*stored.notices, notice), commit=commit)
     except RunevalsError as error:
-        return _not_run(stored, f"the base {commit[:7]} cannot be run: {_first_line(error)}")
+        return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
     why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
     errors = why_unmeasured(baseline.report)
     notices = [f"the base was run anew: {why}"] if why else []
@@ -132,10 +132,6 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
         return replace(stored, notices=(*stored.notices, f"the base was not run: {why}"))
     unreadable = "; ".join(filter(None, (stored.unreadable, why)))
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
-
-
-def _first_line(error: RunevalsError) -> str:
-    return str(error).partition("\n")[0]
 
 
 def concluded(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:

@@ -126,7 +126,7 @@ def _here(report: RunReport, settings: Settings, asked: Asked, baseline: Baselin
             return why_not
         other = _otherwise_than(report, settings, loaded, asked.told)
     except RunevalsError as error:
-        return f"the base cannot be run here: {str(error).splitlines()[0]}"
+        return f"the base cannot be run here: {error.first_line}"
     return other or _Here(settings=settings, loaded=loaded)
 
 
