@@ -31,6 +31,18 @@ def test_flag_before_input_before_environment_before_file_before_default(project
     assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"], repeat=5).repeat == 5
 
 
+def test_a_case_is_run_three_times_in_ci_unless_the_settings_say_how_often(project):
+    assert (project().repeat, project(environment={"CI": "true"}).repeat) == (1, 3)
+    assert project("repeat: 1", environment={"CI": "true"}).repeat == 1
+
+
+def test_the_file_says_how_many_fresh_runs_may_be_made(project):
+    assert project().rule.max_fresh_runs is None
+    assert project("suspects: {max_runs: 200}").rule.max_fresh_runs == 200
+    with pytest.raises(InvalidSuite, match="unknown key 'max'; known are max_runs"):
+        project("suspects: {max: 200}")
+
+
 def test_an_empty_input_is_not_given(project):
     assert project("repeat: 2", inputs={"repeat": "", "all": ""}).repeat == 2
 

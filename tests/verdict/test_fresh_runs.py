@@ -13,7 +13,7 @@ BASE = dict.fromkeys(ROUNDS, "ppp")
 
 
 def looked_at(runner, **more):
-    singles = SingleCases(runner, Rule(), **more)
+    singles = SingleCases(runner, Rule(**more))
     pairs = Sides.of(report(ROUNDS), report(BASE)).pairs
     singles.test(pairs)
     return singles, pairs
@@ -29,7 +29,7 @@ def test_no_case_is_run_again_twice():
 
 def test_what_may_be_run_ends_it_and_the_rest_is_open():
     runner = ScriptedRunner(ROUNDS, always("p"), always("f"))
-    singles, _ = looked_at(runner, max_runs=20)
+    singles, _ = looked_at(runner, max_fresh_runs=20)
     found = {suspect.key: suspect.state for suspect in singles.found().suspects}
     assert len(runner.asked) <= 20
     assert sorted(found.values()) == ["confirmed", "open", "open"]

@@ -41,6 +41,8 @@ def _value(settings: Settings, name: str) -> object:
             return getattr(settings.rule, name)
         case "max_base_age":
             return settings.rule.max_base_age_days
+        case "suspects_max_runs":
+            return settings.rule.max_fresh_runs
         case "max_cost":
             return settings.limits.cost_usd
         case "max_tokens":

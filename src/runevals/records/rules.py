@@ -24,6 +24,7 @@ class Rule:
     alpha: float = 0.01
     min_effect: float = 0.02
     max_base_age_days: float = 7.0  # an older base is told
+    max_fresh_runs: int | None = None  # of single cases that look lost; None: 96, or one a case if that is more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

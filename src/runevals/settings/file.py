@@ -63,6 +63,7 @@ GUARDED = (
     "require_credentials",
     "sandbox",
     "share",
+    "suspects_max_runs",
     "tag",
     "url_fetch",
     "verify",
@@ -182,16 +183,18 @@ def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
+_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact", "suspects"})
 
 
 def _flat(value: Any) -> dict[str, Any]:
-    """File shape → setting names: the two nested groups that the file has are spread out."""
+    """File shape → setting names: the nested groups that the file has are spread out."""
     flat = {name: item for name, item in value.items() if name not in _SPREAD}
     if "judges" in value:
         flat["judge"] = value["judges"]
     if "limit" in value.get("errors", {}):
         flat["errors_limit"] = value["errors"]["limit"]
+    if "max_runs" in value.get("suspects", {}):
+        flat["suspects_max_runs"] = value["suspects"]["max_runs"]
     if "evaluators" in value:
         flat["definitions"] = value["evaluators"]
     if "redact" in value:

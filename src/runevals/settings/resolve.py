@@ -21,6 +21,7 @@ from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge
 from runevals.settings.values import checked, parsed, read_shard, texts
 
 CACHE = ".evals/cache"
+ROUNDS_IN_CI = 3  # they end early where the answer is plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         target=target_settings(given),
         judges=judge_settings(given),
         no_judge=values["no_judge"],
-        repeat=values["repeat"],
+        repeat=_repeat(values["repeat"], told),
         concurrency=values["concurrency"],
         executor=values["executor"],
         ray_address=values["ray_address"],
@@ -185,6 +186,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
             alpha=values["alpha"],
             min_effect=values["min_effect"],
             max_base_age_days=values["max_base_age"],
+            max_fresh_runs=values["suspects_max_runs"],
         ),
         quarantine=(file.base if origins["quarantine"] in in_files else told.cwd) / values["quarantine"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
@@ -225,6 +227,13 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         base_side=told.base_side,
         weakenings=() if guarding is None else tuple(held_back(file, guarding)),
     )
+
+
+def _repeat(wanted: int | None, told: Told) -> int:
+    """Attempts per case at most; a plan makes one where the target always answers alike."""
+    if wanted is not None:
+        return wanted
+    return ROUNDS_IN_CI if told.environment.get("CI") and not told.evaluate_only else 1
 
 
 def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:

@@ -50,7 +50,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="judge_model", metavar="MODEL", kind="text", help="The judge's model."),
     Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),
-    Setting(name="repeat", kind="whole", help="Attempts per case.", default=1, minimum=1),
+    Setting(
+        name="repeat",
+        kind="whole",
+        help="Attempts per case, at most. Not given: 1, in CI 3, as chance is told from change by them.",
+        minimum=1,
+    ),
     Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
     Setting(
         name="executor",
@@ -187,6 +192,13 @@ SETTINGS: tuple[Setting, ...] = (
         help="What a large drop that may be noise means: pass (with a warning), or fail (exit 3).",
         default="pass",
         choices=("pass", "fail"),
+        as_input=False,
+    ),
+    Setting(
+        name="suspects_max_runs",
+        kind="whole",
+        help="Fresh runs at most of single cases that look lost. Not given: 96, or one a case if that is more.",
+        minimum=0,
         as_input=False,
     ),
     Setting(

@@ -43,7 +43,7 @@ class SingleCases:
 
     runner: CaseRunner
     rule: Rule
-    max_runs: int | None = None  # None: 96, or one a case if that is more
+    lost_before: Sequence[Suspect] = ()  # confirmed in an earlier attempt at the same commit: they stay lost
     used: int = 0
     promise_broken: bool = False
     _trialled: dict[Key, Trialled] = field(default_factory=dict)
@@ -51,7 +51,8 @@ class SingleCases:
 
     def found(self) -> FreshRuns:
         """What is known by now, the critical cases first."""
-        ended = [singles.recorded(one) for one in self._trialled.values()] + list(self._left_out.values())
+        tested = [singles.recorded(one) for one in self._trialled.values()]
+        ended = [*self.lost_before, *tested, *self._left_out.values()]
         ended.sort(key=lambda suspect: not suspect.critical)
         return FreshRuns(tuple(ended), self.promise_broken)
 
@@ -60,7 +61,8 @@ class SingleCases:
 
         No case is tested twice.
         """
-        looking = [pair for pair in singles.candidates(pairs) if is_critical(pair) or not critical_only]
+        looking = self._unknown(singles.candidates(pairs))
+        looking = [pair for pair in looking if is_critical(pair) or not critical_only]
         self._forget([pair.key for pair in looking])
         while batch := self._entered(self._next_few(looking, pairs)):
             self._settle(batch, len(pairs))
@@ -79,7 +81,7 @@ class SingleCases:
 
     def test_edited(self, pairs: Sequence[Pair], cases: int) -> None:
         """Runs the base's form of edited cases on both sides: an edit is no way to hide what was lost."""
-        looking = singles.edited(pairs)
+        looking = self._unknown(singles.edited(pairs))
         few = self._next_few(looking, pairs) if looking and not self.runner.why_no_base else ()
         batch = self._entered(few)
         for suspect in batch:
@@ -129,6 +131,11 @@ class SingleCases:
         ]
         self._trialled.update({suspect.pair.key: suspect for suspect in batch})
         return batch
+
+    def _unknown(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Those that an earlier attempt has not confirmed."""
+        known = {(suspect.suite, suspect.key) for suspect in self.lost_before}
+        return [pair for pair in pairs if pair.key not in known]
 
     def _others(self, looking: Sequence[Pair], reason: str) -> dict[Key, Suspect]:
         """Those that were not run again."""
@@ -186,7 +193,8 @@ class SingleCases:
         return True
 
     def _budget(self, cases: int) -> int:
-        return max(LEAST_BUDGET, cases) if self.max_runs is None else self.max_runs
+        wanted = self.rule.max_fresh_runs
+        return max(LEAST_BUDGET, cases) if wanted is None else wanted
 
     def _beyond_budget(self, suspects: Sequence[Trialled], cases: int) -> bool:
         if self.used + len(suspects) <= self._budget(cases):
