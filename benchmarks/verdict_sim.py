@@ -90,6 +90,7 @@ class Simulated:
     can_run = True
     all_rounds = False
     trouble = ""
+    lost_before = ()
 
     def __init__(self, truth: Truth, rng: random.Random) -> None:
         self.truth = truth

@@ -21,6 +21,7 @@ class ScriptedRunner:
     trouble = ""
     why_no_base = ""
     why_no_second_look = ""
+    lost_before = ()
 
     def __init__(self, rounds: Mapping[str, str], base: Letter, head: Letter, **fields: object) -> None:
         self.rounds = rounds

@@ -72,7 +72,12 @@ def job(repository, hub, tmp_path_factory, capfd, monkeypatch):
         outputs = read_as_the_runner_does((runner / "output").read_text(encoding="utf-8"))
         return code, outputs, printed.out + printed.err
 
-    run.payload, run.repository = payload, repository
+    def cases():
+        """Of the last run's document."""
+        path = repository.path / ".evals/results/results.json"
+        return parse(path.read_text(encoding="utf-8"), path.name).report.cases
+
+    run.payload, run.repository, run.cases = payload, repository, cases
     return run
 
 
@@ -209,13 +214,7 @@ def test_an_older_result_of_the_same_files_is_of_the_base(job, hub, stored):
 @pytest.fixture
 def declared(job):
     """A target that says what it is made of."""
-    repository = job.repository
-    repository.git("checkout", "-q", "main")
-    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
-    repository.write("runevals.yaml", settings + "depends_on: [agent.py]\n")
-    repository.git("commit", "-qam", "declared")
-    repository.base = repository.git("rev-parse", "main")
-    repository.git("checkout", "-qB", "change")
+    on_main(job, "runevals.yaml", SETTINGS + "depends_on: [agent.py]\n")
 
 
 @pytest.mark.parametrize(
@@ -464,20 +463,45 @@ def test_a_stored_base_that_cannot_be_read_is_run_instead(job, hub, stored, trou
     assert body.startswith(f"{MARKER}\n### ❌ 1 of 2 cases regressed")
 
 
+def run_again(job, hub):
+    """The job is run again: its result is there as the artifact of its first attempt."""
+    text = (job.repository.path / ".evals/results/results.json").read_text(encoding="utf-8")
+    hub.artifact(99, ARTIFACT, {NAME: text})
+    return job(GITHUB_RUN_ATTEMPT="2")
+
+
+@pytest.fixture
+def by_chance(job, hub):
+    """The target may answer otherwise each time; what it says in an attempt is in a file that git ignores."""
+    on_main(job, "runevals.yaml", SETTINGS.replace(", deterministic: true", "").replace("agent.py:", "coin.py:"))
+    coin = "import importlib, agent\ndef answer(prompt):\n return importlib.reload(agent).answer(prompt)\n"
+    on_main(job, "coin.py", coin)
+
+
+def test_a_case_that_was_confirmed_as_lost_stays_lost_when_the_job_is_run_again(job, hub, by_chance, stored):
+    job.repository.write("agent.py", WORSE)
+    code, _, printed = job()
+    assert code == 1, printed
+    job.repository.write("agent.py", AGENT)  # luck
+    code, outputs, printed = run_again(job, hub)
+    assert (code, outputs["verdict"]) == (1, "failed"), printed
+    assert hub.bodies()[-1].startswith(f"{MARKER}\n### ❌ 1 case lost&#58; a")
+
+
+def test_the_runs_of_an_earlier_attempt_count_too(job, hub, by_chance, stored):
+    code, _, printed = job()
+    assert code == 0, printed
+    assert [len(found.attempts) for found in job.cases()] == [1, 1]
+    code, _, printed = run_again(job, hub)
+    assert code == 0, printed
+    assert [len(found.attempts) for found in job.cases()] == [2, 2]
+    assert "an earlier attempt of this job ran the same commit: its runs count, too" in printed
+
+
 @pytest.fixture
 def deployed(job):
     """The base cannot be run: its settings say that there is no old version of the target."""
-    repository = job.repository
-    repository.git("checkout", "-q", "main")
-    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
-    repository.write("runevals.yaml", settings + "verify: 'off'\n")
-    repository.git("commit", "-qam", "deployed")
-    repository.base = repository.git("rev-parse", "main")
-    repository.git("checkout", "-qB", "change")
-    repository.write(".gitignore", ".evals/\n__pycache__/\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
-    repository.head = repository.git("rev-parse", "HEAD")
+    on_main(job, "runevals.yaml", SETTINGS + "verify: 'off'\n")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from runevals.github.collect_shards import collected
 from runevals.github.failed_cases import marks
 from runevals.github.file_commands import write_outputs, write_summary
 from runevals.github.job import action_input, change_event, job_here, on_github
-from runevals.github.job_attempts import attempted
+from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
 from runevals.github.stored_baseline import stored_base
@@ -107,7 +107,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
     elif action_input("mode", told.inputs) == "merge":
         conclusion = _merged(settings, told, stored)
     else:
-        conclusion, attempt = _measured(settings, told, here, stored)
+        conclusion, attempt = _measured(settings, told, here, stored, environment)
     paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     written = False
     try:
@@ -136,7 +136,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[st
 
 
 def _measured(
-    settings: Settings, told: Told, here: OnGitHub, stored: StoredBase
+    settings: Settings, told: Told, here: OnGitHub, stored: StoredBase, environment: Mapping[str, str]
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
     load_sdk_beside(settings)
@@ -144,7 +144,8 @@ def _measured(
     warn(loaded.problems)
     attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
-        asked = Asked(ref=None, told=told, progress=progress, stored=stored, journal=journal)
+        before = None if settings.shard is not None else measured_before(here, environment, warn_runner)
+        asked = Asked(ref=None, told=told, progress=progress, stored=stored, journal=journal, earlier=before)
         return judged(settings, loaded, asked), attempt
 
 

@@ -1,4 +1,4 @@
-"""What an earlier attempt of this job was answered, where a step of the workflow kept it for this one."""
+"""What earlier attempts of this job found, and what they were answered."""
 
 from __future__ import annotations
 
@@ -7,16 +7,42 @@ import json
 from collections.abc import Callable, Mapping
 
 from runevals import __version__
+from runevals.github.api import Refused, understood
 from runevals.github.comments import slug
 from runevals.github.job import OnGitHub
+from runevals.github.stored import NotStored, Unreadable, results_text
 from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
+from runevals.records import Conclusion
+from runevals.records.errors import InvalidDocument
+from runevals.reports import results_document
 from runevals.run.resume.code_fingerprint import addresses
 from runevals.run.resume.unfinished import RUNS, TOLD, UnfinishedRun, worth_a_journal
 from runevals.settings.resolve import Settings
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else
+
+
+def measured_before(
+    here: OnGitHub, environment: Mapping[str, str], notify: Callable[[str], None]
+) -> Conclusion | None:
+    """What the attempt of this job before found, if it stored it; `notify` is told why it cannot be read.
+
+    It has the runs of those before it, too.
+    """
+    number = environment.get("GITHUB_RUN_ATTEMPT", "")
+    if here.api is None or here.run is None or not number.isdecimal() or int(number) < 2:
+        return None
+    try:
+        with understood():
+            text = results_text(here.api, here.repository, here.run, here.artifact)
+        return results_document.parse(text, "its result")
+    except (Unreadable, InvalidDocument, Refused) as problem:
+        notify(f"What the attempt of this job before measured does not count: {problem}")
+    except NotStored:
+        pass
+    return None
 
 
 def attempted(

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 
 from runevals.lib.text.numbers import capitalised, plural
-from runevals.records import AttemptReport, Comparison, RunReport
+from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
@@ -18,6 +18,7 @@ from runevals.run.resume.journal import Journal
 from runevals.suites.plan import Trial
 from runevals.verdict.fresh_runs import RETRIES, RunSide
 from runevals.verdict.matching import Key, Pair
+from runevals.verdict.score import pooled
 from runevals.verdict.suspects import MORE_RUNS
 from runevals.verdict.verification import FreshLook
 
@@ -43,6 +44,7 @@ class TargetRunner:
     phase: str = ""
     trouble: str = ""
     journal: Journal | None = None
+    earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
     tell: Callable[[str], None]
     _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = field(default_factory=dict)
@@ -77,7 +79,7 @@ class TargetRunner:
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):
             pass
-        return self.head.report()
+        return self._with_earlier(self.head.report())
 
     def finish(self, cases: Sequence[Pair]) -> RunReport:
         """The rest of the rounds of these cases alone."""
@@ -86,7 +88,23 @@ class TargetRunner:
         watch = self.progress(self.head, phase="critical cases", total=len(rest))
         for _ in watch(self.head.measured(rest)):
             pass
-        return self.head.report()
+        return self._with_earlier(self.head.report())
+
+    def _with_earlier(self, report: RunReport) -> RunReport:
+        """With the runs that an earlier attempt of this job made: to run it again is no new draw."""
+        if self.earlier is None or report.run.target.deterministic:
+            return report
+        told = "an earlier attempt of this job ran the same commit: its runs count, too"
+        run = replace(report.run, notices=(*report.run.notices, told))
+        return pooled(replace(report, run=run), (self.earlier.report,))
+
+    @property
+    def lost_before(self) -> Sequence[Suspect]:
+        """The cases that an earlier attempt at the same commit confirmed as lost."""
+        suspects = (
+            () if self.earlier is None or self.earlier.comparison is None else self.earlier.comparison.suspects
+        )
+        return [suspect for suspect in suspects if suspect.state == "confirmed"]
 
     @property
     def why_no_base(self) -> str:

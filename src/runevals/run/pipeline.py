@@ -18,6 +18,7 @@ from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline import reuse
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.choose import chosen, concluded, find_stored
+from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import require_measured
@@ -52,6 +53,7 @@ class Asked:
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
+    earlier: Conclusion | None = None  # what an earlier attempt of this job found of the same commit
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -163,8 +165,15 @@ def runner_of(
         why_no_second_look=off or why_not,
         phase="head" if asked.ref else "",
         journal=asked.journal,
+        earlier=None if asked.earlier is None or not _is_alike(asked.earlier, head, settings) else asked.earlier,
         tell=notice,
     )
+
+
+def _is_alike(earlier: Conclusion, head: Measurement | RunReport, settings: Settings) -> bool:
+    """Whether an earlier attempt asked the same: of the same commit, target and judge, and measured it."""
+    now = head if isinstance(head, RunReport) else head.report()
+    return earlier.verdict.outcome in ("passed", "failed") and why_not_alike(earlier.report, now, settings) is None
 
 
 def _will_be_a_base(settings: Settings) -> bool:

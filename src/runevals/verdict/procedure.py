@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from runevals.records import Comparison, ComparisonVerdict, Rule, RunReport, Verification
+from runevals.records import Comparison, ComparisonVerdict, Rule, RunReport, Suspect, Verification
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
@@ -50,6 +50,10 @@ class Runner(CaseRunner, Protocol):
     @property
     def why_no_second_look(self) -> str:
         """Why a failure is not verified; empty where it is."""
+
+    @property
+    def lost_before(self) -> Sequence[Suspect]:
+        """The cases that an earlier attempt at the same commit confirmed as lost: to try again is no new draw."""
 
     def next_round(self) -> RunReport:
         """One more round of the head, or all where all are made; the report of all rounds so far."""
@@ -99,7 +103,7 @@ class _Held:
     _looked_at: frozenset[Key] | None = frozenset()  # the cases of `look`; None: all
 
     def __post_init__(self) -> None:
-        self.singles = SingleCases(self.runner, self.rule)
+        self.singles = SingleCases(self.runner, self.rule, self.runner.lost_before)
 
     def compared(self, strictness: Strictness = Strictness.FINAL) -> Comparison:
         """By what is known now."""

@@ -115,7 +115,7 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), ()
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
-    reasons = {name: _not_alike(run, newest, settings) for name, run in others.items()}
+    reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
     return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
@@ -138,7 +138,7 @@ def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
     return dict(sorted(runs.items(), key=lambda item: item[1].run.started_at, reverse=True))
 
 
-def _not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
+def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
     """Why the runs of two results are not of one thing; None if they are."""
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
