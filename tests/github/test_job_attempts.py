@@ -31,6 +31,7 @@ JOB = {
     "INPUT_RESUME": "true",
     "INPUT_TARGET": "openai:tiny",
     "INPUT_CONCURRENCY": "4",
+    "INPUT_REPEAT": "1",
 }
 RESULTS = ".evals/results/results.json"
 

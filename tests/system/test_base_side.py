@@ -64,7 +64,7 @@ def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
         *("changed_only", "depends_on", "prices"),  # for models that are new
     }
     known = {**schema("runevals.settings", "settings-1")["properties"]}
-    renamed = {"judges": "judge", "errors": "errors_limit"}
+    renamed = {"judges": "judge", "errors": "errors_limit", "suspects": "suspects_max_runs"}
     assert {renamed.get(name, name) for name in known} - own <= set(GUARDED)
 
 

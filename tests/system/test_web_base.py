@@ -26,7 +26,7 @@ def test_both_sides_of_a_change_ask_the_host_that_the_base_names(repository, run
     with json_server(lambda asked, n: {"output": "Paris, Lima"}) as server:
         on_main(repository, "runevals.yaml", settings(server.url))
         repository.write("runevals.yaml", settings(server.url, ", system_prompt: Be kind."))
-        code, out, err = runevals("--base", "main", "-q")
+        code, out, err = runevals("--base", "main", "-q", "--repeat", "1")
     assert code == 0, out + err
     assert len(server.requests) == 2 * len(SUITE["items"])
     assert {asked.headers["authorization"] for asked in server.requests} == {f"Bearer {KEY}"}
