@@ -45,7 +45,6 @@ WITHOUT: frozenset[str] = frozenset(
         "github/post_comment",
         "github/stored",
         "github/stored_baseline",
-        "github/without_secrets",
         "judge/calibration",
         "lib/chat/chat",
         "lib/git",

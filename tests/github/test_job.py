@@ -11,89 +11,17 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.cli.action import execute
-from runevals.github.comments import marker
-from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import parse, write
 from runevals.verdict.score import run_report
 from tests.docs.pages import ACTION
-from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
-from tests.github.exchanged_files import NAME, packed, read_as_the_runner_does
+from tests.github.emulator import FORK_ID, TOKEN, Fault
+from tests.github.exchanged_files import NAME, packed
+from tests.github.job_names import ARTIFACT, MARKER
 from tests.reports.hostile import TEXTS
 from tests.sample_reports import case
 from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
 HOSTILE_AGENT = "import json\ndef answer(prompt):\n return json.load(open('texts.json'))[int(prompt)] or 'x'\n"
-ARTIFACT = "runevals-evals-test"
-IDS = {"INPUT_COMMENT_ID": "evals-test"}
-MARKER = marker("evals-test")
-
-
-@pytest.fixture
-def job(repository, hub, tmp_path_factory, capfd, monkeypatch):
-    """Runs the action for an event; by default a pull request whose merge commit is checked out."""
-    runner = tmp_path_factory.mktemp("runner")
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    repository.write(".gitignore", ".evals/\n__pycache__/\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
-    repository.head = repository.git("rev-parse", "HEAD")
-    repository.base = repository.git("rev-parse", "main")
-    hub.history = [repository.base]
-
-    def payload(repository_id=REPOSITORY_ID):
-        head = {"sha": repository.head, "ref": "main", "repo": {"id": repository_id}}
-        base = {"sha": repository.base, "ref": "main", "repo": {"id": REPOSITORY_ID}}
-        return {"pull_request": {"number": 7, "head": head, "base": base}}
-
-    def run(event="pull_request", told=None, **environment):
-        for name in ("output", "summary"):
-            (runner / name).write_text("", encoding="utf-8")
-        (runner / "event.json").write_text(json.dumps(told or payload()), encoding="utf-8")
-        given = {
-            "CI": "true",
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_EVENT_NAME": event,
-            "GITHUB_EVENT_PATH": str(runner / "event.json"),
-            "GITHUB_OUTPUT": str(runner / "output"),
-            "GITHUB_STEP_SUMMARY": str(runner / "summary"),
-            "GITHUB_API_URL": hub.url,
-            "GITHUB_REPOSITORY": "o/r",
-            "GITHUB_WORKFLOW_REF": "o/r/.github/workflows/evals.yml@refs/heads/main",
-            "GITHUB_RUN_ID": "99",
-            "GITHUB_SHA": repository.git("rev-parse", "HEAD"),
-            "INPUT_GITHUB_TOKEN": TOKEN,
-            **IDS,
-            **environment,
-        }
-        capfd.readouterr()
-        code = execute(given, repository.path)
-        printed = capfd.readouterr()
-        outputs = read_as_the_runner_does((runner / "output").read_text(encoding="utf-8"))
-        return code, outputs, printed.out + printed.err
-
-    def cases():
-        """Of the last run's document."""
-        path = repository.path / ".evals/results/results.json"
-        return parse(path.read_text(encoding="utf-8"), path.name).report.cases
-
-    run.payload, run.repository, run.cases = payload, repository, cases
-    return run
-
-
-@pytest.fixture
-def stored(job, hub):
-    """A result of the base, as a push to main stored it in run 1."""
-    repository = job.repository
-    repository.git("checkout", "-q", "main")
-    push = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
-    assert job("push", push)[0] == 0
-    text = (repository.path / ".evals/results/results.json").read_text(encoding="utf-8")
-    shutil.rmtree(repository.path / ".evals")
-    repository.git("checkout", "-q", "change")
-    hub.run(1, repository.base)
-    hub.artifact(1, ARTIFACT, {NAME: text, "junit.xml": "<x/>"})
-    return text
 
 
 def test_the_base_of_a_pull_request_is_its_stored_result(job, hub, stored):
@@ -806,8 +734,9 @@ def test_other_events_comment_on_nothing(job, hub, stored):
 
 
 def test_a_strangers_code_beside_secrets_is_refused_before_anything_runs(job, hub):
-    with pytest.raises(InvalidSettings, match="allow_untrusted: true"):
-        job("pull_request_target", GITHUB_SHA="f" * 40)
+    code, outputs, printed = job("pull_request_target", GITHUB_SHA="f" * 40)
+    assert (code, outputs) == (2, {"verdict": "unmeasured", "exit_code": "2"})
+    assert "allow_untrusted: true" in printed
     assert hub.asked == []
     assert job("pull_request_target", GITHUB_SHA="f" * 40, INPUT_ALLOW_UNTRUSTED="true")[0] == 0
 

@@ -122,27 +122,32 @@ def call(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return TOLD_WRONG
-    except RunevalsError as error:
-        from runevals.lib.terminal import shown
-
-        click.echo(shown(f"Error: {error}"), err=True)
-        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except SystemExit:  # click's way of saying that nobody reads our output any more
         return INTERRUPTED
-    except OSError as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        return explained(error)
+    return int(result or 0)
+
+
+def explained(error: Exception) -> int:
+    """Tells on stderr what ended a command, and what to do → its exit code."""
+    if isinstance(error, RunevalsError):
+        from runevals.lib.terminal import shown
+
+        click.echo(shown(f"Error: {error}"), err=True)
+        return error.exit_code
+    if isinstance(error, OSError):
         told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         with suppress(OSError):
             click.echo(f"Error: {told}", err=True)
         return TOLD_WRONG if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP) else WORLD_REFUSED
-    except Exception:  # noqa: BLE001 - whatever it is, it is our bug, and the reader must be told where to go
-        traceback.print_exc()
-        told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
-        click.echo(told, err=True)
-        return OUR_BUG
-    return int(result or 0)
+    traceback.print_exception(error)
+    told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
+    click.echo(told, err=True)
+    return OUR_BUG
 
 
 def coloured() -> bool | None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from runevals.cli import finish
+from runevals.cli import explained, finish
 from runevals.cli.comment import comment_on
 from runevals.cli.merge import merged_conclusion
 from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.terminal import tell, warn, warn_runner
-from runevals.github.annotations import annotation_commands
+from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.collect_shards import collected
 from runevals.github.failed_cases import marks
 from runevals.github.file_commands import write_outputs, write_summary
@@ -33,17 +33,26 @@ from runevals.github.without_secrets import skipped, withheld
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import shown
 from runevals.lib.text.secrets import redactor
-from runevals.records.errors import MEASURED_GREEN, CannotWrite, InvalidSettings, WorldRefused
+from runevals.records.errors import (
+    MEASURED_GREEN,
+    CannotWrite,
+    InvalidSettings,
+    InvalidSuite,
+    RunevalsError,
+    WorldRefused,
+)
 from runevals.reports import REPORTERS, comment, summary
 from runevals.reports.publish import publish
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.nothing_measured import ended_by
 from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import not_merged
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.dotenv import environment as with_dotenv
+from runevals.settings.file import SettingsFile
 from runevals.settings.resolve import Told, resolve
 from runevals.suites.load import load_suites
 from runevals.suites.plan import make_plan
@@ -54,9 +63,12 @@ if TYPE_CHECKING:
     from runevals.github.post_comment import Posting
     from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
+    from runevals.settings.file import BaseSide
     from runevals.settings.resolve import Settings, Told
 
 
+# What says where a verdict is told: of the base's settings, all that is needed where the change's are wrong.
+_TOLD_WHERE = frozenset({"comment", "comment_id", "baseline_artifact", "annotations", "redact"})
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS)})
 _PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
 
@@ -68,21 +80,57 @@ def command() -> None:
 
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
-    """What the job's event asks for, from inputs to exit code."""
+    """What the job's event asks for, from inputs to exit code; whatever ends it is told to the runner too."""
+    try:
+        return _execute(environment, workspace)
+    except Exception as error:  # noqa: BLE001 - a job that says nothing leaves an older verdict standing
+        code = explained(error)
+        _tell_of(error, environment)
+        if path := environment.get("GITHUB_OUTPUT"):
+            write_outputs(Path(path), {"verdict": "unmeasured", "exit_code": str(code)})
+        return code
+
+
+def _execute(environment: Mapping[str, str], workspace: Path) -> int:
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     job = job_here(environment, workspace, inputs)
     if job.task == "refused":
         raise InvalidSettings(job.why)
-    settings = resolve(replace(told, base_side=base_side(told, change_event(told))))
+    settings, problem = _settled(told)
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
-    if action_input("mode", inputs) == "plan":
-        return _plan(settings, environment, int(str(action_input("cases_per_shard", inputs))))
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
-    return comment_on(settings, here) if job.task == "comment" else _run(settings, told, here, environment)
+    if job.task == "run" and action_input("mode", inputs) != "plan":
+        told = replace(told, base_side=settings.base_side)
+        return _run(settings, told, here, environment, problem)
+    if problem is not None:
+        raise problem
+    if job.task == "comment":
+        return comment_on(settings, here)
+    return _plan(settings, environment, int(str(action_input("cases_per_shard", inputs))))
+
+
+def _settled(told: Told) -> tuple[Settings, RunevalsError | None]:
+    """The settings of the job; where they are wrong, or the base's cannot be had, what is left of them, and why.
+
+    What is left are the base's, or the defaults: they say where the problem is to be told. Raises RunevalsError
+    where the inputs themselves are wrong.
+    """
+    side: BaseSide | None = None
+    try:
+        side = base_side(told, change_event(told))
+        return resolve(replace(told, base_side=side)), None
+    except RunevalsError as error:
+        left = None if side is None else side.file
+        left = left or SettingsFile(found=False, shown="", base=told.cwd)
+        where = {name: value for name, value in left.values.items() if name in _TOLD_WHERE}
+        try:
+            return resolve(told, replace(left, values=where)), error
+        except RunevalsError:
+            raise error from None
 
 
 def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: int) -> int:
@@ -95,44 +143,93 @@ def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: i
     return MEASURED_GREEN
 
 
-def _run(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> int:
+def _run(
+    settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str], problem: RunevalsError | None
+) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
-    folder = _folder(settings)
-    require_cache(settings)
-    attempt: UnfinishedRun | None = None
-    names = () if here.job.has_secrets else withheld(settings)
-    stored = StoredBase() if names or settings.shard is not None else stored_base(settings, here, _say)
-    if names:
-        conclusion = skipped(settings, names)
-    elif action_input("mode", told.inputs) == "merge":
-        conclusion = _merged(settings, told, stored)
-    else:
-        conclusion, attempt = _measured(settings, told, here, stored, environment)
-    paths = {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
+    folder: Path | None = None
+    try:
+        folder = _folder(settings)
+        if problem is not None:
+            raise problem
+        require_cache(settings)
+        found = _found(settings, told, here, environment)
+    except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
+        explained(error)
+        found = _Found(ended_by(error, settings), ended=error)
+    conclusion = found.conclusion
     written = False
     try:
-        publish(conclusion, list(paths.values()))
-        written = True
+        if folder is not None:
+            publish(conclusion, [folder / reporter.FILENAME for reporter in REPORTERS])
+            written = True
     except CannotWrite as error:
         if conclusion.verdict.exit_code == MEASURED_GREEN:
             raise
         warn_runner(str(error))  # a red stays one whatever becomes of its reports
     finally:  # a verdict that was paid for is told even where a file cannot be written
-        head = here.job.head or environment.get("GITHUB_SHA")
-        when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
-        posted = posting(conclusion, here, when, here.job.pull_request, head)
-        body = _keep(posted, folder)
+        _tell_all(found, folder, settings, here, environment)
+    if found.attempt is not None:
+        found.attempt.end(conclusion, written=written)
+        _hand_over(found.attempt.folder, settings.cwd)
+    return conclusion.verdict.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a job found: with a stored base, with kept answers, or with the error that ended it."""
+
+    conclusion: Conclusion
+    stored: StoredBase = StoredBase()  # noqa: RUF009 - a frozen record
+    attempt: UnfinishedRun | None = None
+    ended: Exception | None = None
+
+
+def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> _Found:
+    """Raises RunevalsError for what ends it."""
+    names = () if here.job.has_secrets else withheld(settings)
+    if names:
+        return _Found(skipped(settings, names))
+    stored = StoredBase() if settings.shard is not None else stored_base(settings, here, _say)
+    if action_input("mode", told.inputs) == "merge":
+        return _Found(_merged(settings, told, stored), stored)
+    conclusion, attempt = _measured(settings, told, here, stored, environment)
+    return _Found(conclusion, stored, attempt)
+
+
+def _tell_all(
+    found: _Found, folder: Path | None, settings: Settings, here: OnGitHub, environment: Mapping[str, str]
+) -> None:
+    """The comment, the screen, annotations, outputs and summary."""
+    conclusion = found.conclusion
+    head = here.job.head or environment.get("GITHUB_SHA")
+    when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
+    posted = posting(conclusion, here, when, here.job.pull_request, head)
+    files = {} if folder is None else {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
+    if folder is not None:
+        files["comment_body"] = _keep(posted, folder)
         _hand_over(folder, settings.cwd)
-        if settings.cache is not None:
-            _hand_over(settings.cache, settings.cwd)
+    if settings.cache is not None:
+        _hand_over(settings.cache, settings.cwd)
+    if found.ended is None:
         tell(conclusion)
         _mark(conclusion, settings, environment)
-        files = {**paths, "comment_body": body}
-        _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, stored))
-    if attempt is not None:
-        attempt.end(conclusion, written=written)
-        _hand_over(attempt.folder, settings.cwd)
-    return conclusion.verdict.exit_code
+    else:
+        _tell_of(found.ended, environment, settings.key_names)
+    _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, found.stored))
+
+
+def _tell_of(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
+    """Marks what ended the run: at each place of a file that is wrong, else on the job's page."""
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return
+    redact = redactor(environment, key_names)
+    if isinstance(error, InvalidSuite):
+        lines = annotation_commands([problem_mark(problem) for problem in error.problems])
+    else:
+        lines = [warning_command(str(error) or type(error).__name__, "error")]
+    for line in lines:
+        click.echo(redact(line))
 
 
 def _measured(
@@ -201,7 +298,9 @@ def _outputs(
 ) -> dict[str, str]:
     totals, comparison = conclusion.report.totals, conclusion.comparison
     regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
-    workspace, folder = settings.cwd.resolve(), files["results"].parent
+    workspace = settings.cwd.resolve()
+    folder = files["results"].parent.relative_to(workspace).as_posix() if files else ""
+    named = {name: files.get(name) for name in (*(reporter.NAME for reporter in REPORTERS), "comment_body")}
     return {
         "verdict": conclusion.verdict.outcome,
         "exit_code": str(conclusion.verdict.exit_code),
@@ -209,11 +308,11 @@ def _outputs(
         "regressions": str(regressions),
         "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        "output_dir": folder.relative_to(workspace).as_posix(),
+        "output_dir": folder,
         # A later step may upload what these name, and would take what a link leads to.
         **{
-            f"{name}_path": path.relative_to(workspace).as_posix() if is_plain(path) else ""
-            for name, path in files.items()
+            f"{name}_path": path.relative_to(workspace).as_posix() if path is not None and is_plain(path) else ""
+            for name, path in named.items()
         },
         "comment_url": posted.url,
         "artifact_name": here.artifact,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.lib.text.escape import log_text, one_line
+from runevals.records import SuiteProblem
 from runevals.suites.problem_formats import Validated
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
@@ -33,9 +34,9 @@ def annotation_commands(marks: Sequence[Mark]) -> list[str]:
     return lines
 
 
-def warning_command(text: str) -> str:
+def warning_command(text: str, level: Literal["error", "warning"] = "warning") -> str:
     """The command that shows this text on the job's page."""
-    return f"::warning title=runevals::{_data(one_line(text, LONGEST))}"
+    return f"::{level} title=runevals::{_data(one_line(text, LONGEST))}"
 
 
 def annotation_command(mark: Mark) -> str:
@@ -57,15 +58,16 @@ def _property(text: str) -> str:
 
 def as_annotations(found: Validated) -> Iterator[str]:
     """A workflow command a problem."""
-    for problem in found.problems:
-        location = problem.location
-        yield annotation_command(
-            Mark(
-                file=location.file,
-                line=location.line,
-                column=location.column,
-                title=problem.rule,
-                message=f"{problem.pointer} {problem.message}".strip(),
-                level=problem.level,
-            )
-        )
+    yield from map(annotation_command, map(problem_mark, found.problems))
+
+
+def problem_mark(problem: SuiteProblem) -> Mark:
+    """A problem of a suite or settings file, at its place."""
+    return Mark(
+        file=problem.location.file,
+        line=problem.location.line,
+        column=problem.location.column,
+        title=problem.rule,
+        message=f"{problem.pointer} {problem.message}".strip(),
+        level=problem.level,
+    )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from runevals.lib.text.secrets import SECRET_NAMES
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity
+from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
-from runevals.run.provenance import provenance
+from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.resolve import Settings
 from runevals.settings.target import needs_key
-from runevals.verdict.score import nothing_run
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
@@ -31,14 +30,10 @@ def withheld(settings: Settings) -> tuple[str, ...]:
 
 def skipped(settings: Settings, names: tuple[str, ...]) -> Conclusion:
     """Nothing was measured: green and said in words, unless the settings require credentials."""
-    told = provenance(
-        settings,
-        ("nothing of this change was measured; a maintainer can have it measured by pushing its branch here",),
-    )
-    report = nothing_run(ModelIdentity(type="none" if settings.target is None else settings.target.type), told)
+    hint = "nothing of this change was measured; a maintainer can have it measured by pushing its branch here"
     why = f"changes from forks and Dependabot have no access to {', '.join(names[:MOST_NAMES])}"
     if settings.require_credentials:
-        verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
+        verdict = unmeasured(why, WORLD_REFUSED)
     else:
         verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=MEASURED_GREEN)
-    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+    return nothing_measured(settings, verdict, (hint,))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from runevals.lib import git
-from runevals.records import Conclusion, FinalVerdict
+from runevals.records import Conclusion
 from runevals.records.errors import WORLD_REFUSED, NoSuiteFound, RunevalsError, WorldRefused
 from runevals.run.baseline.checkout import base_checkout, is_here
 from runevals.run.baseline.dependencies import changes_since
@@ -15,6 +15,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
+from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.settings.resolve import Settings, Told
 from runevals.suites.load import load_suites
@@ -156,6 +157,5 @@ def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
     """A pass is none: what was lost is not known."""
     if conclusion.verdict.outcome != "passed":
         return conclusion
-    headline = f"Not measured – there is no base to compare with: {why}"
-    verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
-    return replace(conclusion, verdict=verdict)
+    why = f"there is no base to compare with: {why}"
+    return replace(conclusion, verdict=unmeasured(why, WORLD_REFUSED))

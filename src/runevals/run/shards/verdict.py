@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from runevals.records import ComparisonVerdict, Conclusion, FinalVerdict, ModelIdentity, RunReport
+from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError, WorldRefused
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import with_own_error
@@ -12,6 +12,7 @@ from runevals.run.baseline.choose import chosen, concluded
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
+from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.pipeline import (
     Asked,
     base_run,
@@ -31,7 +32,6 @@ from runevals.suites.load import Loaded, load_suites
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.procedure import held_against
 from runevals.verdict.regression import Strictness
-from runevals.verdict.score import nothing_run
 from runevals.verdict.suspects import candidates
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
@@ -65,10 +65,7 @@ def _judged(stored: StoredBase, report: RunReport, settings: Settings, asked: As
 def not_merged(settings: Settings, why: str) -> Conclusion:
     """What is said where shards are missing: nothing is known of the whole."""
     hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
-    target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
-    report = nothing_run(target, provenance(settings, (hint,)))
-    verdict = FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=WORLD_REFUSED)
-    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+    return nothing_measured(settings, unmeasured(why, WORLD_REFUSED), (hint,))
 
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:

@@ -1,0 +1,38 @@
+"""The conclusion of a run that measured nothing: it says why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runevals.lib.text.numbers import plural
+from runevals.lib.text.secrets import redactor
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity
+from runevals.records.errors import OUR_BUG, InvalidSuite, RunevalsError
+from runevals.run.provenance import provenance
+from runevals.settings.resolve import Settings
+from runevals.verdict.score import nothing_run
+
+
+def nothing_measured(settings: Settings, verdict: FinalVerdict, notices: Sequence[str] = ()) -> Conclusion:
+    """The conclusion of a run that asked nothing."""
+    target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
+    report = nothing_run(target, provenance(settings, tuple(notices)))
+    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+
+
+def unmeasured(why: str, exit_code: int) -> FinalVerdict:
+    """Nothing is known, so that it is no pass."""
+    return FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=exit_code)
+
+
+def ended_by(error: Exception, settings: Settings) -> Conclusion:
+    """What is said of a run that an error ended: in one line, and each further problem of a file in another."""
+    redact = redactor(settings.environment, settings.key_names)
+    if not isinstance(error, RunevalsError):
+        why = f"a bug in runevals ended the run ({type(error).__name__}); its log says where"
+        return nothing_measured(settings, unmeasured(why, OUR_BUG))
+    lines = [redact(line) for line in str(error).splitlines() if line.strip()] or ["nothing says why"]
+    why, more = lines[0], lines[1:]
+    if isinstance(error, InvalidSuite) and more:
+        why += f" (and {plural(len(more), 'more problem')})"
+    return nothing_measured(settings, unmeasured(why, error.exit_code), more)
