@@ -75,11 +75,15 @@ class FlakyCase:
     runs: int
 
 
+MetricUnit = Literal["share", "seconds", "usd"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricChange:
-    """A metric beside the one that gates. Means and drop are shares 0–1; `holm_p` is corrected over all such."""
+    """A metric beside the one that gates; both p are one-sided, for a loss, `holm_p` corrected over all such."""
 
     name: str
+    unit: MetricUnit = "share"  # 0–1; of the others, more is worse
     cases: int
     base_mean: float
     head_mean: float
@@ -87,9 +91,9 @@ class MetricChange:
     holm_p: float
 
     @property
-    def drop(self) -> float:
-        """What was lost; a loss is positive."""
-        return self.base_mean - self.head_mean
+    def loss(self) -> float:
+        """By how much it got worse, in its unit: less of a share, more seconds or dollars."""
+        return (self.base_mean - self.head_mean) * (1 if self.unit == "share" else -1)
 
 
 InconclusiveBy = Literal["suspects", "errors", "families", "base"]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, score, seconds
+from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, score, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports.coverage import tripwire
 from runevals.reports.page_cases import CasePair
@@ -18,6 +18,7 @@ from runevals.verdict.wording import (
     halved,
     headline_numbers,
     how_sure,
+    in_unit,
     suspects_told,
 )
 
@@ -157,9 +158,9 @@ def _metrics(comparison: Comparison) -> Json:
             [
                 one_line(metric.name.removeprefix("evaluator:")),
                 str(metric.cases),
-                percent(metric.base_mean),
-                percent(metric.head_mean),
-                points(-metric.drop),
+                in_unit(metric, metric.base_mean),
+                in_unit(metric, metric.head_mean),
+                points(-metric.loss) if metric.unit == "share" else relative(metric.base_mean, metric.head_mean),
                 p_value(metric.holm_p),
             ]
             for metric in comparison.metrics

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from runevals.lib.text.escape import code_cell, inert_line
-from runevals.lib.text.numbers import capitalised, money, percent, plural, points, score, seconds, signed
+from runevals.lib.text.numbers import capitalised, money, percent, plural, points, relative, score, seconds, signed
 from runevals.records import (
     CaseReport,
     Change,
@@ -115,12 +115,12 @@ def _numbers(comparison: Comparison, links: Links) -> str:
     rows = [
         ("pass rate", percent(rates[0]), percent(rates[1]), _points(*rates)),
         ("score (1–5)", score(base.composite), score(head.composite), _by(base.composite, head.composite)),
-        ("cost", money(base.cost_usd), money(head.cost_usd), _relative(base.cost_usd, head.cost_usd)),
+        ("cost", money(base.cost_usd), money(head.cost_usd), relative(base.cost_usd, head.cost_usd)),
         (
             "latency p95",
             seconds(base.latency_p95_s),
             seconds(head.latency_p95_s),
-            _relative(base.latency_p95_s, head.latency_p95_s),
+            relative(base.latency_p95_s, head.latency_p95_s),
         ),
         ("tokens", *_tokens(comparison)),
     ]
@@ -137,7 +137,7 @@ def _tokens(comparison: Comparison) -> tuple[str, str, str]:
         known = side.input_tokens is not None and side.output_tokens is not None
         counts.append((side.input_tokens or 0) + (side.output_tokens or 0) if known else None)
     base, head = ("–" if count is None else f"{count:,}".replace(",", " ") for count in counts)
-    return base, head, _relative(counts[0], counts[1])
+    return base, head, relative(counts[0], counts[1])
 
 
 def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
@@ -305,7 +305,3 @@ def _points(base: float | None, head: float | None) -> str:
 
 def _by(base: float | None, head: float | None) -> str:
     return "–" if base is None or head is None else signed(head - base, 2)
-
-
-def _relative(base: float | None, head: float | None) -> str:
-    return "–" if not base or head is None else f"{signed(100 * (head - base) / base, 0)} %"

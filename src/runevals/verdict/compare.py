@@ -124,9 +124,11 @@ def compare(
     )
     if test is None:
         return comparison
-    evaluators = base.by_evaluator.keys() & head.by_evaluator.keys()
-    beside: MetricName | None = None if not graded else "pass_rate" if metric == "share" else "share"
-    others = () if deterministic else metric_changes(measured, evaluators, beside=beside)
+    evaluators = set() if deterministic else base.by_evaluator.keys() & head.by_evaluator.keys()
+    beside: MetricName | None = None
+    if graded and not deterministic:
+        beside = "pass_rate" if metric == "share" else "share"
+    others = metric_changes(measured, evaluators, beside=beside)
     return replace(_with_numbers(comparison, test, measured, rule), metrics=others)
 
 

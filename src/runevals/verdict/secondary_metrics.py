@@ -3,50 +3,86 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import fsum
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
-from runevals.records import CaseReport, MetricChange, MetricName, Outcome
+from runevals.lib.statistics.signed_rank import signed_rank_test
+from runevals.records import AttemptReport, CaseReport, MetricChange, MetricName, MetricUnit, Outcome
 from runevals.verdict.matching import Pair
 
-Values = dict[int, tuple[float, ...]]
+Values = Mapping[int, Sequence[float]]
+Means = Mapping[int, float]
 
 
 def metric_changes(
     pairs: Sequence[Pair], evaluators: Collection[str], *, beside: MetricName | None
 ) -> tuple[MetricChange, ...]:
-    """One entry a metric: `beside` the one that the comparison's numbers are of, and each evaluator's scores.
+    """One entry a metric: `beside` the one that the comparison's numbers are of, each evaluator's scores, and what
+    the target's answers took, in seconds and in dollars.
 
     Of one evaluator that only passes or fails, the pass rate says all. `holm_p` is corrected over all of them.
     """
-    found = [
-        change for name, base, head in _metrics(pairs, evaluators, beside) if (change := _tested(name, base, head))
-    ]
+    before, now = _Runs([pair.base for pair in pairs]), _Runs([pair.head for pair in pairs])
+    tested = [_tested(name, base, head) for name, base, head in _scores(before, now, evaluators, beside)]
+    tested.append(_tested_by_ranks("latency", "seconds", before.seconds(), now.seconds()))
+    tested.append(_tested_by_ranks("cost", "usd", before.dollars(), now.dollars()))
+    found = [change for change in tested if change is not None]
     found.sort(key=lambda change: (change.p_value, change.name))
     corrected = holm([change.p_value for change in found])
     return tuple(replace(change, holm_p=p) for change, p in zip(found, corrected, strict=True))
 
 
-def _metrics(
-    pairs: Sequence[Pair], evaluators: Collection[str], beside: MetricName | None
+class _Runs:
+    """All runs of one side, read in one go: there may be a hundred thousand."""
+
+    def __init__(self, cases: Sequence[CaseReport]) -> None:
+        self.cases = cases
+        attempts = [attempt for case in cases for attempt in case.attempts]
+        self._turns = [turn for attempt in attempts for turn in attempt.turns]
+        self._lengths = [len(attempt.turns) for attempt in attempts]
+
+    def has_scale(self) -> bool:
+        """Whether any score lies between the worst and the best, and says more than whether the check passed."""
+        return not {result.score for turn in self._turns for result in turn.results} <= {None, 0.0, 1.0}
+
+    def seconds(self) -> Means:
+        """What a run of each case took on average."""
+        return self._means([turn.latency_s for turn in self._turns])
+
+    def dollars(self) -> Means:
+        """What a run of each case cost on average."""
+        return self._means([turn.cost_usd for turn in self._turns])
+
+    def _means(self, took: Sequence[float | None]) -> Means:
+        """Place → the mean over those of the case's runs that say it, of what each turn took."""
+        if set(self._lengths) - {1}:
+            turns = iter(took)
+            runs = [[*islice(turns, length)] for length in self._lengths]
+            took = [None if not run or None in run else fsum(filter(None, run)) for run in runs]
+        found, start = {}, 0
+        for place, case in enumerate(self.cases):
+            end = start + len(case.attempts)
+            known = [run for run in took[start:end] if run is not None]
+            start = end
+            if known:
+                found[place] = sum(known) / len(known)
+        return found
+
+
+def _scores(
+    before: _Runs, now: _Runs, evaluators: Collection[str], beside: MetricName | None
 ) -> Iterator[tuple[str, Values, Values]]:
     if beside is not None:
         read = _passes if beside == "pass_rate" else _shares
-        before = {place: read(pair.base) for place, pair in enumerate(pairs)}
-        yield beside, before, {place: read(pair.head) for place, pair in enumerate(pairs)}
-    of_base = _by_evaluator([pair.base for pair in pairs])
-    of_head = _by_evaluator([pair.head for pair in pairs])
-    for name in sorted(evaluators):
-        if len(evaluators) > 1 or _has_scale(of_base.get(name, {})) or _has_scale(of_head.get(name, {})):
+        yield beside, dict(enumerate(map(read, before.cases))), dict(enumerate(map(read, now.cases)))
+    if len(evaluators) > 1 or (evaluators and (before.has_scale() or now.has_scale())):
+        of_base, of_head = _by_evaluator(before.cases), _by_evaluator(now.cases)
+        for name in sorted(evaluators):
             yield f"evaluator:{name}", of_base.get(name, {}), of_head.get(name, {})
-
-
-def _has_scale(values: Values) -> bool:
-    """Whether any score lies between the worst and the best: then it says more than whether the check passed."""
-    return any(0 < value < 1 for of_case in values.values() for value in of_case)
 
 
 def _passes(case: CaseReport) -> tuple[float, ...]:
@@ -60,19 +96,23 @@ def _shares(case: CaseReport) -> tuple[float, ...]:
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:
     """Evaluator → place → its mean score in each attempt, over the turns that it judged."""
-    found: dict[str, Values] = defaultdict(dict)
+    found: dict[str, dict[int, list[float]]] = defaultdict(dict)
     for place, case in enumerate(cases):
         for attempt in case.attempts:
-            scores: dict[str, list[float]] = {}
-            for turn in attempt.turns:
-                for result in turn.results:
-                    if result.score is not None:
-                        scores.setdefault(result.id, []).append(result.score)
-            for name, values in scores.items():
-                value = values[0] if len(values) == 1 else fsum(values) / len(values)
-                of_case = found[name]
-                of_case[place] = (*of_case.get(place, ()), value)
+            for name, score in _scores_of(attempt):
+                found[name].setdefault(place, []).append(score)
     return found
+
+
+def _scores_of(attempt: AttemptReport) -> Iterable[tuple[str, float]]:
+    results = [result for turn in attempt.turns for result in turn.results]
+    told = [(result.id, result.score) for result in results if result.score is not None]
+    if len(dict(told)) == len(told):
+        return told
+    several: dict[str, list[float]] = {}
+    for name, score in told:
+        several.setdefault(name, []).append(score)
+    return [(name, fsum(scores) / len(scores)) for name, scores in several.items()]
 
 
 def _tested(name: str, base: Values, head: Values) -> MetricChange | None:
@@ -86,4 +126,21 @@ def _tested(name: str, base: Values, head: Values) -> MetricChange | None:
         head_mean=test.head_mean,
         p_value=test.p_value,
         holm_p=test.p_value,
+    )
+
+
+def _tested_by_ranks(name: str, unit: MetricUnit, base: Means, head: Means) -> MetricChange | None:
+    """What a case took on both sides, paired; None where no case took more or less."""
+    both = [place for place in base if place in head]
+    test = signed_rank_test([head[place] - base[place] for place in both])
+    if not test.pairs:
+        return None
+    return MetricChange(
+        name=name,
+        unit=unit,
+        cases=len(both),
+        base_mean=fsum([base[place] for place in both]) / len(both),
+        head_mean=fsum([head[place] for place in both]) / len(both),
+        p_value=test.rise_p_value,
+        holm_p=test.rise_p_value,
     )

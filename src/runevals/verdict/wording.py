@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.lib.text.numbers import capitalised, p_value, percent, plural, points, signed
+from runevals.lib.text.numbers import capitalised, money, p_value, percent, plural, points, seconds, signed
 from runevals.records import (
     NO_CHECKS,
     CaseReport,
@@ -11,6 +11,7 @@ from runevals.records import (
     Comparison,
     ComparisonVerdict,
     Conclusion,
+    MetricChange,
     Outcome,
     RunReport,
     TurnReport,
@@ -180,13 +181,21 @@ def new_and_failing(comparison: Comparison) -> list[Change]:
 
 
 def other_metrics(comparison: Comparison) -> list[str]:
-    """The metrics beside the one that gates that dropped more than chance explains, one sentence each."""
+    """The metrics beside the one that gates that got worse by more than chance explains, one sentence each."""
     return [
-        f"{metric.name.removeprefix('evaluator:')} dropped from {percent(metric.base_mean)} to "
-        f"{percent(metric.head_mean)} ({p_value(metric.holm_p)}, corrected for {len(comparison.metrics)} metrics)"
+        f"{metric.name.removeprefix('evaluator:')} {'dropped' if metric.unit == 'share' else 'rose'} from "
+        f"{in_unit(metric, metric.base_mean)} to {in_unit(metric, metric.head_mean)} "
+        f"({p_value(metric.holm_p)}, corrected for {len(comparison.metrics)} metrics)"
         for metric in comparison.metrics
-        if metric.holm_p <= 0.01 and metric.drop > 0
+        if metric.holm_p <= 0.01 and metric.loss > 0
     ]
+
+
+def in_unit(metric: MetricChange, value: float) -> str:
+    """A mean of this metric; seconds and dollars are those of a run of one case."""
+    if metric.unit == "share":
+        return percent(value)
+    return f"{seconds(value) if metric.unit == 'seconds' else money(value)} a run"
 
 
 def judge_notes(report: RunReport) -> list[str]:

@@ -36,6 +36,11 @@ def points(difference: float | None) -> str:
     return UNKNOWN if difference is None else f"{signed(100 * difference, 1)} points"
 
 
+def relative(before: float | None, now: float | None) -> str:
+    """By what part of it a number grew, in percent."""
+    return UNKNOWN if not before or now is None else f"{signed(100 * (now - before) / before, 0)} %"
+
+
 def signed(value: float, digits: int) -> str:
     """A number with + or a real minus sign; no sign for what rounds to zero."""
     text = f"{abs(value):.{digits}f}"

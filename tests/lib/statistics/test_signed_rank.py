@@ -1,0 +1,92 @@
+"""The signed-rank test against flipping every sign by hand, and against published figures."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runevals.lib.statistics import signed_rank
+from runevals.lib.statistics.signed_rank import signed_rank_test
+
+# Darwin's maize, Fisher 1935; without ties, its W is known: 24 of 120, two-sided p = 0.0413 (R, wilcox.test).
+DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+
+
+def mid_ranks(sizes):
+    return [
+        sum(other < size for other in sizes) + (sum(other == size for other in sizes) + 1) / 2 for size in sizes
+    ]
+
+
+def by_hand(differences):
+    """The shares of all flips whose positive ranks sum to at least, and at most, what was seen."""
+    known = [difference for difference in differences if difference]
+    ranks = mid_ranks([abs(difference) for difference in known])
+    seen = sum(rank for rank, difference in zip(ranks, known, strict=True) if difference > 0)
+    sums = [
+        sum(rank for rank, up in zip(ranks, signs, strict=True) if up)
+        for signs in product((False, True), repeat=len(known))
+    ]
+    return sum(one >= seen for one in sums) / len(sums), sum(one <= seen for one in sums) / len(sums)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-4, 4) | st.floats(-2, 2).map(lambda value: round(value, 3)), max_size=9))
+def test_the_exact_p_values_are_shares_of_all_flips(differences):
+    found = signed_rank_test(differences)
+    rise, fall = by_hand(differences)
+    assert found.exact
+    assert found.rise_p_value == pytest.approx(rise, abs=1e-15)
+    assert found.fall_p_value == pytest.approx(fall, abs=1e-15)
+    assert found.pairs == sum(bool(difference) for difference in differences)
+
+
+def test_it_finds_what_textbooks_find():
+    assert 2 * signed_rank_test(DARWIN).rise_p_value == pytest.approx(0.0413, abs=5e-5)
+
+
+def test_sizes_that_differ_only_by_rounding_are_ties():
+    assert signed_rank_test([0.1 + 0.2, -0.3, 0.5]) == signed_rank_test([0.3, -0.3, 0.5])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("digits", "tolerance"),
+    [
+        pytest.param(0, 0.05, id="many ties"),
+        pytest.param(1, 0.02, id="some ties"),
+        pytest.param(12, 0.02, id="no ties"),
+    ],
+)
+def test_the_normal_form_is_close_to_the_exact_one(monkeypatch, seed, digits, tolerance):
+    rng = random.Random(seed)
+    differences = [round(rng.gauss(0.4, 1.5), digits) for _ in range(60)]
+    exact = signed_rank_test(differences)
+    monkeypatch.setattr(signed_rank, "EXACT_MAX_PAIRS", 0)
+    normal = signed_rank_test(differences)
+    assert not normal.exact
+    for name in ("rise_p_value", "fall_p_value"):
+        one, other = getattr(exact, name), getattr(normal, name)
+        assert other == pytest.approx(one, rel=tolerance, abs=1e-6)
+
+
+def test_a_rise_of_one_side_is_a_fall_of_the_other():
+    rng = random.Random(1)
+    differences = [rng.gauss(0.1, 1) for _ in range(1000)]
+    there, back = signed_rank_test(differences), signed_rank_test([-difference for difference in differences])
+    assert (there.rise_p_value, there.fall_p_value) == (back.fall_p_value, back.rise_p_value)
+
+
+def test_unchanged_pairs_are_hardly_ever_called_changed():
+    rng = random.Random(2)
+    found = [
+        signed_rank_test([rng.lognormvariate(0, 1) - rng.lognormvariate(0, 1) for _ in range(size)]).rise_p_value
+        for size in (8, 30, 150)
+        for _ in range(1500)
+    ]
+    assert sum(p <= 0.01 for p in found) == pytest.approx(0.01 * len(found), rel=0.3)
+    assert sum(p <= 0.1 for p in found) == pytest.approx(0.1 * len(found), rel=0.1)
