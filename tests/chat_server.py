@@ -26,6 +26,8 @@ class Reply:
     pause_s: float = 0.0  # before each byte of the body
     endless_head: bool = False  # one more header now and then, and never the body
     tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
+    response_id: str = "c-1"
+    cached_tokens: int | None = None  # of the prompt
 
 
 @dataclass
@@ -78,7 +80,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
             if reply.status != 200:
                 return {"error": {"message": f"status {reply.status}", **(reply.error or {})}}
             return {
-                "id": "c-1",
+                "id": reply.response_id,
                 "object": "chat.completion",
                 "created": 1,
                 "model": f"{body['model']}-2026-09",
@@ -93,8 +95,13 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                         },
                     }
                 ],
-                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, **self._cached(reply)},
             }
+
+        @staticmethod
+        def _cached(reply):
+            tokens = reply.cached_tokens
+            return {} if tokens is None else {"prompt_tokens_details": {"cached_tokens": tokens}}
 
         @staticmethod
         def _calls(reply):

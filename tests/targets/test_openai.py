@@ -13,8 +13,9 @@ import pytest
 from runevals.lib.chat.chat import Endpoint
 from runevals.lib.chat.transport import ChatClient
 from runevals.lib.http.throttle import Throttle
-from runevals.records import Message
+from runevals.records import Delivery, Message
 from runevals.records.errors import TargetRefused
+from runevals.targets.answer_codec import read_response, response_text
 from tests.chat_server import Reply, chat_server
 from tests.targets.openai_target import asking, target
 
@@ -34,6 +35,23 @@ def test_the_answer_comes_with_what_the_api_reports():
     }
     assert tested.identity().reported == ("tiny-2026-09",)
     assert tested.identity().prompt_hash
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ({}, {}),
+        ({"headers": {"X-Cache": "MISS"}}, {}),
+        ({"headers": {"cf-aig-cache-status": "HIT"}}, {"from_cache": True}),
+        ({"response_id": "chatcmpl-0123456789"}, {"response_id": "chatcmpl-0123456789"}),
+        ({"cached_tokens": 10}, {"cached_tokens": 10}),
+    ],
+)
+def test_what_tells_of_a_cache_on_the_way_is_kept(reply, told):
+    with chat_server(lambda body, n: Reply("Hi", **reply)) as server:
+        response = target(server).answer(asking())
+    assert response.delivery == Delivery(**{"response_id": "c-1", "made_at": 1, **told})
+    assert read_response(response_text(response), cached=False) == response
 
 
 def test_calls_tell_nothing_of_the_machine_that_makes_them():

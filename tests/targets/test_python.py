@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import runevals
-from runevals.records import Conversation
+from runevals.records import Conversation, Delivery
 from runevals.records.errors import TargetRefused
 from runevals.targets.python import PythonTarget
 
@@ -41,7 +41,14 @@ def test_a_function_may_take_only_the_prompt(function):
 
 def test_it_may_report_as_a_command_does(function):
     response = function("def answer(prompt): return {'output': 'Yes', 'cost_usd': 0.5}").answer(ASKED)
-    assert (response.text, response.cost_usd) == ("Yes", 0.5)
+    assert (response.text, response.cost_usd, response.delivery) == ("Yes", 0.5, None)
+
+
+def test_it_may_say_that_a_cache_gave_the_answer(function):
+    response = function("def answer(prompt): return {'output': 'Yes', 'responseId': 'r1', 'cached': True}").answer(
+        ASKED
+    )
+    assert response.delivery == Delivery(response_id="r1", from_cache=True)
 
 
 def test_what_it_prints_is_no_answer(function):

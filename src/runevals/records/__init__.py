@@ -57,7 +57,7 @@ from runevals.records.report import (
 )
 from runevals.records.rules import Gate, Rule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
-from runevals.records.trace import Citation, Conversation, Message, Response, ToolCall, Trace, TurnTrace
+from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
 
 __all__ = [
     "AND",
@@ -83,6 +83,7 @@ __all__ = [
     "Conclusion",
     "Conversation",
     "Coverage",
+    "Delivery",
     "EvaluatorSpec",
     "Family",
     "FinalVerdict",

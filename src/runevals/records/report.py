@@ -10,7 +10,7 @@ from typing import Literal
 from runevals.records.lazy_fields import Texted, large
 from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import CUT_SHORT, Problem
-from runevals.records.trace import Citation, ToolCall
+from runevals.records.trace import Citation, Delivery, ToolCall
 
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
@@ -64,6 +64,7 @@ class TurnReport:
     cached: bool = False  # kept from an earlier run, with the cost and the time that it took then
     value: object = None  # the JSON value behind `output`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
+    delivery: Delivery | None = None
     error: Problem | None = None
 
 
@@ -148,6 +149,7 @@ class CaseReport(Texted):
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author says it covers
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
     normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
+    copies: tuple[int, ...] = ()  # attempts whose answers a cache on the way had given in an earlier one
 
     @property
     def content(self) -> str:
@@ -186,9 +188,16 @@ class CaseReport(Texted):
         return any(attempt.unchecked for attempt in self.attempts)
 
     @property
+    def runs(self) -> tuple[AttemptReport, ...]:
+        """The attempts that count as runs: answers that a cache gave again are no new ones."""
+        if not self.copies:
+            return self.attempts
+        return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])
+
+    @property
     def values(self) -> tuple[float, ...]:
-        """The measured attempts' values, in order."""
-        return tuple([value for attempt in self.attempts if (value := attempt.value) is not None])
+        """The measured runs' values, in order."""
+        return tuple([value for attempt in self.runs if (value := attempt.value) is not None])
 
 
 AND = " + "  # between the names of several models

@@ -29,6 +29,16 @@ class Citation:
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What came with an answer that tells whether it was made now, or given again by a cache on the way to it."""
+
+    response_id: str | None = None  # the provider's
+    made_at: float | None = None  # seconds since 1970, as the provider says it
+    cached_tokens: int | None = None  # of the prompt, that the provider had kept
+    from_cache: bool = False  # the cache itself says so
+
+
 @large("text", "tool_calls", "citations", "value", "raised")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
@@ -46,6 +56,7 @@ class Response:
     cached: bool = False
     value: object = None  # the JSON value behind `text`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
+    delivery: Delivery | None = None
     problem: Problem | None = None
 
 

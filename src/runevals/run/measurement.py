@@ -25,6 +25,7 @@ from runevals.run.converse import converse
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
+from runevals.run.same_words import SameWords
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial, only_cases
@@ -66,6 +67,7 @@ class Measurement:
         self._done: dict[int, AttemptReport] = {}
         self._scored: dict[int, CaseReport] = {}
         self._cut_short = False
+        self._same_words = SameWords()
         self._spool = Spool()
         # While answers are awaited, what the document will have of those before can be made, if it is to stay.
         unchanged = settings.redact == "full" and not settings.redact_patterns
@@ -124,7 +126,9 @@ class Measurement:
             provenance=self._provenance,
         )
         stopped = self._world.stop.problem if self._cut_short else None
-        info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped)
+        repeating = () if info.target.deterministic else self._same_words.notices
+        notices = (*info.notices, *repeating)
+        info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
         cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
         found = run_report(info, cases, complete=stopped is None)
         found = redacted(found, self._secrets, already=CaseReport)
@@ -144,6 +148,8 @@ class Measurement:
         """Scored and without secrets; what was said, out of memory where that is much."""
         trial = self.plan.trials[evaluation.position]
         attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
+        if self.plan.repeat > 1:
+            self._same_words.see(evaluation.position // self.plan.repeat, attempt)
         turns = tuple(map(self._spool.kept, attempt.turns))
         self._done[evaluation.position] = replace(attempt, turns=turns)
         if self._has_time:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from runevals.records import Citation, Response, ToolCall
+from runevals.records import Citation, Delivery, Response, ToolCall
 from runevals.records.judgement import Judgement, Vote
 
 
@@ -17,12 +17,13 @@ def response_text(response: Response) -> str:
 def read_response(text: str, *, cached: bool) -> Response:
     """The answer in such a text. Raises ValueError, TypeError, KeyError for any other."""
     fields = json.loads(text)
-    calls, sources = fields["tool_calls"], fields["citations"]
+    calls, sources, delivery = fields["tool_calls"], fields["citations"], fields.get("delivery")
     return Response(
         **{
             **fields,
             "tool_calls": None if calls is None else tuple(ToolCall(**call) for call in calls),
             "citations": None if sources is None else tuple(Citation(**source) for source in sources),
+            "delivery": None if delivery is None else Delivery(**delivery),
             "cached": cached,
         }
     )

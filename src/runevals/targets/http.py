@@ -16,7 +16,7 @@ from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
 from runevals.targets.conversation_ids import Threads
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
-from runevals.targets.program_report import citations, count, failed, number, shallow, tool_calls
+from runevals.targets.program_report import citations, count, delivery, failed, number, shallow, tool_calls
 
 
 class HttpTarget:
@@ -89,6 +89,7 @@ class HttpTarget:
             turns=count(picked, "turns"),
             latency_s=latency_s,
             model=model if isinstance(model, str) else None,
+            delivery=delivery(picked),
         )
 
     def _nothing_found(self, content: bytes) -> str:

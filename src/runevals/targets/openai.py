@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
 from runevals.lib.chat.prices import Prices
-from runevals.records import AND, Conversation, ModelIdentity, Response, ToolCall
+from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.mocks import Mocks
 from runevals.targets.program_report import arguments, failed
@@ -109,6 +109,7 @@ class OpenAITarget:
             latency_s=fsum(reply.latency_s for reply in replies),
             turns=len(replies),
             model=last.model,
+            delivery=_delivery(last),
         )
 
     def _asked_of(self, conversation: Conversation) -> dict[str, object]:
@@ -145,6 +146,16 @@ class OpenAITarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _delivery(last: ChatReply) -> Delivery | None:
+    told = Delivery(
+        response_id=last.response_id,
+        made_at=last.made_at,
+        cached_tokens=last.cached_tokens,
+        from_cache=last.from_cache,
+    )
+    return None if told == Delivery() else told
 
 
 def _nothing(message: str, last: ChatReply, spent: Spent) -> Response:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from runevals.lib.parsing.depth import nested_deeper
-from runevals.records import Citation, Problem, Response, ToolCall
+from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 
 LARGEST = 1e15
 MOST_LEVELS = 100
@@ -42,6 +42,7 @@ def reported(report: Mapping[str, object], latency_s: float) -> Response:
             turns=count(report, "numTurns", "turns"),
             latency_s=latency_s,
             model=_text(report, "model"),
+            delivery=delivery(report),
         )
     except ValueError as problem:
         return failed("target_unparseable", str(problem))
@@ -119,6 +120,17 @@ def citations(value: object) -> tuple[Citation, ...] | None:
 
 def _either(report: Mapping[str, object], *names: str) -> object:
     return next((report[name] for name in names if report.get(name) is not None), None)
+
+
+def delivery(report: Mapping[str, object]) -> Delivery | None:
+    """What a report says of a cache on the way (`responseId`, `cached`, `cachedTokens`), if it says anything."""
+    response_id = _either(report, "responseId", "response_id")
+    told = Delivery(
+        response_id=response_id if isinstance(response_id, str) else None,
+        cached_tokens=count(report, "cachedTokens", "cached_tokens"),
+        from_cache=report.get("cached") is True,
+    )
+    return None if told == Delivery() else told
 
 
 def number(report: Mapping[str, object], *names: str) -> float | None:

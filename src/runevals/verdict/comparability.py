@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from runevals.lib.text.numbers import plural
 from runevals.records import CheckReport, Layer, ModelIdentity, Rule, RunReport
 from runevals.verdict.score import run_report, without_checks
 
@@ -67,5 +68,16 @@ def caveats_of(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
     }
     if changed:
         yield f"changed since the base was run: {', '.join(sorted(changed)[:5])}"
+    again = [f"{plural(number, 'answer')} of {side}" for number, side in _given_again(head, base)]
+    if again:
+        yield f"a cache on the way gave {' and '.join(again)} again: repeats of one answer count as one run"
     if not base.complete:
         yield "the base's run is incomplete"
+
+
+def _given_again(head: RunReport, base: RunReport) -> Iterator[tuple[int, str]]:
+    """How many runs of each side are none of their own."""
+    for report, side in ((base, "the base"), (head, "this run")):
+        number = sum([len(case.copies) for case in report.cases])
+        if number:
+            yield number, side

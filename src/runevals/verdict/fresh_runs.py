@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect
 from runevals.verdict import suspects as singles
+from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.compare import FreshRuns
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.suspects import Trialled, is_critical
@@ -101,7 +102,7 @@ class SingleCases:
             self.promise_broken = True
             self._settle(batch, cases)
             return
-        for suspect in batch:
+        for suspect in [one for one in batch if one.state is None]:
             errored = any(a.status is not Outcome.FAILED for a in suspect.head)
             made = len(suspect.head) == AGREEING_HEAD and not errored
             suspect.state, suspect.reason = ("confirmed", "") if made else ("open", "it could not be run again")
@@ -180,6 +181,7 @@ class SingleCases:
                 made.update(got)
                 missing = [key for key in got if got[key].status is Outcome.ERRORED]
         for key, attempt in made.items():
+            _leave_open_if_cached(wanting[key], attempt)
             (wanting[key].head if side == "head" else wanting[key].base).append(attempt)
         return len(made)
 
@@ -204,8 +206,16 @@ class SingleCases:
         return True
 
 
+def _leave_open_if_cached(suspect: Trialled, attempt: AttemptReport) -> None:
+    """An answer that a cache on the way gave again is no fresh run, and the next ones are none either."""
+    known = (*suspect.pair.base.attempts, *suspect.pair.head.attempts, *suspect.base, *suspect.head)
+    evidence = from_cache(attempt, known)
+    if evidence:
+        suspect.state, suspect.reason = "open", f"a cache on the way answers its fresh runs ({evidence})"
+
+
 def _measured(case: CaseReport) -> list[AttemptReport]:
-    return [attempt for attempt in case.attempts if attempt.status in (Outcome.PASSED, Outcome.FAILED)]
+    return [attempt for attempt in case.runs if attempt.status in (Outcome.PASSED, Outcome.FAILED)]
 
 
 def _wants(side: RunSide, suspect: Trialled) -> bool:

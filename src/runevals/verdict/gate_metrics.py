@@ -87,7 +87,7 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:
 
 def _pass_rate(cases: Sequence[CaseReport]) -> Measured | None:
     """Passed runs over all but skipped ones; what errored might have passed."""
-    statuses = [attempt.status for case in cases for attempt in case.attempts]
+    statuses = [attempt.status for case in cases for attempt in case.runs]
     asked = len(statuses) - statuses.count(Outcome.SKIPPED)
     if not asked:
         return None

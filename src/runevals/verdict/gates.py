@@ -151,7 +151,7 @@ def _by_number(gate: Gate, found: Measured) -> GateResult:
 def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
     """How often a gate of 100 % fails with no change: 1 − pⁿ, with p from the base's runs."""
     earlier = () if comparison is None else in_scope(comparison.base.cases, gate.scope)
-    statuses = [attempt.status for case in earlier for attempt in case.attempts]
+    statuses = [attempt.status for case in earlier for attempt in case.runs]
     passed, failed = statuses.count(Outcome.PASSED), statuses.count(Outcome.FAILED)
     if not failed:
         return ""
@@ -196,7 +196,7 @@ def _pass_rate(
 ) -> GateResult:
     """Passed attempts over all but skipped ones. Where errored ones decide, the gate says nothing."""
     name, limit = gate.name, gate.limit
-    attempts = [a for case in cases for a in case.attempts if a.status is not Outcome.SKIPPED]
+    attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
     if not attempts:

@@ -33,11 +33,12 @@ class Side:
     @classmethod
     def of(cls, case: CaseReport) -> Side:
         """Reads a case's attempts once; comparing asks for them often."""
-        statuses = [attempt.status for attempt in case.attempts]
+        attempts = case.runs
+        statuses = [attempt.status for attempt in attempts]
         passes = statuses.count(Outcome.PASSED)
         runs = passes + statuses.count(Outcome.FAILED)
-        due = len(statuses) if runs == len(statuses) else sum(map(_due, case.attempts))
-        graded = True in [attempt.graded for attempt in case.attempts]
+        due = len(statuses) if runs == len(statuses) else sum(map(_due, attempts))
+        graded = True in [attempt.graded for attempt in attempts]
         return cls(case.values, passes, runs, due, graded)
 
     @property

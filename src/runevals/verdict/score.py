@@ -35,6 +35,7 @@ from runevals.records import (
 from runevals.records.suite import labels_of
 from runevals.run.evaluate import Evaluation
 from runevals.suites.plan import RunPlan
+from runevals.verdict.cached_runs import copies
 from runevals.verdict.totals import by_evaluator, coverage, totals
 from runevals.verdict.vote_agreement import vote_agreement
 
@@ -204,6 +205,7 @@ class _OverAttempts(TypedDict):
     layers: Layers
     composite: float | None
     pass_rate: float | None
+    copies: tuple[int, ...]
 
 
 def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
@@ -221,6 +223,7 @@ def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
         layers=_mean_layers(measured),
         composite=mean(a.composite for a in measured),
         pass_rate=pass_rate,
+        copies=copies(attempts),
     )
 
 
@@ -273,6 +276,7 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
         cached=response.cached,
         value=response.value,
         raised=response.raised,
+        delivery=response.delivery,
         error=response.problem,
     )
 

@@ -41,7 +41,7 @@ class _Runs:
 
     def __init__(self, cases: Sequence[CaseReport]) -> None:
         self.cases = cases
-        attempts = [attempt for case in cases for attempt in case.attempts]
+        attempts = [attempt for case in cases for attempt in case.runs]
         self._turns = [turn for attempt in attempts for turn in attempt.turns]
         self._lengths = [len(attempt.turns) for attempt in attempts]
 
@@ -65,7 +65,7 @@ class _Runs:
             took = [None if not run or None in run else fsum(filter(None, run)) for run in runs]
         found, start = {}, 0
         for place, case in enumerate(self.cases):
-            end = start + len(case.attempts)
+            end = start + len(case.runs)
             known = [run for run in took[start:end] if run is not None]
             start = end
             if known:
@@ -86,7 +86,7 @@ def _scores(
 
 
 def _passes(case: CaseReport) -> tuple[float, ...]:
-    measured = [a for a in case.attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
+    measured = [a for a in case.runs if a.status in (Outcome.PASSED, Outcome.FAILED)]
     return tuple(float(attempt.status is Outcome.PASSED) for attempt in measured)
 
 
@@ -98,7 +98,7 @@ def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:
     """Evaluator → place → its mean score in each attempt, over the turns that it judged."""
     found: dict[str, dict[int, list[float]]] = defaultdict(dict)
     for place, case in enumerate(cases):
-        for attempt in case.attempts:
+        for attempt in case.runs:
             for name, score in _scores_of(attempt):
                 found[name].setdefault(place, []).append(score)
     return found

@@ -231,7 +231,7 @@ def error_kinds(report: RunReport) -> str:
 
 def runs_passed(case: CaseReport) -> str:
     """ "2/3": attempts passed of those measured."""
-    return f"{sum(a.status is Outcome.PASSED for a in case.attempts)}/{len(case.values)}"
+    return f"{sum(a.status is Outcome.PASSED for a in case.runs)}/{len(case.values)}"
 
 
 def because(result: CheckReport) -> str:

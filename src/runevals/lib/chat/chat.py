@@ -57,6 +57,10 @@ class ChatReply:
     input_tokens: int | None
     output_tokens: int | None
     latency_s: float
+    response_id: str | None = None
+    made_at: float | None = None  # seconds since 1970
+    cached_tokens: int | None = None  # of the prompt, that the provider had kept
+    from_cache: bool = False  # a cache on the way says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +131,7 @@ class Chat:
 
         body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
         try:
-            content, latency_s = client.completion(body, turn)
+            content, latency_s, from_cache = client.completion(body, turn)
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
@@ -144,7 +148,7 @@ class Chat:
         if content.lstrip()[:1] == b"<":
             told = f"{self.endpoint.shown} answers with a web page: that is no OpenAI-compatible API"
             raise ChatFailed("unparseable", f"{told} (does the address lack a /v1 at its end?)")
-        return _reply(content, latency_s)
+        return _reply(content, latency_s, from_cache=from_cache)
 
     def _client(self) -> ChatClient:
         with self._lock:
@@ -199,7 +203,7 @@ def _message(error: openai.APIStatusError) -> str:
     return error.message[:500]
 
 
-def _reply(content: bytes, latency_s: float) -> ChatReply:
+def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
     try:
         completion = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -216,6 +220,10 @@ def _reply(content: bytes, latency_s: float) -> ChatReply:
             input_tokens=None if usage is None else _count(usage.get("prompt_tokens")),
             output_tokens=None if usage is None else _count(usage.get("completion_tokens")),
             latency_s=latency_s,
+            response_id=_text_or_none(completion.get("id")),
+            made_at=_count(completion.get("created")),
+            cached_tokens=_cached_tokens(usage),
+            from_cache=from_cache or completion.get("cached") is True,
         )
     except KeyError as error:
         raise ChatFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
@@ -233,6 +241,15 @@ def _text(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"text expected, not {type(value).__name__}")
     return value
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _cached_tokens(usage: Any) -> int | None:
+    details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
+    return _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
 
 
 def _count(value: object) -> int | None:

@@ -62,8 +62,8 @@ class ChatClient:
         finalize(self, ended.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
 
-    def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float]:
-        """The answer's body, and the seconds from the call's turn to its end.
+    def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float, bool]:
+        """The answer's body, the seconds from the call's turn to its end, and whether a cache gave it.
 
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
         keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
@@ -83,7 +83,7 @@ class ChatClient:
                 content = _whole(reply, turn, self._timeout_s)
                 latency_s = turn.lasts_s
                 turn.answered()
-                return content, latency_s
+                return content, latency_s, is_from_cache(reply.headers)
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
         except (httpx.RequestError, openai.APIConnectionError) as error:
@@ -115,6 +115,11 @@ class ChatClient:
         line.sdk = self._sdk(http_client=line.http)
         self._lines.append(line)
         return line
+
+
+def is_from_cache(headers: Mapping[str, str]) -> bool:
+    """Whether a header says so, as those of gateways do: `X-Cache: HIT`, `cf-aig-cache-status: HIT`."""
+    return any("cache" in name.lower() and value.lower().startswith("hit") for name, value in headers.items())
 
 
 class _Line:

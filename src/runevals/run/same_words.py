@@ -1,0 +1,36 @@
+"""Whether all repeats of a run say the same words, which a cache on the way would explain as well."""
+
+from __future__ import annotations
+
+from runevals.records import AttemptReport
+
+FEWEST_CASES = 5  # that were answered more than once
+NOTICE = (
+    "every case was answered in the same words each time it was run: if a cache on the way does that, these are "
+    "no runs of their own; a target that always answers alike is `deterministic: true`"
+)
+
+
+class SameWords:
+    """Told of every attempt as it comes, until two of a case differ."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, int] = {}  # case → its words, as a hash
+        self._again: set[int] = set()
+        self._differ = False
+
+    def see(self, case: int, attempt: AttemptReport) -> None:
+        """An attempt at the case with this number; one without an answer does not count."""
+        outputs = [turn.output for turn in attempt.turns]
+        if self._differ or None in outputs or not outputs:
+            return
+        words = hash(tuple(outputs))
+        if case in self._first:
+            self._differ = self._first[case] != words
+            self._again.add(case)
+        self._first[case] = words
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a reader should know; nothing where any words differ, or too few were said twice."""
+        return () if self._differ or len(self._again) < FEWEST_CASES else (NOTICE,)
