@@ -671,3 +671,25 @@ def test_a_case_without_a_check_is_not_measured(project, runevals):
     assert [case["status"] for case in project.document()["cases"]] == ["passed", "skipped"]
     project.write("runevals.yaml", "errors: {limit: 0.5}")
     assert runevals(*words)[0] == 0
+
+
+def test_a_mark_in_the_settings_is_found_among_kept_results_and_its_gate_blocks(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    told = "mark: best\ngates: [{metric: mark_drop, op: '<=', limit: 0.1}]\n"
+    project.write(
+        "runevals.yaml", f"suites: [evals.json]\ntarget: {{type: recorded, path: answers.jsonl}}\n{told}"
+    )
+    code, out, _ = runevals()
+    assert (code, out.count("no mark: ")) == (0, 1)
+    project.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
+    code, out, _ = runevals()
+    assert code == 1
+    assert "The gate mark_drop <= 0.1 failed: mark_drop is " in out
+
+
+def test_a_gate_about_the_mark_needs_one(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", "gates: [{metric: mark_drop, op: '<=', limit: 0.1}]\n")
+    code, _, err = runevals()
+    assert (code, "mark_drop needs a `mark`" in err) == (2, True)

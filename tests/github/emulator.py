@@ -47,6 +47,7 @@ class GitHub:
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     pulls: list[dict[str, Any]] = field(default_factory=list)
     history: list[str] = field(default_factory=list)  # shas, newest first
+    tags: dict[str, str] = field(default_factory=dict)  # name → sha
     ends_after: dict[int, int] = field(default_factory=dict)  # run → how often it is shown in progress
     merge_base: str | None = None
     login: str | None = None  # whose token it is; None: an installation's, which may not ask
@@ -128,7 +129,8 @@ def _api(state: GitHub, method: str, target: str, headers: Any, body: bytes) -> 
     state.asked.append((method, parts.path, query, headers.get("Authorization")))
     answer = _fault(state.faults, method, target) or _answered(state, method, parts.path, query, body)
     asked = {name: value for name, value in headers.items() if name in ("Accept", "Content-Type")}
-    state.problems += complaints((method, target, asked, body), answer)
+    plain = target.replace("created=%3C%3D", "created=")  # the description has no word for the search syntax
+    state.problems += complaints((method, plain, asked, body), answer)
     return answer
 
 
@@ -147,6 +149,7 @@ def _workflow_runs(state: GitHub, query: dict[str, str], _: Any, workflow: str) 
                 run["path"].endswith(f"/{workflow}"),
                 query.get("head_sha") in (None, run["head_sha"]),
                 query.get("branch") in (None, run["head_branch"]),
+                run["created_at"] <= query.get("created", "<=9").removeprefix("<="),
                 query.get("event") in (None, run["event"]),
                 query.get("status") in (None, run["status"], run["conclusion"]),
             )
@@ -184,9 +187,10 @@ def _zip(state: GitHub, _: dict[str, str], __: Any, number: str) -> Answer:
 
 
 def _commits(state: GitHub, query: dict[str, str], _: Any) -> Answer:
-    if query.get("sha") not in state.history:
+    sha = state.tags.get(query.get("sha", "").removeprefix("refs/tags/"), query.get("sha"))
+    if sha not in state.history:
         return _error(404, "Not Found")
-    known = state.history[state.history.index(query["sha"]) :]
+    known = state.history[state.history.index(sha) :]
     return _page(state, [complete("commit", sha=sha) for sha in known], query)
 
 

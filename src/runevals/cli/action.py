@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
 from runevals.github.stored_baseline import stored_base
+from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import skipped, withheld
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import shown
@@ -192,7 +194,7 @@ def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[
         return _Found(skipped(settings, names))
     stored = StoredBase() if settings.shard is not None else stored_base(settings, here, _say)
     if action_input("mode", told.inputs) == "merge":
-        return _Found(_merged(settings, told, stored), stored)
+        return _Found(_merged(settings, told, here, stored), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)
     return _Found(conclusion, stored, attempt)
 
@@ -242,17 +244,25 @@ def _measured(
     attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.shard is not None else measured_before(here, environment, warn_runner)
-        asked = Asked(ref=None, told=told, progress=progress, stored=stored, journal=journal, earlier=before)
+        asked = Asked(
+            ref=None,
+            told=told,
+            progress=progress,
+            stored=stored,
+            journal=journal,
+            earlier=before,
+            find_mark=partial(stored_mark, settings, here),
+        )
         return judged(settings, loaded, asked), attempt
 
 
-def _merged(settings: Settings, told: Told, stored: StoredBase) -> Conclusion:
+def _merged(settings: Settings, told: Told, here: OnGitHub, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except WorldRefused as missing:
         return not_merged(settings, str(missing))
-    return merged_conclusion(report, settings, told, stored)
+    return merged_conclusion(report, settings, told, stored, partial(stored_mark, settings, here))
 
 
 def _folder(settings: Settings) -> Path:

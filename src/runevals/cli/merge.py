@@ -26,6 +26,7 @@ from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunReport
+    from runevals.run.baseline.marks import FindMark
     from runevals.run.baseline.stored_base import StoredBase
     from runevals.settings.resolve import Settings, Told
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 )
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
-    *("on_incomparable", "on_inconclusive"),
+    *("on_incomparable", "on_inconclusive", "mark"),
     *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
@@ -81,6 +82,7 @@ def merged_conclusion(
     settings: Settings,
     told: Told,
     stored: StoredBase | None = None,
+    find_mark: FindMark | None = None,
 ) -> Conclusion:
     """The merged report compared, gated and concluded; with `stored` where the settings name no base.
 
@@ -92,7 +94,7 @@ def merged_conclusion(
     settings = replace(settings, **filters)
     told = replace(told, flags={**told.flags, **filters})
     report, base = without_patterns(report, settings), find_stored(settings, stored)
-    return judged_together(report, base, settings, told, progress)
+    return judged_together(report, base, settings, told, progress, find_mark)
 
 
 def _texts(value: object) -> Any:

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import click
 
 from runevals.settings.dotenv import environment
-from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.resolve import RESULTS, Settings, Told, resolve
 from runevals.settings.table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_RESULTS = Path(".evals", "results")  # where a run without --output writes
+KEPT_RESULTS = Path(RESULTS)
 # `base` has none, because `--base REF` is what it says.
 _NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
     *("base_setup", "share", "baseline_wait", "suspects_max_runs"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
@@ -62,6 +63,16 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
     if wanted.branch is not None:
         found = _of(api, wanted, None, status="completed", branch=wanted.branch)
         yield from islice(found, MOST_OF_BRANCH)
+
+
+def newest(api: Api, wanted: Wanted, most: int, *, until: datetime, commit: str | None) -> Iterator[StoredRun]:
+    """The newest completed runs of a commit, or of the branch until some time. Raises Refused."""
+    if commit is not None:
+        found = _of(api, wanted, None, status="completed", head_sha=commit)
+    else:
+        created = f"<={until:%Y-%m-%dT%H:%M:%SZ}"
+        found = _of(api, wanted, None, status="completed", branch=wanted.branch or "", created=created)
+    yield from islice(found, most)
 
 
 def unfinished(api: Api, wanted: Wanted) -> StoredRun | None:

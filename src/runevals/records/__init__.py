@@ -13,6 +13,8 @@ from runevals.records.comparison import (
     Flips,
     Hypothesis,
     InconclusiveBy,
+    MarkComparison,
+    MarkRun,
     MetricChange,
     MetricName,
     MetricUnit,
@@ -55,7 +57,7 @@ from runevals.records.report import (
     TurnReport,
     VoteAgreement,
 )
-from runevals.records.rules import Gate, Rule, Scope
+from runevals.records.rules import Gate, Mark, Rule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
 
@@ -100,6 +102,9 @@ __all__ = [
     "Layers",
     "Links",
     "Location",
+    "Mark",
+    "MarkComparison",
+    "MarkRun",
     "Message",
     "MetricChange",
     "MetricName",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
 from runevals.records.report import CaseReport, RunReport, Totals
+from runevals.records.rules import Mark
 
 
 class ComparisonVerdict(StrEnum):
@@ -162,6 +164,40 @@ class Verification:
 
     state: Literal["confirmed", "not_confirmed", "moved", "impossible", "off"]
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkRun:
+    """The earlier run that a mark names."""
+
+    mark: Mark
+    source: str  # where it came from, in words
+    report: RunReport
+    best_of: int = 1  # results of which it is the best: it was lucky, too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkComparison:
+    """A run against the one of a mark, so that many small losses are seen. Means are shares 0–1; it informs."""
+
+    mark: str
+    source: str
+    commit: str | None
+    started_at: datetime
+    cases: int  # of equal content, measured on both sides
+    metric: MetricName
+    base_mean: float
+    head_mean: float
+    interval: tuple[float, float]  # 95 %, of the drop
+    p_value: float  # one-sided, for a loss; corrected for two metrics, and for the results that the best is of
+    sure: bool  # the drop is no noise
+    deterministic: bool = False
+    judge_left_out: bool = False  # another one graded then
+
+    @property
+    def drop(self) -> float:
+        """What was lost; a loss is positive."""
+        return self.base_mean - self.head_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

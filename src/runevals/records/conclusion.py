@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from runevals.records.comparison import Comparison
+from runevals.records.comparison import Comparison, MarkComparison
 from runevals.records.report import RunReport
 
 
@@ -51,3 +51,4 @@ class Conclusion:
     comparison: Comparison | None
     gates: tuple[GateResult, ...]
     verdict: FinalVerdict
+    mark: MarkComparison | None = None

@@ -28,6 +28,17 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Which earlier run a run is held against beside its base: one so old, one of a tag, or else the best."""
+
+    days: int | None = None
+    tag: str | None = None
+
+    def __str__(self) -> str:
+        return self.tag or ("best" if self.days is None else f"{self.days}d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """`metric` over the cases in `scope` must stand in relation `op` to `limit`."""
 

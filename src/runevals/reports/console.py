@@ -9,6 +9,7 @@ from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.verdict.wording import (
+    about_mark,
     answer_pair,
     because,
     doubtful,
@@ -58,6 +59,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
         for sentence in how_sure(comparison):
             yield f"  {sentence}"
         yield from _changed(comparison)
+    if conclusion.mark is not None:
+        yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"
     failing = still_failing(report, comparison)
     if failing:
         yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")

@@ -8,11 +8,12 @@ from typing import Any
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, score, seconds
-from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
+from runevals.records import Comparison, Conclusion, Coverage, MarkComparison, ModelIdentity, RunReport
 from runevals.reports.coverage import tripwire
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
+    about_mark,
     compared_cases,
     error_kinds,
     halved,
@@ -41,7 +42,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
         "compared": comparison is not None,
         "categories": _categories(report, comparison),
         "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
-        "statistics": _statistics(report, comparison),
+        "statistics": _statistics(report, comparison, conclusion.mark),
         "run": _run(report, comparison),
     }
 
@@ -107,17 +108,20 @@ def _named(category: str | None) -> str:
     return "no category" if category is None else one_line(category)
 
 
-def _statistics(report: RunReport, comparison: Comparison | None) -> Json:
+def _statistics(report: RunReport, comparison: Comparison | None, mark: MarkComparison | None) -> Json:
+    since = ("Since the mark", "" if mark is None else about_mark(mark))
     notices = [one_line(notice, 500) for notice in report.run.notices]
     tables = [*map(_covered, report.coverage), *_tripwires(report)]
     if comparison is None:
-        return {"facts": [("Compared", "Nothing: there was no base.")], "tables": tables, "notes": notices}
+        facts = _known([("Compared", "Nothing: there was no base."), since])
+        return {"facts": facts, "tables": tables, "notes": notices}
     verification = comparison.verification
     facts = [
         ("Compared", compared_cases(comparison)),
         ("Difference", headline_numbers(comparison)),
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
+        since,
         ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
         ("Single cases", "; ".join(suspects_told(comparison))),
         ("Critical cases lost", ", ".join(comparison.critical_lost)),

@@ -23,6 +23,7 @@ from runevals.records import (
     Coverage,
     FinalVerdict,
     GateResult,
+    MarkComparison,
     RunInfo,
     RunReport,
     Totals,
@@ -55,6 +56,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         "comparison": None if comparison is None else _comparison(comparison),
         "gates": conclusion.gates,
         "verdict": conclusion.verdict,
+        **({} if conclusion.mark is None else {"mark": conclusion.mark}),
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
@@ -168,6 +170,7 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
         comparison=None if comparison is None else _read_comparison(comparison, report),
         gates=build(document["gates"], tuple[GateResult, ...]),
         verdict=build(document["verdict"], FinalVerdict),
+        mark=None if document.get("mark") is None else build(document["mark"], MarkComparison),
     )
 
 

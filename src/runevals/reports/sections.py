@@ -16,11 +16,13 @@ from runevals.records import (
     GateResult,
     GateState,
     Links,
+    MarkComparison,
     RunReport,
 )
 from runevals.reports import coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.verdict.wording import (
+    about_mark,
     because,
     doubtful,
     edited_and_failing,
@@ -83,6 +85,8 @@ def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Sec
     if conclusion.gates:
         yield Section(_gates(conclusion.gates), "the gates", 1)
     yield from _about_the_suite(comparison)
+    if conclusion.mark is not None:
+        yield _mark(conclusion.mark)
     for part in coverage.markdown(report):
         yield Section(part, "what the cases cover", 9)
     yield Section(f"<sub>{_footer(conclusion, links)}</sub>")
@@ -234,6 +238,13 @@ def _gates(gates: Sequence[GateResult]) -> str:
         if id(gate) in chosen
     ]
     return f"**Gates** {' · '.join(shown)}{_more(gates, MOST_GATES)}"
+
+
+def _mark(mark: MarkComparison) -> Section:
+    warning = "⚠️ " if mark.sure else ""
+    title = f"{warning}The long run: {points(-mark.drop)}"
+    text = folded(title, inert_line(about_mark(mark), LONGEST_PARAGRAPH))
+    return Section(text, "what changed since the mark", 5)
 
 
 def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:

@@ -32,6 +32,7 @@ from runevals.suites.plan import RunPlan, Trial, only_cases
 from runevals.verdict.compare import compare
 from runevals.verdict.conclude import conclude, of_shard
 from runevals.verdict.gates import apply_gates
+from runevals.verdict.marks import against_mark
 from runevals.verdict.score import attempt_report, run_info, run_report, scored_case
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
@@ -202,8 +203,9 @@ def concluded(report: RunReport, comparison: Comparison | None, settings: Settin
         return of_shard(report, report.run.shard)
     if comparison is not None:
         comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
-    gates = apply_gates(settings, report, comparison)
-    return conclude(
+    mark = None if settings.mark_run is None else against_mark(report, settings.mark_run, settings.rule)
+    gates = apply_gates(settings, report, comparison, mark)
+    found = conclude(
         report,
         comparison,
         gates,
@@ -211,3 +213,4 @@ def concluded(report: RunReport, comparison: Comparison | None, settings: Settin
         on_incomparable=settings.on_incomparable,
         on_inconclusive=settings.on_inconclusive,
     )
+    return replace(found, mark=mark)

@@ -19,6 +19,7 @@ from runevals.run.baseline import reuse
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.choose import chosen, concluded, find_stored
 from runevals.run.baseline.from_files import why_not_alike
+from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import require_measured
@@ -54,6 +55,7 @@ class Asked:
     journal: Journal | None = None  # of answers that need not be asked for again
     stored: StoredBase | None = None  # of an earlier run, where the settings name no base
     earlier: Conclusion | None = None  # what an earlier attempt of this job found of the same commit
+    find_mark: FindMark | None = None  # where a mark is looked for; None: among the results that are kept here
 
 
 def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
@@ -79,6 +81,9 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
 def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     settings = with_target(settings, loaded.suites)
     settings, loaded = with_quarantine(settings, loaded)
+    cases = [case for suite in loaded.suites for case in suite.cases]
+    settings, told = with_mark(settings, cases, asked.find_mark)
+    loaded = replace(loaded, notices=(*loaded.notices, *told))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
     stored = StoredBase() if settings.shard is not None else find_stored(settings, asked.stored)

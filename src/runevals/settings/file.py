@@ -49,6 +49,7 @@ GUARDED = (
     "fail_on",
     "gates",
     "judge",
+    "mark",
     "max_base_age",
     "max_cost",
     "max_duration",

@@ -23,6 +23,7 @@ GATE_METRICS = (
     "tokens",
     "weakening",
     "judge_coverage",
+    "mark_drop",
 )
 
 
@@ -38,6 +39,8 @@ def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
             raise InvalidSettings(f"{shown}: gates: bound: wilson is for `pass_rate` with `>=` only")
         if entry.get("name") == "measured" and metric != "errors":
             raise InvalidSettings(f"{shown}: gates: 'measured' is about errors; give this gate another name")
+        if metric == "mark_drop" and entry.get("scope"):
+            raise InvalidSettings(f"{shown}: gates: mark_drop is of all cases; leave out its scope")
         name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
         if name in {gate.name for gate in gates}:
             raise InvalidSettings(f"{shown}: gates: the name '{name}' is used twice")
@@ -56,3 +59,9 @@ def check_names(fail_on: Sequence[str], shown: str, gates: Sequence[Gate]) -> No
         if name not in known:
             told = f"it is one of {', '.join(known)}{did_you_mean(name, known)}"
             raise InvalidSettings(f"fail_on ({shown}): there is no gate '{name}'; {told}")
+
+
+def check_mark(mark: object, gates: Sequence[Gate]) -> None:
+    """Raises InvalidSettings for a gate about the mark where none is named: it would never look at anything."""
+    if mark is None and any(gate.metric == "mark_drop" for gate in gates):
+        raise InvalidSettings("gates: mark_drop needs a `mark`: 30d for days, the name of a tag, or best")

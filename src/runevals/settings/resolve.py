@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
-from runevals.records import Gate, Rule, Weakening
-from runevals.records.rules import Content, Fetching, Limits, Shard
+from runevals.records import Gate, MarkRun, Rule, Weakening
+from runevals.records.rules import Content, Fetching, Limits, Mark, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
-from runevals.settings.gates import check_names, gates_of
+from runevals.settings.gates import check_mark, check_names, gates_of
 from runevals.settings.protected import ONLY_OF_BASE, guarding_values, held_back, prices_told, who_tells
 from runevals.settings.table import SETTINGS, Setting
 from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
-from runevals.settings.values import checked, parsed, read_shard, texts
+from runevals.settings.values import checked, parsed, read_mark, read_shard, texts
 
 CACHE = ".evals/cache"
 ROUNDS_IN_CI = 3  # they end early where the answer is plain
+RESULTS = ".evals/results"  # where a run without --output writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class Settings:
     verify: str
     verify_repeats: int
     rule: Rule
+    mark: Mark | None
     quarantine: Path
     changed_only: bool
     depends_on: tuple[str, ...]  # absolute
@@ -96,6 +98,7 @@ class Settings:
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
     not_from: Path | None = None  # the checkout whose code must not run as this one's
+    mark_run: MarkRun | None = None  # what `mark` names, once it was found
     weakenings: tuple[Weakening, ...] = ()  # what the head's settings would change about its own judgement
 
     @property
@@ -141,6 +144,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
     gates = gates_of(*_gates_told(file, guarding))
+    check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, told.cwd)
     given = Given(
@@ -188,6 +192,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
             max_base_age_days=values["max_base_age"],
             max_fresh_runs=values["suspects_max_runs"],
         ),
+        mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
         quarantine=(file.base if origins["quarantine"] in in_files else told.cwd) / values["quarantine"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
         depends_on=tuple(

@@ -179,6 +179,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="mark",
+        metavar="30d|TAG|best",
+        kind="text",
+        help="An earlier run to compare with too, so that many small losses are seen: the newest that is so many "
+        "days old, that of a tag's commit, or the one with the best pass rate.",
+        as_input=False,
+    ),
+    Setting(
         name="on_incomparable",
         kind="text",
         help="What a base that cannot be compared with means: unmeasured, or pass (it only informs).",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.records.rules import Shard
+from runevals.records.rules import Mark, Shard
 from runevals.settings.table import Kind, Setting
 
 
@@ -78,3 +78,16 @@ def read_shard(text: str, origin: str) -> Shard:
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
         raise InvalidSettings(f"shard ({origin}) is '{text[:40]}'; write i/n, where i is 1 to n, such as 2/4")
     return Shard(part=int(found[1]), of=int(found[2]))
+
+
+def read_mark(text: str, origin: str) -> Mark:
+    """`30d` → a run that is 30 days old; `best`; any other word is a tag. Raises InvalidSettings."""
+    word = text.strip()
+    if word == "best":
+        return Mark()
+    days = re.fullmatch(r"([1-9][0-9]{0,3})d", word)
+    if days is not None:
+        return Mark(days=int(days[1]))
+    if re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_+-]|[./](?![./])){0,199}", word) is None:
+        raise InvalidSettings(f"mark ({origin}) is '{word[:40]}'; write 30d for days, the name of a tag, or best")
+    return Mark(tag=word)

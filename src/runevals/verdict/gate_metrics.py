@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import fsum
 
-from runevals.records import CaseReport, CheckReport, Comparison, Gate, Layer, Outcome, RunReport, Scope
+from runevals.records import (
+    CaseReport,
+    CheckReport,
+    Comparison,
+    Gate,
+    Layer,
+    MarkComparison,
+    Outcome,
+    RunReport,
+    Scope,
+)
 from runevals.verdict.matching import match
 from runevals.verdict.totals import totals
 
@@ -67,6 +77,13 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Mea
         return None
     scale = _SCALES.get(gate.metric)
     return Measured.exactly(observed) if scale is None else Measured.of_share(observed, _errors(cases), scale)
+
+
+def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> Measured:
+    """What was lost since the mark, a share 0–1; 0 where it may be noise. What errored might have passed."""
+    observed = mark.drop if mark.sure or mark.drop < 0 else 0.0
+    errored = _errors(cases) if cases else 0.0
+    return Measured(observed, observed - errored, observed + errored)
 
 
 def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:

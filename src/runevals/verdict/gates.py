@@ -15,13 +15,15 @@ from runevals.records import (
     Gate,
     GateResult,
     GateState,
+    MarkComparison,
     Outcome,
     RunReport,
     Scope,
 )
 from runevals.settings.resolve import Settings
-from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, measure
+from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
+from runevals.verdict.wording import since_mark
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
@@ -35,13 +37,18 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 
-def apply_gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> tuple[GateResult, ...]:
+def apply_gates(
+    settings: Settings, report: RunReport, comparison: Comparison | None, mark: MarkComparison | None = None
+) -> tuple[GateResult, ...]:
     """The settings' gates, and every preset one that applies and is not replaced.
 
     `fail_on` turns failures of gates it does not name into warnings.
     """
     in_sight = _without_quarantined(report)
-    own = [_own(gate, in_sight, comparison) for gate in settings.gates]
+    own = [
+        _of_mark(gate, in_sight, mark) if gate.metric == "mark_drop" else _own(gate, in_sight, comparison)
+        for gate in settings.gates
+    ]
     replaced = {gate.name for gate in settings.gates}
     gates = [*own, *(gate for gate in _gates(settings, report, comparison) if gate.name not in replaced)]
     if settings.fail_on is None:
@@ -114,6 +121,18 @@ def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateRe
     found = measure(gate, report, comparison)
     result = _missing(gate, report, comparison) if found is None else _by_number(gate, found)
     return _warned(result) if gate.level == "warn" else result
+
+
+def _of_mark(gate: Gate, report: RunReport, mark: MarkComparison | None) -> GateResult:
+    """What was lost since the mark; without one there is nothing to say."""
+    if mark is None:
+        reason = "mark_drop: there is no mark to compare with"
+        return GateResult(
+            name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
+        )
+    found = _by_number(gate, mark_drop(mark, report.cases))
+    found = replace(found, reason=f"{found.reason}; {since_mark(mark)}")
+    return _warned(found) if gate.level == "warn" else found
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:

@@ -11,6 +11,7 @@ from runevals.records import (
     Comparison,
     ComparisonVerdict,
     Conclusion,
+    MarkComparison,
     MetricChange,
     Outcome,
     RunReport,
@@ -60,6 +61,28 @@ def headline_numbers(comparison: Comparison) -> str:
     reason = "" if comparison.verification is None else comparison.verification.reason
     checked = f" {capitalised(reason)}." if reason else ""
     return f"{line} ({interval}; {p_value(p)} for a {'gain' if rose else 'loss'}).{checked}"
+
+
+def since_mark(mark: MarkComparison) -> str:
+    """ "−6.3 points since v1.4 (p = 0.001)"; a loss has its own p, and of a deterministic target there is none."""
+    since = {"best": "against the best stored run"}.get(mark.mark, f"since {mark.mark}")
+    if mark.mark.endswith("d") and mark.mark[:-1].isdecimal():
+        since = f"since {mark.started_at:%Y-%m-%d}"
+    sure = "" if mark.deterministic or mark.drop <= 0 else f" ({p_value(mark.p_value)})"
+    return f"{points(-mark.drop)} {since}{sure}"
+
+
+def about_mark(mark: MarkComparison) -> str:
+    """What was held against which run, in a sentence."""
+    name = "Pass rate" if mark.metric == "pass_rate" else "Score"
+    low, high = -mark.interval[1], -mark.interval[0]
+    interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
+    judge = ", without the judge's scores, as another judge graded then" if mark.judge_left_out else ""
+    cases = f"{plural(mark.cases, 'case')} that {'is' if mark.cases == 1 else 'are'} as then"
+    return (
+        f"{name} {percent(mark.base_mean)} → {percent(mark.head_mean)}, {since_mark(mark)}, in the {cases}{judge} "
+        f"(mark {mark.mark}: {mark.source}{interval})."
+    )
 
 
 def how_sure(comparison: Comparison) -> list[str]:

@@ -9,6 +9,7 @@ from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsErro
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import with_own_error
 from runevals.run.baseline.choose import chosen, concluded
+from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
@@ -39,7 +40,12 @@ FILTERS = ("category", "tag", "filter")
 
 
 def judged_together(
-    report: RunReport, stored: StoredBase, settings: Settings, told: Told, progress: Progress
+    report: RunReport,
+    stored: StoredBase,
+    settings: Settings,
+    told: Told,
+    progress: Progress,
+    find_mark: FindMark | None = None,
 ) -> Conclusion:
     """The shards' cases against the base.
 
@@ -49,6 +55,8 @@ def judged_together(
     if settings.shard is not None:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
     settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
+    settings, notices = with_mark(settings, report.cases, find_mark)
+    report = replace(report, run=replace(report.run, notices=(*report.run.notices, *notices)))
     asked = Asked(ref=None, told=told, progress=progress)
     return within_limits(settings, asked, lambda bounded: _judged(stored, report, settings, bounded))
 

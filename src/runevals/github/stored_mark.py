@@ -1,0 +1,64 @@
+"""The run of a mark from the artifacts of earlier runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from runevals.github.api import Api, Refused, understood
+from runevals.github.job import OnGitHub
+from runevals.github.stored import READ_COMMITS, NotStored, Wanted, newest, results_text
+from runevals.lib import git
+from runevals.records import Mark
+from runevals.records.errors import InvalidDocument
+from runevals.reports import results_document as document
+from runevals.run.baseline.marks import Candidate, Key, MarkFound, chosen_mark
+from runevals.settings.resolve import Settings
+
+MOST_READ = 10  # runs that are looked at
+
+
+def stored_mark(settings: Settings, here: OnGitHub, mark: Mark, planned: frozenset[Key]) -> MarkFound:
+    """What the runs of the base's branch have stored, newest first. Never raises for what GitHub does."""
+    if here.api is None or not here.workflow:
+        return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
+    wanted = Wanted(
+        repository=here.repository,
+        workflow=here.workflow,
+        artifact=here.artifact,
+        commit=None,
+        branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
+        not_run=here.run,
+    )
+    if wanted.branch is None and mark.tag is None:
+        return MarkFound(notices=(f"no mark: nothing says of which branch {mark} is",))
+    try:
+        with understood():
+            commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
+            return chosen_mark(mark, _candidates(here.api, wanted, mark, commit), planned, commit)
+    except Refused as refused:
+        return MarkFound(notices=(f"no mark: {refused}",))
+
+
+def _commit_of(settings: Settings, api: Api, repository: str, tag: str) -> str:
+    """The commit of a tag, which a checkout may lack. Raises Refused where there is none."""
+    ref = f"refs/tags/{tag}"
+    known = git.commit_of(settings.repository, ref)
+    if known is not None:
+        return known
+    found = api.get(f"/repos/{repository}/commits", READ_COMMITS, sha=ref, per_page=1)
+    if not found:
+        raise Refused(f"GitHub knows no commit of {tag}")
+    return str(found[0]["sha"])
+
+
+def _candidates(api: Api, wanted: Wanted, mark: Mark, commit: str | None) -> Iterator[Candidate]:
+    until = datetime.now(UTC) - timedelta(days=mark.days or 0)
+    for run in newest(api, wanted, MOST_READ, until=until, commit=commit):
+        try:
+            text = results_text(api, wanted.repository, run.id, wanted.artifact)
+            report = document.parse(text, "its result").report
+        except (NotStored, InvalidDocument):
+            continue
+        began = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
+        yield f"run {run.number} on {run.branch}, {run.commit[:7]}, {began}", report

@@ -1,0 +1,129 @@
+"""The earlier run that a mark names, from the results that are kept here."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+
+from runevals.lib import git
+from runevals.records import CaseReport, Mark, MarkRun, RunReport
+from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.records.suite import Case
+from runevals.reports.results_document import read
+from runevals.settings.resolve import RESULTS, Settings
+from runevals.suites.plan import wanted
+
+MOST_READ = 20  # of which the best is taken
+LEAST_COVERED = 0.8  # of this run's cases, by a result that may be the best
+HEAD_BYTES = 65536  # of a document, where its time stands
+_STARTED_AT = re.compile(rb'"started_at": ?"([^"]{1,40})"')
+
+Key = tuple[str, str]  # suite and key
+Candidate = tuple[str, RunReport]  # where a result came from, in words, and the result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkFound:
+    """The run of a mark; without it, the notices say why."""
+
+    run: MarkRun | None = None
+    notices: tuple[str, ...] = ()
+
+
+FindMark = Callable[[Mark, frozenset[Key]], MarkFound]
+
+
+def with_mark(
+    settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None
+) -> tuple[Settings, tuple[str, ...]]:
+    """The settings with the run of their mark, and what a reader should know of it; a shard has none."""
+    if settings.mark is None or settings.shard is not None:
+        return settings, ()
+    planned = frozenset((case.suite, case.key) for case in cases if wanted(case, settings))
+    found = kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
+    return replace(settings, mark_run=found.run), found.notices
+
+
+def kept_mark(settings: Settings, planned: Collection[Key]) -> MarkFound:
+    """From `.evals/results`, and the folder of baselines if that is one."""
+    mark = settings.mark
+    assert mark is not None  # noqa: S101 - asked only with one
+    commit = None if mark.tag is None else git.commit_of(settings.repository, f"refs/tags/{mark.tag}")
+    if mark.tag is not None and commit is None:
+        return MarkFound(notices=(f"no mark: git knows no tag {mark.tag} here",))
+    return chosen_mark(mark, _kept(settings, mark, commit), planned, commit)
+
+
+def chosen_mark(
+    mark: Mark, candidates: Iterable[Candidate], planned: Collection[Key], commit: str | None
+) -> MarkFound:
+    """The run that a mark names, of the newest results first; those of none of the planned cases do not count."""
+    usable = ((source, run) for source, run in candidates if _is_whole(run) and _covered(run, planned))
+    best_of = 1
+    if mark.tag is not None:
+        found = next(((source, run) for source, run in usable if run.run.commit == commit), None)
+    elif mark.days is not None:
+        until = datetime.now(UTC) - timedelta(days=mark.days)
+        found = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
+    else:
+        alike = [one for one in islice(usable, MOST_READ) if _covered(one[1], planned) >= LEAST_COVERED]
+        best_of = len(alike)
+        found = max(alike, key=lambda one: one[1].totals.pass_rate or 0.0, default=None)
+    if found is None:
+        return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
+    return MarkFound(run=MarkRun(mark=mark, source=found[0], report=found[1], best_of=best_of))
+
+
+def _of(mark: Mark) -> str:
+    if mark.tag is not None:
+        return f"of the commit of {mark.tag}"
+    return f"that is {mark.days} days old" if mark.days is not None else "of these cases"
+
+
+def _is_whole(run: RunReport) -> bool:
+    return run.run.shard is None and run.complete and any(case.values for case in run.cases)
+
+
+def _covered(run: RunReport, planned: Collection[Key]) -> float:
+    """The share of the planned cases that it has."""
+    return sum((case.suite, case.key) in planned for case in run.cases) / len(planned) if planned else 0.0
+
+
+def _kept(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candidate]:
+    """The documents here, newest first; of those that may be of the mark, each is read when it is asked for."""
+    until = datetime.now(UTC) - timedelta(days=mark.days or 0)
+    for started_at, path in sorted(_dated(settings), reverse=True):
+        if started_at > until or (commit is not None and commit.encode() not in path.read_bytes()):
+            continue
+        if settings.base_side is not None and git.committed(settings.repository, path):
+            continue  # the change could have written it
+        try:
+            run = read(path)
+        except (InvalidDocument, InvalidSuite):
+            continue
+        yield f"{path.name}, run {run.run.started_at:%Y-%m-%d %H:%M} UTC", run
+
+
+def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
+    """What may be a results document, and when its run began."""
+    named = () if settings.baseline is None else (Path(settings.baseline),)
+    for folder in (settings.cwd / RESULTS, *named):
+        for path in folder.glob("*.json") if folder.is_dir() else ():
+            started_at = _started_at(path)
+            if started_at is not None:
+                yield started_at, path
+
+
+def _started_at(path: Path) -> datetime | None:
+    try:
+        with path.open("rb") as file:
+            found = _STARTED_AT.search(file.read(HEAD_BYTES))
+        moment = None if found is None else datetime.fromisoformat(os.fsdecode(found[1]))
+    except (OSError, ValueError):
+        return None
+    return None if moment is None or moment.tzinfo is None else moment
