@@ -39,7 +39,8 @@ class Side:
         runs = passes + statuses.count(Outcome.FAILED)
         due = len(statuses) if runs == len(statuses) else sum(map(_due, attempts))
         graded = True in [attempt.graded for attempt in attempts]
-        return cls(case.values, passes, runs, due, graded)
+        values = tuple([value for attempt in attempts if (value := attempt.value) is not None])
+        return cls(values, passes, runs, due, graded)
 
     @property
     def complete(self) -> bool:

@@ -41,7 +41,9 @@ class _Runs:
 
     def __init__(self, cases: Sequence[CaseReport]) -> None:
         self.cases = cases
-        attempts = [attempt for case in cases for attempt in case.runs]
+        runs = [case.runs for case in cases]
+        attempts = [attempt for of_case in runs for attempt in of_case]
+        self._counts = [len(of_case) for of_case in runs]
         self._turns = [turn for attempt in attempts for turn in attempt.turns]
         self._lengths = [len(attempt.turns) for attempt in attempts]
 
@@ -64,8 +66,8 @@ class _Runs:
             runs = [[*islice(turns, length)] for length in self._lengths]
             took = [None if not run or None in run else fsum(filter(None, run)) for run in runs]
         found, start = {}, 0
-        for place, case in enumerate(self.cases):
-            end = start + len(case.runs)
+        for place, count in enumerate(self._counts):
+            end = start + count
             known = [run for run in took[start:end] if run is not None]
             start = end
             if known:
