@@ -37,14 +37,18 @@ _SIGNALS = {
 
 
 def answer_of(call: Call, reply: bytes) -> Answer:
-    """The worker's reply to `call` as an answer; what does not follow the contract is an error with its reason."""
+    """The worker's reply to `call` as an answer; what does not follow the contract is an error with its reason.
+
+    The worker's own words come first, as JSON; after a tab, those of the grader.
+    """
     try:
-        told: Any = json.loads(reply)
+        head, _, raw = reply.partition(b"\t")
+        told: Any = json.loads(head)
         status, duration_s = told["status"], float(told["duration_s"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return Answer(error="evaluator_bad_result", reason="the worker's answer cannot be read")
     try:
-        found = _by_status(call, told, status, duration_s)
+        found = _by_status(call, told, raw.decode("ascii", "replace"), status, duration_s)
     except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
         found = _broken(type(error).__name__, duration_s)
     if call.kind == "skill" and not told.get("loaded"):  # then nothing was called, however it ended
@@ -53,10 +57,10 @@ def answer_of(call: Call, reply: bytes) -> Answer:
     return found
 
 
-def _by_status(call: Call, told: Any, status: str, duration_s: float) -> Answer:
+def _by_status(call: Call, told: Any, raw: str, status: str, duration_s: float) -> Answer:
     match status:
         case "answered":
-            return _answered(call, str(told["raw"]), duration_s)
+            return _answered(call, raw, duration_s)
         case "late":
             return timed_out(call.timeout_s)
         case "too_large":

@@ -1,21 +1,25 @@
 """A worker that loads an engine once, gives up its rights, and forks one locked child for every call.
 
 Started as `zygote.py ENGINE FOLDER…` with an empty environment and without site-packages; what the engine imports
-beside the standard library lies in the folders. JSON requests on stdin, JSON answers on stdout, one a line.
+beside the standard library lies in the folders. JSON requests on stdin, one a line; on stdout, for each, JSON, a
+tab and the child's own text. Children are copies of this process: it reads no request, and keeps no answer.
 """
 
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import select
 import signal
+import struct
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TextIO
+from dataclasses import dataclass
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - without pathlib
 
@@ -23,6 +27,7 @@ import lock
 
 MAX_ANSWER_BYTES = 1024 * 1024
 LOADED = b"\n"  # a child says so when its grader is loaded, where the clock of the call starts only then
+_CLOCKS = struct.Struct("dd")  # what a child says first, before it is locked: seconds to run, seconds to load
 
 Run = Callable[[dict[str, Any], Callable[[], object]], str]  # (request, say that it is loaded) → the answer's text
 
@@ -30,10 +35,11 @@ Run = Callable[[dict[str, Any], Callable[[], object]], str]  # (request, say tha
 def main() -> None:
     engine, *folders = sys.argv[1:]
     sys.path.extend(folders)
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    answers = io.FileIO(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     run, headroom = _engine(engine)
     filter_, why_reduced = _lock()
+    place = _Place(bytearray(MAX_ANSWER_BYTES + 1))
     in_use = lock.memory_in_use()
     if hasattr(os, "closerange"):
         kept = answers.fileno()
@@ -45,18 +51,84 @@ def main() -> None:
         lock.hide()
     gc.collect()
     gc.freeze()
-    _say(answers, {"mode": "reduced" if filter_ is None else "strict", "why": why_reduced})
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
-        limits = {
-            "memory_bytes": in_use + headroom + request["memory_bytes"] if in_use else None,
-            "cpu_s": int(request["timeout_s"]) + int(request.get("load_s", 0)) + 2,
-        }
-        if hasattr(os, "fork"):
-            _say(answers, _supervised(request, run, filter_, limits))
-        else:  # one call a worker; the host's clock alone ends it
-            _say(answers, {"status": "answered", "raw": run(request, lambda: None), "duration_s": 0.0})
-            return
+    _say(answers, {"mode": "reduced" if filter_ is None else "strict", "why": why_reduced}, b"")
+    if not hasattr(os, "fork"):  # one call a worker; the host's clock alone ends it
+        raw = run(_request(), lambda: None).encode("ascii", "backslashreplace")
+        _say(answers, {"status": "answered", "duration_s": 0.0}, raw)
+        return
+    child = _Child(run=run, filter=filter_, memory_bytes=in_use + headroom if in_use else None)
+    while _is_asked() and _supervised(child, place, answers):
+        place.clear()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Child:
+    """What a child needs to answer its request; `memory_bytes` is the address space beside the grader's own."""
+
+    run: Run
+    filter: lock.Lock | None
+    memory_bytes: int | None
+
+
+class _Place:
+    """The one place for the bytes of an answer: they are read into it, written from it, and never copied."""
+
+    def __init__(self, content: bytearray) -> None:
+        self._bytes = content
+        self._content = memoryview(content)
+        self._filled = 0
+        self._start = 0
+
+    def take(self, file: io.FileIO) -> bool:
+        """Reads more of an answer. False at its end, or where it is too long."""
+        read = file.readinto(self._content[self._filled :])
+        self._filled += read or 0
+        return bool(read)
+
+    def skip(self, marker: bytes) -> bool:
+        """Whether the answer begins with `marker`, which is then no part of it."""
+        found = self._content[: len(marker)] == marker and self._filled >= len(marker)
+        self._start = len(marker) if found else 0
+        return found
+
+    @property
+    def answer(self) -> memoryview | bytes:
+        """It is one line, as all JSON that we write is; nothing where it is not."""
+        if self._bytes.find(b"\n", self._start, self._filled) >= 0:
+            return b""
+        return self._content[self._start : self._filled]
+
+    @property
+    def is_empty(self) -> bool:
+        return self._start == self._filled
+
+    @property
+    def is_full(self) -> bool:
+        return self._filled == len(self._content)
+
+    def clear(self) -> None:
+        """Nothing of an answer may be in the memory of a later child."""
+        self._content[: self._filled] = bytes(self._filled)
+        self._filled = self._start = 0
+
+
+def _is_asked() -> bool:
+    """Waits until another request is there, without reading any of it. False where the host has hung up."""
+    waiting = select.poll()
+    waiting.register(0, select.POLLIN)
+    return any(event & select.POLLIN for _, event in waiting.poll())
+
+
+def _request() -> dict[str, Any]:
+    """The one request that is there. Raises ValueError where the host hangs up."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        more = os.read(0, 65536)
+        if not more:
+            raise ValueError("the host hung up")
+        line += more
+    request: dict[str, Any] = json.loads(line)
+    return request
 
 
 def _engine(name: str) -> tuple[Run, int]:
@@ -87,78 +159,88 @@ def _lock() -> tuple[lock.Lock | None, str]:
     return (made, "") if status == 0 else (None, "the kernel takes no seccomp filter")
 
 
-def _supervised(
-    request: dict[str, Any], run: Run, filter_: lock.Lock | None, limits: dict[str, int | None]
-) -> dict[str, object]:
-    """Forks a child for the request and gives what it wrote, or how it ended."""
+def _supervised(call: _Child, place: _Place, answers: io.FileIO) -> bool:
+    """Forks a child for the request that is there and says what it wrote, or how it ended. False for neither."""
     reading, writing = os.pipe()
-    started = time.monotonic()
     zygote = os.getpid()
     child = os.fork()
     if child == 0:
-        _be_the_child(request, run, filter_, limits, (zygote, writing))
+        _be_the_child(call, (zygote, writing))
     os.close(writing)
-    load_s = float(request.get("load_s", 0.0))
-    raw, late, started, loaded = _answer_of(reading, started, float(request["timeout_s"]), load_s)
-    duration_s = time.monotonic() - started
-    os.close(reading)
+    with io.FileIO(reading) as file:
+        clocks = file.read(_CLOCKS.size)
+        started = time.monotonic()
+        heard = _heard(file, place, *_CLOCKS.unpack(clocks)) if clocks else None
+    duration_s = time.monotonic() - (heard.started if heard else started)
     with suppress(ProcessLookupError, PermissionError):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    answer: dict[str, object] = {"duration_s": duration_s, "loaded": loaded}
-    if late:
-        return {**answer, "status": "late"}
-    if len(raw) > MAX_ANSWER_BYTES:
-        return {**answer, "status": "too_large"}
-    if not raw:
-        ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        return {**answer, "status": "late" if ended == signal.SIGXCPU else "died", "signal": ended}
-    return {**answer, "status": "answered", "raw": raw.decode("ascii", "replace")}
+    if heard is None:
+        return False
+    told, raw = _ended(heard, place, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
+    _say(answers, {**told, "duration_s": duration_s, "loaded": heard.loaded}, raw)
+    return True
 
 
-def _answer_of(reading: int, started: float, timeout_s: float, load_s: float) -> tuple[bytes, bool, float, bool]:
-    """(what the child wrote, whether it was late, when its clock began, whether its code was loaded)."""
-    raw = b""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    """How far a child came: when the clock of its call began, whether its code was loaded, whether it was late."""
+
+    started: float
+    loaded: bool
+    late: bool = False
+
+
+def _heard(file: io.FileIO, place: _Place, timeout_s: float, load_s: float) -> _Heard:
+    """Takes in what the child writes until it ends, is late, or has written too much."""
+    started = time.monotonic()
     loaded = load_s == 0
     deadline = started + (timeout_s if loaded else load_s)
-    while len(raw) <= MAX_ANSWER_BYTES:
+    while not place.is_full:
         left = deadline - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
-            return b"", True, started, loaded
-        chunk = os.read(reading, 65536)
-        if not chunk:
+        if left <= 0 or not select.select([file], [], [], left)[0]:
+            return _Heard(started=started, loaded=loaded, late=True)
+        if not place.take(file):
             break
-        raw += chunk
-        if not loaded and raw.startswith(LOADED):
-            loaded, raw = True, raw[len(LOADED) :]
+        if not loaded and place.skip(LOADED):
+            loaded = True
             started = time.monotonic()
             deadline = started + timeout_s
-    return raw, False, started, loaded
+    return _Heard(started=started, loaded=loaded)
 
 
-def _be_the_child(
-    request: dict[str, Any],
-    run: Run,
-    filter_: lock.Lock | None,
-    limits: dict[str, int | None],
-    parent: tuple[int, int],
-) -> None:
+def _ended(heard: _Heard, place: _Place, signal_: int) -> tuple[dict[str, object], memoryview | bytes]:
+    """(how it ended, its own words)."""
+    if heard.late:
+        return {"status": "late"}, b""
+    if place.is_full:
+        return {"status": "too_large"}, b""
+    if place.is_empty:
+        return {"status": "late" if signal_ == signal.SIGXCPU else "died", "signal": signal_}, b""
+    return {"status": "answered"}, place.answer
+
+
+def _be_the_child(call: _Child, parent: tuple[int, int]) -> None:
     """Never returns. `parent` is the zygote, and where it reads the answer."""
     write, leave = os.write, os._exit
     zygote, writing = parent
     try:
         os.dup2(writing, lock.ANSWER_FD)
+        request = _request()
+        timeout_s, load_s = float(request["timeout_s"]), float(request.get("load_s", 0.0))
+        write(lock.ANSWER_FD, _CLOCKS.pack(timeout_s, load_s))
         os.closerange(0, lock.ANSWER_FD)
         os.closerange(lock.ANSWER_FD + 1, 256)
-        if filter_ is not None:
-            filter_.die_with_parent()
+        if call.filter is not None:
+            call.filter.die_with_parent()
         if os.getppid() != zygote:
             return  # it died before it could be bound to us
-        lock.limit(**limits)
-        if filter_ is not None:
-            filter_.put_on()
+        memory_bytes = None if call.memory_bytes is None else call.memory_bytes + request["memory_bytes"]
+        lock.limit(memory_bytes=memory_bytes, cpu_s=int(timeout_s) + int(load_s) + 2)
+        if call.filter is not None:
+            call.filter.put_on()
         try:
-            answer = run(request, lambda: write(lock.ANSWER_FD, LOADED))
+            answer = call.run(request, lambda: write(lock.ANSWER_FD, LOADED))
         except BaseException as error:  # noqa: BLE001 - whatever gets out of an engine is this call's
             answer = json.dumps({"error": "evaluator_crashed", "reason": type(error).__name__})
         text = answer.encode("ascii", "backslashreplace")
@@ -168,9 +250,11 @@ def _be_the_child(
         leave(0)
 
 
-def _say(answers: TextIO, fields: dict[str, object]) -> None:
-    answers.write(json.dumps(fields) + "\n")
-    answers.flush()
+def _say(answers: io.FileIO, fields: dict[str, object], raw: memoryview | bytes) -> None:
+    for part in (json.dumps(fields).encode("ascii") + b"\t", raw, b"\n"):
+        left = memoryview(part)
+        while left:
+            left = left[answers.write(left) :]
 
 
 if __name__ == "__main__":
