@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
+from urllib.parse import unquote
 
 from tests.serving import Quiet, serving
 
@@ -22,6 +24,12 @@ class Pages(Quiet, BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.seen.append(self.path)
+        if self.path.startswith("/to/"):
+            self._redirect(*unquote(self.path.removeprefix("/to/")).split(" ", 1))
+        else:
+            self._page()
+
+    def _page(self):
         body, kind = TEXTS.get(self.path, b"text of " + self.path.encode()), KINDS.get(self.path, "text/plain")
         status, headers = 200, {}
         match self.path:
@@ -30,6 +38,11 @@ class Pages(Quiet, BaseHTTPRequestHandler):
                     b"<html><head><title>T</title></head><p>One &amp; two<script>x</script><p>Three",
                     "text/html",
                 )
+            case "/bomb":
+                body, headers = gzip.compress(bytes(64 * 1024 * 1024)), {"Content-Encoding": "gzip"}
+            case "/bomb-in-bomb":
+                body = gzip.compress(gzip.compress(bytes(64 * 1024 * 1024)))
+                headers = {"Content-Encoding": "gzip, gzip"}
             case "/big":
                 body = b"x" * (5 * 1024 * 1024)
             case "/missing":
@@ -53,6 +66,10 @@ class Pages(Quiet, BaseHTTPRequestHandler):
         self.end_headers()
         with suppress(OSError):
             self.wfile.write(body)
+
+    def _redirect(self, status, location):
+        """`/to/302 ADDRESS`, quoted; the header is sent as it stands, line breaks too."""
+        self.wfile.write(f"HTTP/1.1 {status} Away\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
 
     def _drip(self):
         """A header that comes a byte at a time: each comes soon enough."""

@@ -54,6 +54,8 @@ def within(seconds):
     ("path", "told"),
     [
         ("/big", "larger than 2 MiB"),
+        ("/bomb", "larger than 2 MiB"),
+        ("/bomb-in-bomb", "larger than 2 MiB"),
         ("/binary", "is no text (image/png)"),
         ("/missing", "status 404"),
         ("/inside", "is a private address"),

@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from runevals.lib.http.public_address import is_public
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
 from runevals.records.rules import Fetching
@@ -29,9 +30,9 @@ _IN_URL = r"[^\s<>\"'`\\^{}|\[\]，。；：！？、（）【】《》「」『
 _URL = re.compile(rf"https?://(?:\[[^\s\[\]]+\]{_IN_URL}*|{_IN_URL}+)", re.IGNORECASE)
 _TRAILING = ".,;:!?'\"»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052
-_COMPATIBLE = ipaddress.ip_network("::/96")  # RFC 4291, section 2.5.5.1
 _TEXT_TYPES = re.compile(r"text/|application/(?:json|xml|javascript|x-yaml|yaml|[\w.+-]+\+(?:json|xml))")
+
+Resolve = Callable[[str, int], Sequence[str]]  # (host, port) → its addresses. It raises OSError or ValueError
 
 
 class NotFetched(Exception):
@@ -158,13 +159,18 @@ def _replaced(text: str, texts: dict[str, str]) -> str:
     return re.sub("|".join(map(re.escape, urls)), lambda match: texts[match[0]], text)
 
 
-def fetcher(allow_hosts: Sequence[str]) -> Callable[[str], str]:
+def resolved(host: str, port: int) -> list[str]:
+    """The addresses of a name. Raises OSError or ValueError for one that has none."""
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def fetcher(allow_hosts: Sequence[str], resolve: Resolve = resolved) -> Callable[[str], str]:
     """What fetches one address as text. It raises NotFetched."""
 
     def follow(url: str, line: _Line) -> str:
         for _ in range(MOST_REDIRECTS + 1):
             try:
-                found = _answer(url, _checked_address(url, allow_hosts), line)
+                found = _answer(url, _checked_address(url, allow_hosts, resolve), line)
                 if isinstance(found, str):
                     return found
                 url = urljoin(url, found.location)
@@ -290,7 +296,7 @@ def _read(reply: Any, deadline: float) -> str | _Redirect:
     return page_text(text) if "html" in kind else text
 
 
-def _checked_address(url: str, allow_hosts: Sequence[str]) -> str:
+def _checked_address(url: str, allow_hosts: Sequence[str], resolve: Resolve) -> str:
     """The address behind a name. Refuses every name that leads to one that is not public."""
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -298,24 +304,13 @@ def _checked_address(url: str, allow_hosts: Sequence[str]) -> str:
         raise NotFetched("is no http address")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        found = resolve(host, port)
     except (OSError, ValueError):  # a name that is none is a ValueError
         raise NotFetched("has no address") from None
     allowed = host in allow_hosts or f"{host}:{parts.port}" in allow_hosts
-    if not allowed and not all(_is_public(ipaddress.ip_address(name.partition("%")[0])) for name in found):
+    if not allowed and not all(is_public(ipaddress.ip_address(name.partition("%")[0])) for name in found):
         raise NotFetched("is a private address; url_fetch.allow_hosts can allow it")
     return found[0]
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether it leads to the public network, also where it is another form of an IPv4 address."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is None and (address in _NAT64 or address in _COMPATIBLE):
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if address.is_site_local or (inner is not None and not _is_public(inner)):
-            return False
-    return address.is_global and not address.is_multicast
 
 
 def page_text(page: str) -> str:
