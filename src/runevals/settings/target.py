@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.parsing.source import path_inside
+from runevals.lib.parsing.source import followed, lies_inside, path_inside, read_text
 from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import SettingsFile
@@ -110,17 +110,17 @@ def target_settings(given: Given) -> TargetSettings | None:
     if model is not None:
         told["model"] = model
     if "cwd" in told:
-        folder = (base / told["cwd"]).resolve()
-        if not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
+        folder = followed(base / told["cwd"])
+        if folder is None or not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
             raise InvalidSettings(f"target.cwd: {told['cwd']} is no folder inside the repository")
     system_prompt, files = told.get("system_prompt"), []
     if "system_prompt_file" in told:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
-        system_prompt = named.read_text(encoding="utf-8")
+        system_prompt = read_text(named, told["system_prompt_file"])
         files += [named, base / told["system_prompt_file"]]
     files += [base / told["prompt_file"]] if "prompt_file" in told else []
     path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
-    if path is not None and from_file and not path.resolve().is_relative_to(repository.resolve()):
+    if path is not None and from_file and not lies_inside(repository, path):
         raise InvalidSettings(f"target.skills_dir: {told['skills_dir']} is no folder inside the repository")
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")

@@ -309,11 +309,9 @@ def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
 
     Raises ToldWrong where it does not exist, is no regular file, or leads out of the repository.
     """
-    try:
-        path = (base / named).resolve()
-        path.exists()
-    except (OSError, ValueError):  # too long, or with a character that no path has
-        raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path") from None
+    path = followed(base / named)
+    if path is None:
+        raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path")
     if not path.is_relative_to(root.resolve()):
         raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
     if not path.is_file():
@@ -321,6 +319,22 @@ def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
         looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
         raise ToldWrong(f"{what}: there is no file {named} (looked in {looked})")
     return path
+
+
+def lies_inside(root: Path, path: Path) -> bool:
+    """Whether `path`, links resolved, lies in `root`."""
+    there = followed(path)
+    return there is not None and there.is_relative_to(root.resolve())
+
+
+def followed(path: Path) -> Path | None:
+    """`path` with links resolved; None for one that no file can have, or that leads round in a circle."""
+    try:
+        there = path.resolve()
+        there.exists()
+    except (OSError, ValueError, RuntimeError):  # too long, with a character that no path has; a circle
+        return None
+    return there
 
 
 def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:
