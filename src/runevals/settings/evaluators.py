@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from runevals.records import EvaluatorSpec
 from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
 
 Definitions = Mapping[str, EvaluatorSpec]
+_TOO_MUCH = "a composite holds at most 1,000 evaluators, at most 20 deep, those in its parts counted too"
+MOST_PARTS, MOST_NESTED = 1000, 20  # of a composite, those of its parts counted too
 
 
 def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> Definitions:
@@ -63,13 +65,28 @@ def _parts_first(written: Any, shown: str) -> list[Mapping[str, Any]]:
             raise InvalidSettings(f"{shown}: evaluators: a composite contains itself: {circle}")
         if name in ordered or name not in by_id:
             return
+        if len(above) > MOST_NESTED:
+            raise InvalidSettings(f"{shown}: evaluators: {above[0]}: {_TOO_MUCH}")
         for part in by_id[name].get("evaluatorIds", ()):
             add(part, (*above, name))
         ordered[name] = by_id[name]
 
     for name in by_id:
         add(name, ())
+    _require_bounded(list(ordered.values()), shown)
     return list(ordered.values())
+
+
+def _require_bounded(parts_first: Sequence[Mapping[str, Any]], shown: str) -> None:
+    """Raises InvalidSettings for a composite that would hold far more evaluators than anybody wrote."""
+    sizes: dict[str, int] = {}
+    depths: dict[str, int] = {}
+    for entry in parts_first:
+        name, parts = entry["id"], entry.get("evaluatorIds", ())
+        sizes[name] = 1 + sum(sizes.get(part, 1) for part in parts)
+        depths[name] = 1 + max((depths.get(part, 1) for part in parts), default=0)
+        if sizes[name] > MOST_PARTS or depths[name] > MOST_NESTED:
+            raise InvalidSettings(f"{shown}: evaluators: {name}: {_TOO_MUCH}")
 
 
 def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions) -> EvaluatorSpec:

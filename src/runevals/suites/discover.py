@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import NoSuiteFound
 
@@ -14,6 +16,7 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
+MOST_DEEP_PARTS = 3  # of a pattern: each `**` looks at all folders again, once for each that the one before found
 _SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
 
 
@@ -85,12 +88,20 @@ def _named(root: Path, name: str) -> Discovery:
         return Discovery(files=found, optional=frozenset(found), folder=path)
     if path.is_file():
         return Discovery(files=(path,))
-    matches = sorted(glob.glob(name, root_dir=root, recursive=True))
+    matches = sorted(glob.glob(_pattern(name), root_dir=root, recursive=True))
     files = tuple(root / match for match in matches if (root / match).is_file())
     if not files:
         near = did_you_mean(name, _beside(root, Path(name).parent))
         raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern{near}")
     return Discovery(files=files)
+
+
+def _pattern(name: str) -> str:
+    """The glob, each run of `**/` as one, which means the same. Raises NoSuiteFound where it holds too many."""
+    pattern = re.sub(r"(?:\*\*/+)+(?=\*\*(?:/|$))", "", name)
+    if pattern.count("**") > MOST_DEEP_PARTS:
+        raise NoSuiteFound(f"{one_line(name)}: a pattern may hold at most {MOST_DEEP_PARTS} '**'")
+    return pattern
 
 
 def _beside(root: Path, folder: Path) -> list[str]:

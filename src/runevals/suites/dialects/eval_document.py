@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -140,16 +140,12 @@ class _Loader:
 
     def _sound(self, document: Mapping[str, Any]) -> Sequence[int]:
         """Tells what the schema says; the items that it has nothing against, none where all may be wrong."""
-        places: list[Place] = [()] if self._errors else []
+        places: list[Place] = [()] if _has_error(self.problems) else []
         for complaint in complaints("runevals.suites.dialects", NAME, document):
-            before = self._errors
+            before = len(self.problems)
             self._complain(complaint)
-            places += [complaint.place] if self._errors > before else []
+            places += [complaint.place] if _has_error(self.problems[before:]) else []
         return sound(places, ("items",), document.get("items"))
-
-    @property
-    def _errors(self) -> int:
-        return sum(problem.level == "error" for problem in self.problems)
 
     def _version(self, document: Mapping[str, Any]) -> Version:
         declared = document.get("schemaVersion")
@@ -335,3 +331,7 @@ def _zipped(value: Mapping[str, Any]) -> list[object]:
         {"prompt": prompt, **({"expected_response": expected[index]} if index < len(expected) else {})}
         for index, prompt in enumerate(prompts)
     ]
+
+
+def _has_error(problems: Iterable[SuiteProblem]) -> bool:
+    return any(problem.level == "error" for problem in problems)

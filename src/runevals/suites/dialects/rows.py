@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
+MOST_COLUMNS = 1000
 _OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 
 
@@ -73,7 +75,10 @@ def read_csv(text: str, shown: str) -> Source:
     line_before = 1
     try:
         names = reader.fieldnames or []
-        for name in {name for name in names if names.count(name) > 1}:
+        if len(names) > MOST_COLUMNS:
+            message = f"has {len(names)} columns; at most {MOST_COLUMNS} are read"
+            raise InvalidSuite([_in_line(shown, 1, message)])
+        for name in [name for name, count in Counter(names).items() if count > 1]:
             problems.append(_in_line(shown, 1, f"the column '{name}' stands here twice; remove one of them"))
         line_before = reader.line_num
         for row in reader:
