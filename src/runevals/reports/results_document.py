@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from runevals.lib.parsing.schema import complaints, fits
 from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.storage.spool import Spool
+from runevals.lib.text.escape import one_line
 from runevals.records import (
     CaseReport,
     Change,
@@ -40,6 +41,8 @@ FORMAT_VERSION = 1
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
+LARGEST = 1e100  # number: sums and squares of such are numbers too
+MOST_DIGITS = 100
 
 Json = dict[str, Any]
 
@@ -76,7 +79,7 @@ def read(path: Path) -> RunReport:
 
 def read_conclusion(path: Path) -> Conclusion:
     """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
-    with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, RecursionError):
+    with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         if LARGE < path.stat().st_size <= MAX_BYTES:
             return _case_by_case(read_lines(path, str(path)))
     return parse(read_text(path, str(path), MAX_BYTES), str(path))
@@ -85,7 +88,7 @@ def read_conclusion(path: Path) -> Conclusion:
 def parse(text: str, shown: str) -> Conclusion:
     """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
     try:
-        document = json.loads(text, parse_constant=_no_constant)
+        document = _loaded(text)
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{shown} is no results document: not JSON ({error})") from None
     version = document.get("format_version") if isinstance(document, dict) else None
@@ -96,9 +99,9 @@ def parse(text: str, shown: str) -> Conclusion:
         place = "/" + "/".join(map(str, complaint.place))
         raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
     try:
-        return _conclusion(document, _converter().structure(document["cases"], tuple[CaseReport, ...]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidDocument(f"{shown} is no valid results document: {error!r}") from None
+        return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise InvalidDocument(f"{shown} is no valid results document: {one_line(repr(error))}") from None
 
 
 def _case_by_case(lines: Iterable[str]) -> Conclusion:
@@ -111,13 +114,13 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     spool = Spool()
     texts = cases_of(lines, rest)
     while some := list(islice(texts, AT_ONCE)):
-        found = json.loads(f"[{','.join(some)}]", parse_constant=_no_constant)
+        found = _loaded(f"[{','.join(some)}]")
         if not fits("runevals.reports", "results-1", found, "cases"):
             raise ValueError("a case is not valid")
-        cases += [_spooled(case, spool) for case in _converter().structure(found, tuple[CaseReport, ...])]
+        cases += [_spooled(case, spool) for case in _structured(found, tuple[CaseReport, ...])]
     if not cases:
         raise ValueError("it is laid out otherwise")
-    document = json.loads("".join(rest), parse_constant=_no_constant)
+    document = _loaded("".join(rest))
     if document["cases"] != [PLACE] or not fits("runevals.reports", "results-1", {**document, "cases": []}):
         raise ValueError("it is not valid")
     return _conclusion(document, tuple(cases))
@@ -146,7 +149,7 @@ def _head(report: RunReport) -> Json:
 
 
 def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
-    build = _converter().structure
+    build = _structured
     totals = document["totals"]
     return RunReport(
         tool_version=document["tool"]["version"],
@@ -162,7 +165,7 @@ def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
 
 
 def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
-    build = _converter().structure
+    build = _structured
     report = _report(document, cases)
     comparison = document["comparison"]
     return Conclusion(
@@ -189,7 +192,7 @@ def _comparison(comparison: Comparison) -> Json:
 
 
 def _read_comparison(fields: Json, report: RunReport) -> Comparison:
-    build = _converter().structure
+    build = _structured
     heads = {(case.suite, case.key): case for case in report.cases}
     changes = []
     for change in fields["changes"]:
@@ -213,7 +216,8 @@ def _read_comparison(fields: Json, report: RunReport) -> Comparison:
 def _head_case(change: Json, heads: Mapping[tuple[str, str], CaseReport]) -> CaseReport:
     """This run's case; the change itself has it where the head was run on the base's suite."""
     if change.get("after_case") is not None:
-        return _converter().structure(change["after_case"], CaseReport)
+        apart: CaseReport = _structured(change["after_case"], CaseReport)
+        return apart
     return heads[change["suite"], change["key"]]
 
 
@@ -227,6 +231,34 @@ def _converter() -> cattrs.Converter:
     # The base of a comparison is read apart: only part of it stands in the document.
     converter.register_structure_hook(RunReport, lambda value, _: value)
     return converter
+
+
+def _structured(value: object, kind: Any) -> Any:
+    """`value` as records. Raises KeyError, TypeError, ValueError or ArithmeticError where it has another shape."""
+    from cattrs.errors import CattrsError
+
+    try:
+        return _converter().structure(value, kind)
+    except CattrsError as error:
+        raise ValueError(str(error)) from None
+
+
+def _loaded(text: str) -> Any:
+    """Raises ValueError for what is not JSON, and for numbers that nothing could be computed with."""
+    return json.loads(text, parse_constant=_no_constant, parse_float=_float, parse_int=_int)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if abs(value) > LARGEST:
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value
+
+
+def _int(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"{text[:40]}… is too large a number")
+    return int(text)
 
 
 def _no_constant(name: str) -> float:

@@ -313,7 +313,8 @@ function bar(check, before) {
   const needs = threshold === undefined ? "" : `, needs ${number(threshold)}`;
   if (high === null || high === undefined) return el("div", { class: "scale" }, `${number(value)}${needs}`);
   if (threshold === undefined && low === 0 && high === 1 && (value === 0 || value === 1)) return null;
-  const x = (share) => `${(2 + (96 * (Math.min(Math.max(share, low), high) - low)) / (high - low)).toFixed(2)}%`;
+  const along = (share) => (Math.min(Math.max(share, low), high) - low) / (high - low);
+  const x = (share) => `${(2 + 96 * (along(share) || 0)).toFixed(2)}%`; // a scale may have no length
   const drawn = [
     svg("line", { class: "track", x1: "2%", x2: "98%", y1: 8, y2: 8 }),
     svg("line", { class: `value is-${check.outcome}`, x1: "2%", x2: x(value), y1: 8, y2: 8 }),

@@ -6,7 +6,7 @@ const MANY = 9; // categories shown at once
 function drawCategories(categories, compared, choose) {
   const rates = categories.flatMap((c) => [c.base, c.head]).filter((rate) => typeof rate === "number");
   const low = rates.length && Math.min(...rates) >= 0.6 ? 0.5 : 0;
-  const x = (rate) => `${(4 + (92 * (rate - low)) / (1 - low)).toFixed(2)}%`;
+  const x = (rate) => `${(4 + (92 * (Math.min(Math.max(rate, low), 1) - low)) / (1 - low)).toFixed(2)}%`;
   const lines = categories.map((category, place) => {
     const name =
       category.filter === null
