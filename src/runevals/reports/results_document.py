@@ -239,7 +239,7 @@ def _structured(value: object, kind: Any) -> Any:
 
     try:
         return _converter().structure(value, kind)
-    except CattrsError as error:
+    except (AttributeError, CattrsError) as error:  # the former where a mapping is something else
         raise ValueError(str(error)) from None
 
 

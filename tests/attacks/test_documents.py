@@ -1,0 +1,74 @@
+"""A results document of a stranger is read or refused with its place: nothing in it is our bug."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from runevals.lib.parsing.schema import fits
+from runevals.records.errors import InvalidDocument
+from runevals.reports import console, html, junit, summary, table
+from runevals.reports.results_document import parse
+
+GOLDEN = Path(__file__).parents[1] / "reports" / "golden" / "regressions.results.json"
+VALUES = {
+    "null": None,
+    "a number": -1,
+    "text": "x",
+    "a list": [1],
+    "an object": {"x": {}},
+    "much": 10**90,
+}
+
+
+@pytest.fixture(scope="module")
+def document():
+    """One with a base, one case and its change."""
+    found = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    kept = {(change["suite"], change["key"]) for change in found["comparison"]["changes"][:1]}
+    found["cases"] = [case for case in found["cases"] if (case["suite"], case["key"]) in kept]
+    found["comparison"]["changes"] = found["comparison"]["changes"][:1]
+    return found
+
+
+def places(value, place=()):
+    """Where something is, once for all entries of a list."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value[:1]):
+        yield (*place, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*place, key))
+
+
+def put(document, place, value):
+    made = deepcopy(document)
+    *holders, last = place
+    inside = made
+    for key in holders:
+        inside = inside[key]
+    inside[last] = value
+    return made
+
+
+def test_the_document_is_read(document):
+    """The control; and there is much in it to be wrong."""
+    assert len(parse(json.dumps(document), "a document").report.cases) == 1
+    assert len(list(places(document))) > 150
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_every_value_may_be_another(document, kind):
+    read = 0
+    for place in places(document):
+        changed = put(document, place, VALUES[kind])
+        if not fits("runevals.reports", "results-1", changed):
+            continue  # the schema refuses it, and says where
+        with suppress(InvalidDocument):
+            conclusion = parse(json.dumps(changed), "a document")
+            read += 1
+            for form in (console, junit, table, summary, html):
+                assert form.render(conclusion), place
+    assert read  # some of these are what may be there
