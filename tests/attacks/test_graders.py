@@ -1,14 +1,16 @@
-"""A grader has nothing but its own call: no text of another one is in its memory."""
+"""A grader has nothing but its own call: no system call that leads out, no text of another call in its memory."""
 
 from __future__ import annotations
 
 import json
+import platform
 import secrets
 
 import pytest
 
 from runevals.lib.sandbox import Sandbox
-from tests.attacks.graders import SEARCH_MEMORY
+from runevals.lib.sandbox.lock import _CALLS
+from tests.attacks.graders import SEARCH_MEMORY, SYSTEM_CALLS
 
 REACH = "import collections\nwrite = collections._sys.modules['posix'].write\n"
 
@@ -88,3 +90,31 @@ def test_nor_does_a_skill(shape):
             assert acted(sandbox, ENDS[None], SHAPES[shape](canary())).error is None
         own = canary()
         assert found(acted(sandbox, SEARCH_MEMORY, SHAPES[shape](own)).value["details"]) == {own}
+
+
+PROBES = {335, 336}  # uretprobe and uprobe: the kernel lets them past every filter; they lead nowhere
+
+
+def not_refused(numbers) -> set[int]:
+    with Sandbox(workers=1) as sandbox:
+        answer = evaluated(sandbox, SYSTEM_CALLS % ", ".join(map(str, numbers)), "x")
+    assert answer.error is None, answer
+    assert answer.details["asked"] == len(numbers)
+    return {int(number) for number in answer.details["not refused"]}
+
+
+@pytest.mark.needs("linux")
+@pytest.mark.parametrize("above", [0, 1 << 32, 1 << 33, -(1 << 32)])
+def test_every_other_system_call_is_refused(above):
+    """Whatever stands in the half of the number that the kernel does not read."""
+    ours = set(_CALLS[platform.machine()].values())
+    others = [number + above for number in range(640) if number not in ours | PROBES]
+    assert not_refused(others) == set()
+
+
+@pytest.mark.needs("linux")
+def test_the_system_calls_of_the_list_are_answered():
+    """The control."""
+    calls = _CALLS[platform.machine()]
+    harmless = [calls[name] for name in ("getpid", "gettid", "sched_yield", "close")]
+    assert not_refused(harmless) == set(harmless)
