@@ -49,7 +49,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases.append(_case(source, (*root, index), sample, reader))
         problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
     problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
-    requires = document.get("requires") if isinstance(document, dict) else None
+    whole = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
+    requires = document.get("requires") if whole else None
     return Suite(
         name=source.path,
         path=source.path,
