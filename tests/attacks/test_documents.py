@@ -1,4 +1,4 @@
-"""A results document of a stranger is read or refused with its place: nothing in it is our bug."""
+"""A results document or a suite of any shape is read, or refused with its place: nothing in it is our bug."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+import yaml
 
 from runevals.lib.parsing.schema import fits
-from runevals.records.errors import InvalidDocument
+from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports import console, html, junit, summary, table
 from runevals.reports.results_document import parse
+from runevals.suites.dialects import LoadOptions, load
 
-GOLDEN = Path(__file__).parents[1] / "reports" / "golden" / "regressions.results.json"
+TESTS = Path(__file__).parents[1]
+GOLDEN = TESTS / "reports" / "golden" / "regressions.results.json"
+DIALECTS = TESTS / "suites" / "dialects"
 VALUES = {
     "null": None,
     "a number": -1,
@@ -72,3 +76,33 @@ def test_every_value_may_be_another(document, kind):
             for form in (console, junit, table, summary, html):
                 assert form.render(conclusion), place
     assert read  # some of these are what may be there
+
+
+def shapes(dialect):
+    """(file, value, place) of the format's valid files; where a thing stands in a list makes no difference."""
+    seen = set()
+    for path in sorted((DIALECTS / dialect / "valid").glob("*")):
+        if path.suffix not in (".json", ".yaml", ".yml") or path.name.endswith(".cases.json"):
+            continue
+        with suppress(ValueError, yaml.YAMLError):  # a few are about how they are written
+            text = path.read_text(encoding="utf-8")
+            suite = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+            for place in places(suite):
+                words = tuple(key for key in place if isinstance(key, str))
+                if words not in seen:
+                    seen.add(words)
+                    yield path, suite, place
+
+
+@pytest.mark.parametrize("dialect", ["eval-document", "eval-samples", "prompt-yml", "rows", "skill-cases"])
+def test_every_value_of_a_suite_may_be_another(tmp_path, dialect):
+    read = refused = 0
+    for path, suite, place in shapes(dialect):
+        for value in (None, -1, "x", [1], [[]], {"x": {}}, True):
+            changed = json.dumps(put(suite, place, value), default=str)
+            (tmp_path / path.name).write_text(changed, encoding="utf-8")
+            with suppress(InvalidSuite):
+                found = load(tmp_path / path.name, path.name, LoadOptions()).problems
+                refused += any(problem.level == "error" for problem in found)
+                read += 1
+    assert 0 < refused < read

@@ -110,7 +110,9 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
     file = listed(source, NAME, "rows")
     document, root, problems = file.document, file.root, file.problems
-    named = options.evaluators or tuple(document.get("evaluators") or ())
+    wanted = document.get("evaluators")
+    wanted = wanted if isinstance(wanted, list) else []  # else told by the schema, as what is no name in it
+    named = options.evaluators or tuple(name for name in wanted if isinstance(name, str))
     names = tuple(PRESETS.get(name, name) for name in named)
     cases: list[Case] = []
     if file.sound:
