@@ -47,11 +47,9 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
         {"subprocess", "multiprocessing"},
         {
             "lib/line_process",
-            "lib/sandbox",
+            "lib/programs",
             "lib/git",
             "targets/command",
-            "targets/python",
-            "suites/urls/mcp_client",
         },
     ),
 }

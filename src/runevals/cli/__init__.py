@@ -104,9 +104,13 @@ def main(arguments: Sequence[str]) -> NoReturn:
     At once: calls still under way are not waited for, and nothing is freed object by object, which would take
     a tenth of a second.
     """
+    from runevals.lib import programs
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     gc.set_threshold(1_000_000, 20, 20)  # what is loaded stays: there is nothing to be found in it
+    programs.adopt()
     code = call(arguments)
+    programs.end_all(for_good=True)
     with suppress(OSError, ValueError, AttributeError):  # closed, or never there
         sys.stdout.flush()
         sys.stderr.flush()

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from runevals.lib.programs import as_owner
 from runevals.records.errors import InvalidSettings, WorldRefused
 
 # A repository's own configuration must not start programs of its choice.
@@ -102,6 +103,7 @@ def _started(
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
+            **as_owner(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from runevals.lib.programs import kill_group, started
+
 START_TIMEOUT_S = 30.0
-BURIAL_S = 5.0
 
 
 class ProcessDied(Exception):
@@ -24,36 +24,25 @@ class TooMuch(ProcessDied):
     """The child's answer is larger than it may be."""
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process that was started with `start_new_session`, and all its children. To be called once."""
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    with suppress(subprocess.TimeoutExpired):  # where we may not kill it, it ends with its input
-        process.wait(BURIAL_S)
-
-
 class LineProcess:
     """One such child. It says it is ready by a first line; not thread-safe."""
 
     def __init__(
-        self, command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, max_answer_bytes: int
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path | None,
+        max_answer_bytes: int,
+        ours: bool = False,
     ) -> None:
-        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready."""
+        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready.
+
+        `ours`: a worker that gives up its rights itself.
+        """
         self._max_answer_bytes = max_answer_bytes
         self._killed = False
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            cwd=cwd,
-            close_fds=True,
-            start_new_session=True,
-        )
+        self._process = started(command, env=env, cwd=cwd, stderr=subprocess.DEVNULL, ours=ours)
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe just now
         assert self._process.stdout is not None  # noqa: S101
         self._stdin, self._stdout = self._process.stdin, self._process.stdout

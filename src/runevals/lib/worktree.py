@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runevals.lib.git import git, is_ignored, tracked_in
+from runevals.lib.programs import is_let_in, let_in
 from runevals.lib.storage.file_lock import Held, locked
 from runevals.records.errors import InvalidSettings, WorldRefused
 
@@ -23,6 +24,7 @@ def worktree(repository: Path, commit: str) -> Iterator[Path]:
     """A checkout of `commit` beside the repository, gone afterwards. Raises WorldRefused."""
     _remove_left_behind(repository)
     with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, locked(Path(folder, _LOCK)):
+        let_in(Path(folder))
         path = Path(folder, "base")
         if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
             raise WorldRefused(f"git cannot check out the base commit {commit[:7]} beside {repository}")
@@ -57,9 +59,7 @@ def _is_ours(checkout: Path) -> bool:
         found, lock = folder.lstat(), (folder / _LOCK).lstat()
     except OSError:
         return False
-    own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    private = stat.S_IMODE(found.st_mode) == stat.S_IRWXU
-    return own and private and stat.S_ISDIR(found.st_mode) and stat.S_ISREG(lock.st_mode)
+    return is_let_in(found) and stat.S_ISREG(lock.st_mode)
 
 
 def share(name: str, repository: Path, checkout: Path) -> None:

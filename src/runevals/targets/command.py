@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from runevals.lib.line_process import kill_group
+from runevals.lib.programs import kill_group, started
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.program_report import failed, is_report, reported
@@ -49,17 +49,9 @@ class CommandTarget:
 
     def answer(self, conversation: Conversation) -> Response:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
-        started = time.monotonic()
+        began = time.monotonic()
         try:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=conversation.cwd or self._cwd,
-                env=self._env,
-                start_new_session=True,
-            )
+            process = started(self._command, cwd=conversation.cwd or self._cwd, env=self._env)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise TargetRefused(f"the target command cannot be started: {self._command[0]}: {reason}") from error
@@ -77,7 +69,7 @@ class CommandTarget:
         if process.returncode != 0:
             tail = talk.err.decode(errors="replace").strip()[-1000:]
             return failed("target_failed", f"the command ended with exit code {process.returncode}: {tail}")
-        return _read(bytes(talk.out), time.monotonic() - started)
+        return _read(bytes(talk.out), time.monotonic() - began)
 
     def identity(self) -> ModelIdentity:
         """The command as it was given."""
@@ -103,15 +95,7 @@ def failure_of(
     It is killed when its time is over, or once `stopped` says so.
     """
     try:
-        process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=dict(env),
-            start_new_session=True,
-        )
+        process = started(command, cwd=cwd, env=env)
     except (OSError, ValueError) as error:
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
     talk = _Talk(process, b"")

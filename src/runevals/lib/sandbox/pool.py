@@ -246,6 +246,7 @@ class _Worker:
                 env={},
                 cwd=Path(Path(sys.executable).anchor),
                 max_answer_bytes=_MAX_LINE_BYTES,
+                ours=True,
             )
         except (OSError, ProcessDied, TimeoutError) as error:
             raise SandboxUnavailable(f"the sandbox worker cannot be started: {error!r}") from error

@@ -12,6 +12,7 @@ from runevals.judge.model import Judge, ModelJudge, RecordedJudge
 from runevals.judge.panel import Panel
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.parsing.source import read_text
+from runevals.lib.programs import in_use
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.records import PromptTemplate, Response, Suite
@@ -69,7 +70,7 @@ def real_world(
     prompt = _prompt(settings) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
-    with Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
+    with in_use(), Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
         redact = text_redactor(settings, sandbox)
         target = elsewhere or _kept(_target(settings, suites, throttles, sandbox), settings, cache, redact)
         try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from runevals.lib.programs import launched
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
@@ -162,10 +163,11 @@ class _Running:
         from mcp import Client, StdioServerParameters, stdio_client
 
         server = self._server
+        (command, *words), env = launched((server.command, *server.args), {**self._place.env, **server.env})
         program = StdioServerParameters(
-            command=server.command,
-            args=list(server.args),
-            env={**self._place.env, **server.env},
+            command=command,
+            args=words,
+            env=env,
             cwd=self._place.cwd,
             encoding_error_handler="replace",
         )

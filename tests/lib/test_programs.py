@@ -1,0 +1,196 @@
+"""Programs that a change may have written: as whom they run, and that none outlives us."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from runevals.lib import programs
+
+OWNER = 1234
+PLAIN = "/usr/bin/python3"  # one that every user can run, as that of the container
+root = pytest.mark.needs("root", "linux")
+
+
+@pytest.fixture
+def workspace():
+    """A folder that others may enter; those of pytest are its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "checkout")
+        path.mkdir()
+        path.parent.chmod(0o755)
+        os.chown(path, OWNER, OWNER)
+        yield path
+
+
+def in_a_child(function):
+    """What `function` gives in a process of its own: what it changes there is of no other test."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, json.dumps(function()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(told)
+
+
+def said_by(*command, cwd, env=None):
+    with programs.started(command, env={"PATH": os.defpath, **(env or {})}, cwd=cwd) as process:
+        return process.communicate(timeout=30)[0].decode().split()
+
+
+def separated(workspace, then):
+    def work():
+        sys.executable = PLAIN
+        return [programs.separate(workspace), then()]
+
+    if not Path(PLAIN).exists():
+        pytest.skip(f"there is no {PLAIN}")
+    why, found = in_a_child(work)
+    assert why is None
+    return found
+
+
+@root
+def test_a_program_is_the_owner_without_its_groups(workspace):
+    assert said_by("id", "-u", cwd=workspace) == ["0"]  # the control
+    assert separated(workspace, lambda: said_by("id", "-u", cwd=workspace)) == [str(OWNER)]
+    assert separated(workspace, lambda: said_by("id", "-G", cwd=workspace)) == [str(programs.NO_GROUP)]
+
+
+@root
+def test_where_root_is_the_owner_a_program_is_nobodys(workspace):
+    os.chown(workspace, 0, 0)
+    assert separated(workspace, lambda: said_by("id", "-u", cwd=workspace)) == [str(programs.NO_OWNER)]
+    assert separated(workspace, programs.as_owner) == {}
+
+
+@root
+def test_it_has_a_home_that_it_can_write_to(workspace):
+    def home():
+        return said_by("sh", "-c", "touch $HOME/x; stat -c %u $HOME; pwd", cwd=workspace, env={"HOME": "/root"})
+
+    assert separated(workspace, home) == [str(OWNER), str(workspace)]
+
+
+@root
+def test_no_setuid_bit_leads_back(workspace):
+    told = separated(workspace, lambda: said_by("grep", "NoNewPrivs", "/proc/self/status", cwd=workspace))
+    assert told == ["NoNewPrivs:", "1"]
+
+
+@root
+def test_a_program_that_a_library_starts_is_the_owner_too(workspace):
+    def launched():
+        command, env = programs.launched(["sh", "-c", "id -u; id -G"], {"PATH": os.defpath})
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+
+    assert separated(workspace, launched) == [str(OWNER), str(programs.NO_GROUP)]
+
+
+@root
+def test_git_is_no_more_than_the_owner(workspace):
+    def who():
+        done = subprocess.run(["id", "-u"], capture_output=True, text=True, check=True, **programs.as_owner())
+        return done.stdout.split()
+
+    assert separated(workspace, who) == [str(OWNER)]
+
+
+@root
+def test_a_worker_of_ours_stays_what_it_is(workspace):
+    def who():
+        with programs.started(["id", "-u"], env={"PATH": os.defpath}, cwd=workspace, ours=True) as process:
+            return process.communicate(timeout=30)[0].decode().split()
+
+    assert separated(workspace, who) == ["0"]
+
+
+@root
+@pytest.mark.parametrize("owner", [OWNER, 0])
+def test_a_folder_that_programs_work_in_is_open_to_them_and_known_again(workspace, owner):
+    os.chown(workspace, owner, owner)
+
+    def let_in():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            programs.let_in(folder)
+            here = said_by("stat", "-c", "%n", str(folder / "."), cwd=workspace)
+            known = programs.is_let_in(folder.stat())
+            folder.chmod(0o777)
+            return [len(here), known, programs.is_let_in(folder.stat())]
+
+    assert separated(workspace, let_in) == [1, True, False]
+
+
+def test_where_nothing_is_separated_a_folder_stays_ours(tmp_path):
+    tmp_path.chmod(0o700)
+    programs.let_in(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+    assert programs.is_let_in(tmp_path.stat())
+    assert programs.as_owner() == {}
+
+
+@root
+@pytest.mark.parametrize("program", [PLAIN, "/root/python"])
+def test_where_that_user_cannot_work_we_are_told_why_and_stay_as_we_are(workspace, program):
+    workspace.parent.chmod(0o700)
+
+    def work():
+        sys.executable = program
+        return [programs.separate(workspace), programs.as_owner(), *said_by("id", "-u", cwd=workspace)]
+
+    why, *as_before = in_a_child(work)
+    assert why.startswith(f"user {OWNER} cannot r")
+    assert as_before == [{}, "0"]
+
+
+@pytest.mark.needs("linux")
+def test_orphans_are_buried_while_we_run(tmp_path):
+    """Each program leaves a child in its group, which ends with it: the dead must not fill the table."""
+
+    def work():
+        programs.adopt()
+        for _ in range(20):
+            process = programs.started(["sh", "-c", "sleep 60 & echo x"], env={"PATH": os.defpath}, cwd=tmp_path)
+            process.stdout.readline()
+            programs.kill_group(process)
+        told = subprocess.run(["ps", "--no-headers", "--ppid", str(os.getpid())], capture_output=True, check=False)
+        return len(told.stdout.splitlines())
+
+    if shutil.which("ps") is None:
+        pytest.skip("there is no ps")
+    assert in_a_child(work) <= 3
+
+
+@pytest.mark.needs("linux")
+def test_nothing_is_left_and_nothing_is_started_once_all_is_over(tmp_path):
+    def work():
+        programs.adopt()
+        with programs.in_use(), programs.in_use():
+            leaving = "(setsid sh -c 'sleep 60 & sleep 60' &) ; echo x"
+            process = programs.started(["sh", "-c", leaving], env={"PATH": os.defpath}, cwd=tmp_path)
+            process.stdout.readline()
+            time.sleep(0.3)
+        programs.end_all(for_good=True)
+        try:
+            programs.started(["true"], env={}, cwd=tmp_path)
+        except OSError as error:
+            return [Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii"), error.strerror]
+        return []
+
+    assert in_a_child(work) == ["", "the run is over"]
