@@ -17,11 +17,13 @@ COPY --from=build /wheel /
 
 FROM ${BASE_IMAGE}
 # git: the base's settings, suites and code are read from its commit. The workspace belongs to another user.
+# /run: the runner mounts the socket of its container engine there; programs under test are not root.
 # hadolint ignore=DL3008
 RUN apt-get update -q \
  && apt-get install -q -y --no-install-recommends git \
  && apt-get clean && rm -rf /var/lib/apt/lists/* \
- && git config --system --add safe.directory '*'
+ && git config --system --add safe.directory '*' \
+ && chmod 0700 /run
 COPY --from=build /opt/runevals /opt/runevals
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 ENTRYPOINT ["/opt/runevals/bin/runevals", "action"]

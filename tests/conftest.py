@@ -215,3 +215,11 @@ def repository(project):
     git("checkout", "-qb", "change")
     project.git = git
     return project
+
+
+@pytest.fixture(scope="session")
+def image() -> str:
+    """The name of the image, built from this checkout."""
+    built = docker("build", "--quiet", "--tag", "runevals-under-test", str(Path(__file__).parents[1]))
+    assert built.returncode == 0, built.stderr
+    return "runevals-under-test"

@@ -20,12 +20,25 @@ def test_git_is_run_by_one_module():
         assert "git" not in words or path.name == "git.py", path
 
 
+def test_programs_are_started_by_one_module():
+    """Anywhere else they would be root in the action's container, and outlive the run."""
+    starters = {"Popen", "run", "call", "check_call", "check_output", "system", "popen", "fork", "posix_spawn"}
+
+    def starts(node: ast.AST) -> bool:
+        called = node.func if isinstance(node, ast.Call) else None
+        of = called.value.id if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) else ""
+        return of in ("subprocess", "os") and called.attr in starters
+
+    found = {str(path.relative_to(SRC)) for path in modules() if any(map(starts, ast.walk(parsed(path))))}
+    assert found == {"lib/programs.py", "lib/git.py", "lib/sandbox/zygote.py"}
+
+
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
     "lib/storage/files.py": "it is what follows none",
+    "lib/programs.py": "folders that it has just made",
     "lib/worktree.py": "in a temporary folder of its own",
     "suites/urls/mcp_client.py": "in a temporary folder of its own",
-    "github/file_commands.py": "the runner's own files",
     "run/cluster/repository_archive.py": "in memory",
 }
 

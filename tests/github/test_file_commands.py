@@ -1,11 +1,19 @@
 """What is handed to the runner says what we mean, whatever the values hold."""
 
+import os
+
 import pytest
 
-from runevals.github.file_commands import MAX_SUMMARY_BYTES, write_outputs, write_summary
+from runevals.github.file_commands import MAX_SUMMARY_BYTES, NAMES, FileCommands
 from runevals.github.masking import mask_commands
 from tests.github.exchanged_files import read_as_the_runner_does
 from tests.reports.hostile import TEXTS
+
+
+def write_outputs(path, outputs):
+    commands = FileCommands({"GITHUB_OUTPUT": str(path)})
+    commands.add_outputs(outputs)
+    commands.write()
 
 
 @pytest.mark.parametrize("value", TEXTS, ids=range(len(TEXTS)))
@@ -39,9 +47,77 @@ def test_a_name_that_is_none_is_refused(tmp_path):
 def test_a_summary_is_appended_and_one_too_large_is_not_written(tmp_path):
     path = tmp_path / "summary"
     path.write_text("before\n", encoding="utf-8")
-    assert write_summary(path, "after\n")
-    assert not write_summary(path, "x" * (MAX_SUMMARY_BYTES + 1))
+    commands = FileCommands({"GITHUB_STEP_SUMMARY": str(path)})
+    assert commands.add_summary("after\n")
+    assert not commands.add_summary("x" * (MAX_SUMMARY_BYTES + 1))
+    commands.write()
     assert path.read_text(encoding="utf-8") == "before\nafter\n"
+
+
+def as_appended(path, around):
+    with path.open("a", encoding="utf-8") as file:
+        file.write("exit_code=0\n")
+
+
+def as_overwritten(path, around):
+    path.write_text("exit_code=0\n", encoding="utf-8")
+
+
+def as_link(path, around):
+    path.unlink()
+    path.symlink_to(around)
+
+
+def as_hard_link(path, around):
+    path.unlink()
+    path.hardlink_to(around)
+
+
+def as_pipe(path, around):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def as_folder(path, around):
+    path.unlink()
+    (path / "full").mkdir(parents=True)
+
+
+def as_nothing(path, around):
+    path.unlink()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "put", [as_appended, as_overwritten, as_link, as_hard_link, as_pipe, as_folder, as_nothing]
+)
+def test_only_what_was_there_and_what_we_add_is_told_to_the_runner(tmp_path, name, put):
+    around = tmp_path / "letter"
+    around.write_text("not yours", encoding="utf-8")
+    path = tmp_path / "file"
+    path.write_text("before=1\n", encoding="utf-8")
+    commands = FileCommands({name: str(path)})
+    commands.add_outputs({"exit_code": "1"})
+    commands.add_summary("### Failed\n")
+    put(path, around)
+    commands.write()
+    told = path.read_text(encoding="utf-8")
+    assert told.startswith("before=1\n")
+    assert "exit_code=0" not in told
+    assert len(told) > len("before=1\n") or name not in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
+    assert around.read_text(encoding="utf-8") == "not yours"
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other_from_it(tmp_path):
+    (tmp_path / "kept").mkdir()
+    commands = FileCommands(
+        {"GITHUB_OUTPUT": str(tmp_path / "kept" / "output"), "GITHUB_ENV": str(tmp_path / "env")}
+    )
+    (tmp_path / "kept").rmdir()
+    (tmp_path / "env").write_text("LD_PRELOAD=evil.so\n", encoding="utf-8")
+    with pytest.raises(FileNotFoundError):
+        commands.write()
+    assert (tmp_path / "env").read_text(encoding="utf-8") == ""
 
 
 def test_values_of_variables_named_like_secrets_are_masked():

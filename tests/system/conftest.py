@@ -1,4 +1,4 @@
-"""What the system tests share: the action's image, and an installed plugin."""
+"""What the system tests share: an installed plugin."""
 
 from __future__ import annotations
 
@@ -8,16 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.conftest import docker
-
-
-@pytest.fixture(scope="session")
-def image() -> str:
-    """The name of the image, built from this checkout."""
-    built = docker("build", "--quiet", "--tag", "runevals-under-test", str(Path(__file__).parents[2]))
-    assert built.returncode == 0, built.stderr
-    return "runevals-under-test"
 
 
 @pytest.fixture(scope="session")

@@ -24,14 +24,16 @@ from runevals.cli.terminal import tell, warn, warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.collect_shards import collected
 from runevals.github.failed_cases import marks
-from runevals.github.file_commands import write_outputs, write_summary
+from runevals.github.file_commands import FileCommands
 from runevals.github.job import action_input, change_event, job_here, on_github
 from runevals.github.job_attempts import attempted, measured_before
+from runevals.github.job_tokens import without_tokens
 from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import skipped, withheld
+from runevals.lib import programs
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import shown
 from runevals.lib.text.secrets import redactor
@@ -78,22 +80,38 @@ _PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload wou
 @click.command("action", hidden=True)
 def command() -> None:
     """Run as a step of a GitHub workflow."""
-    finish(execute(os.environ, Path.cwd()))
+    programs.hide()
+    finish(execute(without_tokens(os.environ), Path.cwd()))
 
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
-    """What the job's event asks for, from inputs to exit code; whatever ends it is told to the runner too."""
+    """What the job's event asks for, from inputs to exit code; whatever ends it is told to the runner too.
+
+    Last, when nothing that a change has brought runs any more.
+    """
+    runner = _Runner(environment, FileCommands(environment))
     try:
-        return _execute(environment, workspace)
+        return _execute(runner, workspace, programs.separate(workspace))
     except Exception as error:  # noqa: BLE001 - a job that says nothing leaves an older verdict standing
         code = explained(error)
         _tell_of(error, environment)
-        if path := environment.get("GITHUB_OUTPUT"):
-            write_outputs(Path(path), {"verdict": "unmeasured", "exit_code": str(code)})
+        runner.commands.add_outputs({"verdict": "unmeasured", "exit_code": str(code)})
         return code
+    finally:
+        programs.end_all()
+        runner.commands.write()
 
 
-def _execute(environment: Mapping[str, str], workspace: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """What the runner has given us, and what it is told."""
+
+    environment: Mapping[str, str]
+    commands: FileCommands
+
+
+def _execute(runner: _Runner, workspace: Path, as_root: str | None) -> int:
+    environment = runner.environment
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
@@ -104,15 +122,17 @@ def _execute(environment: Mapping[str, str], workspace: Path) -> int:
     if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
+    if as_root and settings.target is not None and settings.target.type in ("command", "python"):
+        warn_runner(f"Programs under test run as root, and reach all that the job does: {as_root}")
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     if job.task == "run" and action_input("mode", inputs) != "plan":
         told = replace(told, base_side=settings.base_side)
-        return _run(settings, told, here, environment, problem)
+        return _run(settings, told, here, runner, problem)
     if problem is not None:
         raise problem
     if job.task == "comment":
         return comment_on(settings, here)
-    return _plan(settings, environment, int(str(action_input("cases_per_shard", inputs))))
+    return _plan(settings, runner.commands, int(str(action_input("cases_per_shard", inputs))))
 
 
 def _settled(told: Told) -> tuple[Settings, RunevalsError | None]:
@@ -135,19 +155,16 @@ def _settled(told: Told) -> tuple[Settings, RunevalsError | None]:
             raise error from None
 
 
-def _plan(settings: Settings, environment: Mapping[str, str], cases_per_shard: int) -> int:
+def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> int:
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
     plan = make_plan(load_suites(settings).suites, settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     click.echo(shown(f"{describe(plan, settings)}\nshards      {shards}"))
-    if path := environment.get("GITHUB_OUTPUT"):
-        write_outputs(Path(path), {"shards": shards})
+    commands.add_outputs({"shards": shards})
     return MEASURED_GREEN
 
 
-def _run(
-    settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str], problem: RunevalsError | None
-) -> int:
+def _run(settings: Settings, told: Told, here: OnGitHub, runner: _Runner, problem: RunevalsError | None) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
     folder: Path | None = None
     try:
@@ -155,7 +172,7 @@ def _run(
         if problem is not None:
             raise problem
         require_cache(settings)
-        found = _found(settings, told, here, environment)
+        found = _found(settings, told, here, runner.environment)
     except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
         explained(error)
         found = _Found(ended_by(error, settings), ended=error)
@@ -170,7 +187,7 @@ def _run(
             raise
         warn_runner(str(error))  # a red stays one whatever becomes of its reports
     finally:  # a verdict that was paid for is told even where a file cannot be written
-        _tell_all(found, folder, settings, here, environment)
+        _tell_all(found, folder, settings, here, runner)
     if found.attempt is not None:
         found.attempt.end(conclusion, written=written)
         _hand_over(found.attempt.folder, settings.cwd)
@@ -199,11 +216,9 @@ def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[
     return _Found(conclusion, stored, attempt)
 
 
-def _tell_all(
-    found: _Found, folder: Path | None, settings: Settings, here: OnGitHub, environment: Mapping[str, str]
-) -> None:
+def _tell_all(found: _Found, folder: Path | None, settings: Settings, here: OnGitHub, runner: _Runner) -> None:
     """The comment, the screen, annotations, outputs and summary."""
-    conclusion = found.conclusion
+    conclusion, environment = found.conclusion, runner.environment
     head = here.job.head or environment.get("GITHUB_SHA")
     when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
     posted = posting(conclusion, here, when, here.job.pull_request, head)
@@ -218,7 +233,9 @@ def _tell_all(
         _mark(conclusion, settings, environment)
     else:
         _tell_of(found.ended, environment, settings.key_names)
-    _tell_the_runner(environment, conclusion, _outputs(conclusion, files, settings, here, posted, found.stored))
+    _tell_the_runner(
+        runner.commands, conclusion, _outputs(conclusion, files, settings, here, posted, found.stored)
+    )
 
 
 def _tell_of(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
@@ -345,11 +362,9 @@ def _say(text: str) -> None:
     click.echo(shown(text), err=True)
 
 
-def _tell_the_runner(environment: Mapping[str, str], conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
-    if path := environment.get("GITHUB_OUTPUT"):
-        write_outputs(Path(path), outputs)
-    path = environment.get("GITHUB_STEP_SUMMARY")
-    if path and not write_summary(Path(path), summary.render(conclusion)):
+def _tell_the_runner(commands: FileCommands, conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
+    commands.add_outputs(outputs)
+    if not commands.add_summary(summary.render(conclusion)):
         warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
 
 

@@ -23,11 +23,19 @@ KEY_SHAPES = (
 )
 
 
+_remembered: dict[str, str] = {}  # secrets that are in no environment any more: name → value
+
+
+def remember(name: str, value: str) -> None:
+    """This value is a secret from here on, also where the environment has no variable of that name."""
+    _remembered[name] = value
+
+
 def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:
     """Value → name of each variable that is named like a secret, or named in `more_names`; line by line."""
     named = set(more_names)
     found: dict[str, str] = {}
-    for name, value in sorted(environment.items()):
+    for name, value in sorted({**_remembered, **environment}.items()):
         if name in named or name.upper().endswith(SECRET_NAMES):
             for line in value.splitlines():
                 if len(line) >= SHORTEST:

@@ -1,0 +1,23 @@
+"""The job's own tokens, which are read once and then no longer in our environment."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+from runevals.lib.text.secrets import remember
+
+_OF_THE_JOB = ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
+_FOR_ACTIONS = "ACTIONS_"  # ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and whatever there will be
+
+
+def without_tokens(environment: MutableMapping[str, str]) -> dict[str, str]:
+    """All of `environment`, from which the tokens are gone afterwards: whoever needs one is given it.
+
+    They are still taken out of all that is printed.
+    """
+    whole = dict(environment)
+    for name, value in whole.items():
+        if name in _OF_THE_JOB or (name.startswith(_FOR_ACTIONS) and name.endswith("_TOKEN")):
+            remember(name, value)
+            del environment[name]
+    return whole
