@@ -26,4 +26,5 @@ RUN apt-get update -q \
  && chmod 0700 /run
 COPY --from=build /opt/runevals /opt/runevals
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-ENTRYPOINT ["/opt/runevals/bin/runevals", "action"]
+# -I: a PYTHONPATH is for programs under test; what it leads to, a change may have written.
+ENTRYPOINT ["/opt/runevals/bin/python3", "-I", "-B", "-u", "-m", "runevals", "action"]

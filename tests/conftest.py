@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from runevals.cli import call
+from runevals.lib.text.secrets import remember
 from tests.sample_suites import AGENT, SETTINGS, SUITE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -139,6 +140,7 @@ def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name in ("CI", "GITHUB_ACTIONS") or name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_")):
             monkeypatch.delenv(name)
+    remember({})  # the tokens of an action that ran before
 
 
 @pytest.fixture

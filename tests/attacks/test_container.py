@@ -223,3 +223,40 @@ def test_the_probes_reach_what_root_reaches(tmp_path):
     )
     found = reached(json.loads(done.stdout))
     assert {"own code", "own folder", "root", "the list of users", "PID 1 with a signal"} <= found
+
+
+READER = """\
+import json, os, subprocess, sys
+from runevals.lib import programs
+
+def read(pid):
+    try:
+        with open(f"/proc/{pid}/environ") as file:
+            return "token-of-the-job" in file.read()
+    except PermissionError:
+        return False
+
+def seen(hidden):
+    hide = "programs.hide()" if hidden else "None"
+    victim = f"from runevals.lib import programs; {hide}; print(flush=True); input()"
+    words = [sys.executable, "-c", victim]
+    env = {**os.environ, "GITHUB_TOKEN": "ghs_token-of-the-job"}
+    with subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        found = read(process.pid)
+        process.communicate(b"x")
+    return found
+
+if __name__ == "__main__":
+    print(json.dumps([os.getuid(), seen(hidden=False), seen(hidden=True)]))
+"""
+
+
+@pytest.mark.parametrize("user", [0, RUNNER])
+def test_what_is_hidden_is_read_by_nobody_of_the_same_user(image, user):
+    """As it is where we cannot be another user; as root too, from whom containers take the right to trace."""
+    done = docker(
+        *("run", "--rm", "--label", "runevals-test", "--user", str(user)),
+        *("--entrypoint", PYTHON, image, "-c", READER),
+    )
+    assert json.loads(done.stdout) == [user, True, False], done.stderr

@@ -9,7 +9,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,11 @@ def separated(workspace, then):
     return found
 
 
+def who_is_the_owner():
+    with programs.as_owner():
+        return subprocess.run(["id", "-u"], capture_output=True, text=True, check=True).stdout.split()
+
+
 @root
 def test_a_program_is_the_owner_without_its_groups(workspace):
     assert said_by("id", "-u", cwd=workspace) == ["0"]  # the control
@@ -76,7 +83,7 @@ def test_a_program_is_the_owner_without_its_groups(workspace):
 def test_where_root_is_the_owner_a_program_is_nobodys(workspace):
     os.chown(workspace, 0, 0)
     assert separated(workspace, lambda: said_by("id", "-u", cwd=workspace)) == [str(programs.NO_OWNER)]
-    assert separated(workspace, programs.as_owner) == {}
+    assert separated(workspace, who_is_the_owner) == ["0"]
 
 
 @root
@@ -96,19 +103,58 @@ def test_no_setuid_bit_leads_back(workspace):
 @root
 def test_a_program_that_a_library_starts_is_the_owner_too(workspace):
     def launched():
-        command, env = programs.launched(["sh", "-c", "id -u; id -G"], {"PATH": os.defpath})
-        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+        with programs.as_program():
+            return subprocess.run(
+                ["sh", "-c", "id -u; id -G"], capture_output=True, text=True, check=True
+            ).stdout.split()
 
     assert separated(workspace, launched) == [str(OWNER), str(programs.NO_GROUP)]
 
 
 @root
 def test_git_is_no_more_than_the_owner(workspace):
-    def who():
-        done = subprocess.run(["id", "-u"], capture_output=True, text=True, check=True, **programs.as_owner())
-        return done.stdout.split()
+    assert separated(workspace, who_is_the_owner) == [str(OWNER)]
 
-    assert separated(workspace, who) == [str(OWNER)]
+
+@root
+def test_we_are_root_again_afterwards_and_in_other_threads_meanwhile(workspace):
+    def states():
+        def state():
+            told = Path(f"/proc/self/task/{threading.get_native_id()}/status").read_text(encoding="ascii")
+            return [
+                line for line in told.splitlines() if line.startswith(("Uid", "Gid", "Groups", "CapEff", "CapPrm"))
+            ]
+
+        before = state()
+        with ThreadPoolExecutor(1) as other:
+            other.submit(state).result()
+            with programs.as_program():
+                here, there = state(), other.submit(state).result()
+        return [before == each for each in (here, there, state())]
+
+    assert separated(workspace, states) == [False, True, True]
+
+
+@root
+def test_a_program_has_no_way_back_to_root(workspace):
+    code = "import os; print(os.getresuid(), os.getresgid()); os.setresuid(0, 0, 0)"
+    nobody = str(programs.NO_GROUP)
+    told = separated(workspace, lambda: said_by(PLAIN, "-I", "-c", code, cwd=workspace))
+    assert " ".join(told) == f"({OWNER}, {OWNER}, {OWNER}) ({nobody}, {nobody}, {nobody})"
+
+
+@root
+def test_what_is_written_as_the_owner_is_not_written_as_root(workspace):
+    def write():
+        with programs.as_owner():
+            (workspace / "made").touch()
+            try:
+                (workspace.parent / "made").touch()
+            except PermissionError:
+                return (workspace / "made").stat().st_uid
+        return None
+
+    assert separated(workspace, write) == OWNER
 
 
 @root
@@ -142,7 +188,6 @@ def test_where_nothing_is_separated_a_folder_stays_ours(tmp_path):
     programs.let_in(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
     assert programs.is_let_in(tmp_path.stat())
-    assert programs.as_owner() == {}
 
 
 @root
@@ -152,11 +197,11 @@ def test_where_that_user_cannot_work_we_are_told_why_and_stay_as_we_are(workspac
 
     def work():
         sys.executable = program
-        return [programs.separate(workspace), programs.as_owner(), *said_by("id", "-u", cwd=workspace)]
+        return [programs.separate(workspace), *who_is_the_owner(), *said_by("id", "-u", cwd=workspace)]
 
     why, *as_before = in_a_child(work)
     assert why.startswith(f"user {OWNER} cannot r")
-    assert as_before == [{}, "0"]
+    assert as_before == ["0", "0"]
 
 
 @pytest.mark.needs("linux")

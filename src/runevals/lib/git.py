@@ -95,16 +95,16 @@ def _started(
     if program is None:
         return None
     try:
-        return subprocess.run(
-            [program, *_QUIET, *arguments],
-            cwd=root,
-            env=_environment(root, settings) | {"PATH": folders},
-            input=given,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            **as_owner(),
-        )
+        with as_owner():
+            return subprocess.run(
+                [program, *_QUIET, *arguments],
+                cwd=root,
+                env=_environment(root, settings) | {"PATH": folders},
+                input=given,
+                capture_output=True,
+                timeout=TIMEOUT_S,
+                check=False,
+            )
     except (OSError, subprocess.TimeoutExpired):
         return None
 

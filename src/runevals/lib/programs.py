@@ -6,6 +6,7 @@ Where we are not, they are of our own user. In both cases what they leave runnin
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import stat
 import subprocess
@@ -13,20 +14,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 BURIAL_S = 5.0
 NO_GROUP = 65534  # the owner's own may be the one that the container engine's socket is open to
 NO_OWNER = 65533  # who programs run as where root owns everything; the sandbox's workers are 65534
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
 _NO_HOME = 3
-_LAUNCH = (
-    "import os, sys; user, group = map(int, sys.argv[1:3]); os.setgroups([]); os.setresgid(group, group, group); "
-    "os.setresuid(user, user, user); os.execvp(sys.argv[3], sys.argv[3:])"
-)
+# setgroups, setresgid and setresuid: of the calling thread alone, where those of the C library are of all threads
+_CALLS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +33,6 @@ class Account:
 
     uid: int
     home: str | None = None
-
-    def words(self) -> dict[str, Any]:
-        """What `subprocess` is told."""
-        return {"user": self.uid, "group": NO_GROUP, "extra_groups": []}
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """`given`, as this user needs it."""
@@ -70,13 +64,19 @@ def separate(workspace: Path) -> str | None:
     _state.account = _state.owner = None
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
+    if sys.platform != "linux" or platform.machine() not in _CALLS:
+        return f"it is not known how to become another user on {sys.platform} {platform.machine()}"
     uid = workspace.stat().st_uid
     account = Account(uid=uid or NO_OWNER)
-    look = f"import os; os.scandir({str(workspace)!r}); os.access({_home()!r}, os.W_OK) or os._exit({_NO_HOME})"
+    look = (
+        f"import os; os.getresuid() == ({account.uid},) * 3 or os._exit(1); os.scandir({str(workspace)!r}); "
+        f"os.access({_home()!r}, os.W_OK) or os._exit({_NO_HOME})"
+    )
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", look], cwd="/", capture_output=True, check=False, **account.words()
-        )
+        with _acting_as(account):
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", "-c", look], cwd="/", capture_output=True, check=False
+            )
     except OSError as error:
         return f"user {account.uid} cannot run {sys.executable}: {error.strerror}"
     if done.returncode not in (0, _NO_HOME):
@@ -103,28 +103,81 @@ def hide() -> None:
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
-def as_owner() -> dict[str, Any]:
-    """What `subprocess` is told so that our own tools, git, work as the workspace's owner; nothing if that is us.
+@contextmanager
+def as_owner() -> Iterator[None]:
+    """What this thread does and starts meanwhile, it does as the workspace's owner, where that is not us.
 
-    A repository's configuration may be written by the programs under test: git is never more than they are.
+    A repository and its configuration may be written by the programs under test: git is never more than they are.
     """
-    return {} if _state.owner is None else _state.owner.words()
+    with _acting_as(_state.owner):
+        yield
+
+
+@contextmanager
+def as_program() -> Iterator[None]:
+    """What this thread does and starts meanwhile, it does as programs under test do. Raises OSError."""
+    if _state.over:
+        raise OSError(0, "the run is over")
+    if _state.adopts and not _state.started:
+        _prctl(_PR_SET_CHILD_SUBREAPER)
+    _state.started = True
+    with _acting_as(_state.account):
+        yield
+
+
+@contextmanager
+def _acting_as(account: Account | None) -> Iterator[None]:
+    """This thread alone is that user, and root again afterwards: what it starts has no way back.
+
+    A program of another user could not be started without copying all our memory.
+    """
+    if account is None:
+        yield
+        return
+    groups = os.getgroups()
+    try:
+        _become(account.uid, NO_GROUP, [])
+        yield
+    finally:
+        _become(0, 0, groups)
+
+
+def _become(uid: int, gid: int, groups: Sequence[int]) -> None:
+    """Real and effective; the saved user stays root, which the start of a program takes away. Raises OSError."""
+    import ctypes
+
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    set_groups, set_gid, set_uid = _CALLS[platform.machine()]
+    members = (ctypes.c_uint * len(groups))(*groups)
+    steps = [(set_groups, len(groups), members), (set_gid, gid, gid, 0), (set_uid, uid, uid, 0)]
+    for step in steps if uid else (steps[2], steps[1], steps[0]):
+        if call(*step) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a program: `given`, as its user needs it."""
+    return dict(given) if _state.account is None else _state.account.environment(given)
 
 
 def let_in(folder: Path) -> None:
     """Programs, and git, may work in this folder of ours."""
     if _state.owner is not None:
         os.chown(folder, _state.owner.uid, NO_GROUP)
-    elif _state.account is not None:
-        folder.chmod(stat.S_IRWXU | stat.S_IXGRP | stat.S_IXOTH)
+    folder.chmod(_open_to())
 
 
 def is_let_in(found: os.stat_result) -> bool:
-    """Whether a folder is one that `let_in` may have changed, by its owner and mode."""
-    own = not hasattr(os, "geteuid") or found.st_uid == (
-        os.geteuid() if _state.owner is None else _state.owner.uid
-    )
-    return own and stat.S_ISDIR(found.st_mode) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    """Whether a folder is as `let_in` leaves those that we make."""
+    uid = 0 if _state.owner is None else _state.owner.uid
+    own = not hasattr(os, "geteuid") or found.st_uid == (uid or os.geteuid())
+    return own and stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == _open_to()
+
+
+def _open_to() -> int:
+    """The mode of such a folder: where its owner is not who programs run as, these may pass through."""
+    passing = _state.account is not None and _state.owner is None
+    return stat.S_IRWXU | (stat.S_IXGRP | stat.S_IXOTH if passing else 0)
 
 
 def started(
@@ -139,29 +192,17 @@ def started(
 
     `ours`: one that gives up its rights itself.
     """
-    account = None if ours else _state.account
-    _adopt()
-    return subprocess.Popen(
-        list(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        env=dict(env) if account is None else account.environment(env),
-        cwd=cwd,
-        close_fds=True,
-        start_new_session=True,
-        **({} if account is None else account.words()),
-    )
-
-
-def launched(command: Sequence[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Command and environment for a library that starts the program itself: it becomes its user on the way."""
-    _adopt()
-    account = _state.account
-    if account is None:
-        return list(command), dict(env)
-    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(account.uid), str(NO_GROUP)]
-    return [*launcher, *command], account.environment(env)
+    with nullcontext() if ours else as_program():
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=dict(env) if ours else environment(env),
+            cwd=cwd,
+            close_fds=True,
+            start_new_session=True,
+        )
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -180,14 +221,6 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 def adopt() -> None:
     """What programs leave running is ours to end: for a process of which nobody else has children."""
     _state.adopts = sys.platform == "linux"
-
-
-def _adopt() -> None:
-    if _state.over:
-        raise OSError(0, "the run is over")
-    if _state.adopts and not _state.started:
-        _prctl(_PR_SET_CHILD_SUBREAPER)
-    _state.started = True
 
 
 @contextmanager

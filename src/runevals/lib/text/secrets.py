@@ -26,9 +26,10 @@ KEY_SHAPES = (
 _remembered: dict[str, str] = {}  # secrets that are in no environment any more: name → value
 
 
-def remember(name: str, value: str) -> None:
-    """This value is a secret from here on, also where the environment has no variable of that name."""
-    _remembered[name] = value
+def remember(variables: Mapping[str, str]) -> None:
+    """The values of these, and of no others before, are secrets also where no environment has the variables."""
+    _remembered.clear()
+    _remembered.update(variables)
 
 
 def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:

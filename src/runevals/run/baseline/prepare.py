@@ -6,6 +6,7 @@ import os
 import shlex
 from pathlib import Path
 
+from runevals.lib.programs import as_owner
 from runevals.lib.worktree import share
 from runevals.records.errors import WorldRefused
 from runevals.run.world.budget import Stop
@@ -23,8 +24,9 @@ def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
     """
     says = base if settings.base_side is None else settings
     folder = _folder(says)
-    for path in says.share:
-        share(os.path.normpath(folder / path), settings.repository, base.repository)
+    with as_owner():  # what links the head's programs lay in its way are followed with their rights
+        for path in says.share:
+            share(os.path.normpath(folder / path), settings.repository, base.repository)
     if says.base_setup:
         _set_up(says.base_setup, base.repository / folder, base, stop)
 

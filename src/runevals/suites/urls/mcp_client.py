@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from runevals.lib.programs import launched
+from runevals.lib import programs
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
@@ -116,11 +116,13 @@ def _event_loop() -> Iterator[_Loop]:
         raise NotFetched("needs the MCP client, which is not here: pip install 'runevals[mcp]'") from None
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # else it would write to our stderr
     with tempfile.TemporaryDirectory(prefix="runevals-mcp-") as logs, start_blocking_portal() as portal:
-        stop = anyio.Event()
+        stop, exits = anyio.Event(), ExitStack()
         try:
+            portal.call(exits.enter_context, programs.as_program())  # of its thread, which starts the servers
             yield _Loop(portal=portal, stop=stop, logs=Path(logs))
         finally:
             portal.call(stop.set)
+            portal.call(exits.close)
 
 
 class _Running:
@@ -128,9 +130,8 @@ class _Running:
 
     def __init__(self, server: McpServer, place: Place, loop: _Loop, log: Path) -> None:
         self._server, self._place, self._loop, self._log = server, place, loop, log
-        log.touch()  # it may fail before it writes
         self._ready: Future[Client] = Future()
-        self._served = loop.portal.start_task_soon(self._serve)
+        self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
         self._served.add_done_callback(lambda _: self._ready.cancel())
 
     def called(self, arguments: Mapping[str, object]) -> CallToolResult:
@@ -159,19 +160,18 @@ class _Running:
             raise NotFetched(f"was not ready within {self._place.timeout_s:g} s{self._last_words()}")
         raise NotFetched(f"cannot be started: {_reason(self._served.exception())}{self._last_words()}")
 
-    async def _serve(self) -> None:
+    async def _serve(self, log: TextIO) -> None:
         from mcp import Client, StdioServerParameters, stdio_client
 
         server = self._server
-        (command, *words), env = launched((server.command, *server.args), {**self._place.env, **server.env})
         program = StdioServerParameters(
-            command=command,
-            args=words,
-            env=env,
+            command=server.command,
+            args=list(server.args),
+            env=programs.environment({**self._place.env, **server.env}),
             cwd=self._place.cwd,
             encoding_error_handler="replace",
         )
-        with self._log.open("w", encoding="utf-8") as log:
+        with log:
             async with Client(stdio_client(program, log)) as client:
                 self._ready.set_result(client)
                 await self._loop.stop.wait()
