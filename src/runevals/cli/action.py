@@ -123,7 +123,7 @@ def _execute(runner: _Runner, workspace: Path, as_root: str | None) -> int:
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
     if as_root and settings.target is not None and settings.target.type in ("command", "python"):
-        warn_runner(f"Programs under test run as root, and reach all that the job does: {as_root}")
+        _say(f"Warning: programs under test run as root, and reach all that the job does: {as_root}")
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     if job.task == "run" and action_input("mode", inputs) != "plan":
         told = replace(told, base_side=settings.base_side)

@@ -249,7 +249,7 @@ def end_all(*, for_good: bool = False) -> None:
         left = list(_descendants())
         if not left:
             return
-        if os.getpid() == 1:  # all there are, at one stroke: none can fork its way out
+        if os.getpid() == 1 and _state.account is not None:  # all of our container, at one stroke: none escapes
             os.kill(-1, signal.SIGKILL)
         for process in left:
             _kill(process)
