@@ -75,10 +75,10 @@ def test_the_daemon_outlives_a_program_that_nobody_looks_after(attacked):
     subprocess.run([sys.executable, "agent.py"], check=True, timeout=10)
     attacked.write("results.json", "ours")
     ends_at = time.monotonic() + 10
-    while time.monotonic() < ends_at and (attacked.path / "results.json").read_text(encoding="utf-8") != "forged":
+    while (attacked.path / "results.json").read_text(encoding="utf-8") != "forged":  # rewritten all the time
+        assert time.monotonic() < ends_at
         time.sleep(0.05)
     assert alive(attacked.path)
-    assert (attacked.path / "results.json").read_text(encoding="utf-8") == "forged"
 
 
 @pytest.mark.parametrize(
