@@ -116,12 +116,13 @@ def test_the_same_verdict_as_on_the_host(step, tmp_path):
     assert [c["status"] for c in inside["cases"]] == [c["status"] for c in outside["cases"]]
 
 
-def test_without_a_suite_it_ends_at_once_and_creates_nothing(step):
+def test_without_a_suite_it_ends_at_once_and_says_so_everywhere(step):
     done, workspace, told, _ = step()
     assert done.returncode == 2
     assert "no suite found" in done.stderr
-    assert told == {}
-    assert not (workspace / ".evals").exists()
+    assert (told["verdict"], told["exit_code"], told["pass_rate"]) == ("unmeasured", "2", "")
+    assert "no suite found" in (workspace / told["summary_path"]).read_text(encoding="utf-8")
+    assert [path.name for path in (workspace / ".evals").iterdir()] == ["results"]
 
 
 def test_keys_are_masked_before_anything_is_printed(step):
