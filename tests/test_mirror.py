@@ -108,7 +108,6 @@ WITHOUT: frozenset[str] = frozenset(
         "settings/evaluators",
         "settings/file",
         "settings/gates",
-        "settings/protected",
         "settings/target",
         "settings/values",
         "suites/append_case",

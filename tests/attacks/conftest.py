@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,13 @@ from tests.ending import ended
 from tests.sample_suites import EXACT, numbered
 
 CASES = 12
+NAMES = {
+    "evals": "evals.json",
+    "prompt": "prompt.md",
+    "settings": "runevals.yaml",
+    "agent": "agent.py",
+    "ignored": ".gitignore",
+}
 SECRETS = {
     "GITHUB_TOKEN": "ghs_token-of-the-job",
     "AGENT_KEY": "sk-key-of-the-target",
@@ -56,12 +66,12 @@ def photograph(folder: Path) -> dict[str, object]:
 
 @pytest.fixture
 def run(runevals, monkeypatch):
-    """`runevals …` with a job's secrets in its environment."""
+    """`runevals …` with a job's secrets in its environment; a variable that is None is not set."""
 
     def ran(*words, cwd=None, **environment):
         with monkeypatch.context() as patch:
             for name, value in {"OPENAI_API_KEY": "sk-test", **SECRETS, **environment}.items():
-                patch.setenv(name, value)
+                patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
             if cwd is not None:
                 patch.chdir(cwd)
             code, out, err = runevals(*words)
@@ -90,3 +100,86 @@ def hostile(project, run):
         project.url = server.base_url
         project.run = partial(run, OPENAI_BASE_URL=server.base_url)
         yield project
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to a good main, as a repository whose target answers as its prompt says."""
+
+    project: Any
+    command: Callable[..., Ran]
+    events: Path
+
+    @property
+    def path(self) -> Path:
+        return self.project.path
+
+    def git(self, *words: str) -> str:
+        return self.project.git(*words)
+
+    def write(self, **files: object) -> None:
+        """Files of the change; `evals="x"` is evals.json, `None` removes."""
+        for name, content in files.items():
+            path = NAMES.get(name, name)
+            if content is None:
+                (self.path / path).unlink()
+            else:
+                self.project.write(path, content)
+
+    def main(self, **files: object) -> None:
+        """Commits files on main, and starts the change anew from there."""
+        self.git("checkout", "-q", "main")
+        self.write(**files)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "main")
+        self.git("checkout", "-q", "-B", "change")
+
+    def loses(self, *numbers: int) -> None:
+        """Makes the prompt of the change answer these questions wrongly."""
+        self.write(prompt="No to " + "".join(f"<Question {number}?>" for number in numbers))
+
+    def compared(self, *words: str, **environment: str | None) -> Ran:
+        """`runevals run` of the change, beside its base."""
+        return self.command("run", "--base", "main", "-q", "-o", "out.json", *words, **environment)
+
+    def action(self, event: str = "pull_request", payload: object = None, **environment: str | None) -> Ran:
+        """The action, in a job of this event; by default of a pull request on main."""
+        path = self.events / "event.json"
+        path.write_text(json.dumps(self.pull_request() if payload is None else payload), encoding="utf-8")
+        told = {"CI": "true", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": str(path), "GITHUB_SHA": None}
+        return self.command("action", **{**told, **environment})
+
+    def pull_request(self, *, fork: bool = False) -> dict[str, Any]:
+        """What GitHub tells of one."""
+        sides = {
+            "base": {"sha": self.git("rev-parse", "main"), "ref": "main", "repo": {"id": 1}},
+            "head": {"sha": self.git("rev-parse", "HEAD"), "ref": "change", "repo": {"id": 2 if fork else 1}},
+        }
+        return {"pull_request": {"number": 7, **sides}, "repository": {"id": 1, "default_branch": "main"}}
+
+    def weakened(self, name: str = "out.json") -> set[tuple[str, str]]:
+        """The key and message of each weakening in the results."""
+        found = self.project.document(name)["comparison"]["weakenings"]
+        return {(weakening["key"], weakening["message"]) for weakening in found}
+
+
+@pytest.fixture
+def change(repository, run, tmp_path_factory):
+    """A change to a main whose model says yes to all, unless its prompt names the question. All of it is data."""
+
+    def answer(body, _number):
+        system, question = (body["messages"][place]["content"] for place in (0, -1))
+        return Reply("no" if f"<{question}>" in system else "yes")
+
+    with chat_server(answer) as server:
+        command = partial(run, OPENAI_BASE_URL=server.base_url)
+        made = Change(repository, command, tmp_path_factory.mktemp("event"))
+        ignored = ".evals\nout.json\n"
+        made.main(evals=SUITE, prompt="Say yes.", settings=settings(), agent=None, ignored=ignored)
+        yield made
+
+
+def settings(rules: str = "", target: str = "") -> str:
+    """A settings file with these rules, and more of the target."""
+    told = "suites: [evals.json]\ntarget: {type: openai, model: tiny, system_prompt_file: prompt.md"
+    return f"{told}{target}}}\n{rules}"

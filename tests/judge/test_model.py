@@ -188,17 +188,13 @@ def test_what_hides_or_reorders_text_is_shown_to_the_judge():
     assert "नमस्ते می\u200cخواهم 👩\u200d👩" in shown
 
 
-def test_recorded_judgements_are_played_back(tmp_path):
-    path = tmp_path / "judge.jsonl"
-    path.write_text('{"case": "a", "evaluator": "Relevance", "score": 4, "reason": "good"}\n', encoding="utf-8")
-    judge = RecordedJudge(path, "judge.jsonl")
+def test_recorded_judgements_are_played_back():
+    judge = RecordedJudge('{"case": "a", "evaluator": "Relevance", "score": 4, "reason": "good"}\n', "judge.jsonl")
     assert judge.ask(QUESTION, case="a", turn=1, attempt=1).score == 4.0
     assert judge.ask(QUESTION, case="b", turn=1, attempt=1).problem.code == "judge_failed"
 
 
-def test_a_bad_recording_names_its_lines(tmp_path):
-    path = tmp_path / "judge.jsonl"
-    path.write_text('{"case": "a"}\n{"case": "a", "evaluator": "R", "score": "4"}\n', encoding="utf-8")
+def test_a_bad_recording_names_its_lines():
     with pytest.raises(InvalidSuite) as refused:
-        RecordedJudge(path, "judge.jsonl")
+        RecordedJudge('{"case": "a"}\n{"case": "a", "evaluator": "R", "score": "4"}\n', "judge.jsonl")
     assert [problem.location.line for problem in refused.value.problems] == [1, 2]

@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Protocol
 
 from runevals.evaluators.catalogue import catalogue
@@ -15,7 +14,7 @@ from runevals.evaluators.kinds import Judged
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.source import read_line, read_text, unique_keys
+from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import revealed
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
@@ -170,12 +169,12 @@ class ModelJudge:
 class RecordedJudge:
     """Judgements from a file: JSON Lines with `case`, `evaluator`, `score`, `reason`, and `turn` (1)."""
 
-    def __init__(self, path: Path, shown: str) -> None:
-        """Reads the file. Raises InvalidSuite with every line that cannot be read."""
+    def __init__(self, text: str, shown: str) -> None:
+        """Reads a file's text. Raises InvalidSuite with every line that cannot be read."""
         self._shown = shown
         self._scores: dict[tuple[str, str, int], Judgement] = {}
         problems: list[SuiteProblem] = []
-        for number, line in enumerate(read_text(path, shown).split("\n"), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 try:
                     key, judgement = _recorded(line)

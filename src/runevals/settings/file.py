@@ -76,7 +76,7 @@ GUARDED = (
 class BaseSide:
     """The side of a change that decides over it: the base's commit and settings.
 
-    `file` None: the base has no settings, and the head's hold.
+    `file` None: the base has no settings, and what it decides is at its default.
     """
 
     commit: str
@@ -85,10 +85,14 @@ class BaseSide:
     on_pull_request: bool = False
 
     @property
+    def values(self) -> Mapping[str, Any]:
+        """What the base's settings say."""
+        return {} if self.file is None else self.file.values
+
+    @property
     def shown(self) -> str:
-        """Where the base's values came from, in words."""
-        assert self.file is not None  # noqa: S101 - asked only of a base that has one
-        return f"{self.file.shown} of {self.commit[:7]}"
+        """Where these values came from, in words."""
+        return f"{'settings' if self.file is None else self.file.shown} of {self.commit[:7]}"
 
 
 def read_settings_file(cwd: Path, repository: Path, named: str | None) -> SettingsFile:

@@ -15,14 +15,14 @@ from runevals.records.rules import Content, Fetching, Limits, Mark, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, gates_of
-from runevals.settings.protected import ONLY_OF_BASE, guarding_values, held_back, prices_told, who_tells
-from runevals.settings.table import SETTINGS, Setting
+from runevals.settings.protected import held_back, prices_told, who_tells
+from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
 from runevals.settings.values import checked, parsed, read_mark, read_shard, texts
 
 CACHE = ".evals/cache"
-ROUNDS_IN_CI = 3  # they end early where the answer is plain
 RESULTS = ".evals/results"  # where a run without --output writes
+BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,22 +128,23 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     """
     repository = repository_root(told.cwd)
     file = file or read_settings_file(told.cwd, repository, config_of(told))
-    guarding = told.base_side if told.base_side is not None and told.base_side.file is not None else None
-    if guarding is not None and not file.found and guarding.file is not None:
-        file = replace(guarding.file, found=True, values={})  # removed by the change: its guards stay
+    guarding = told.base_side
+    of_base = None if guarding is None else guarding.file
+    if not file.found and of_base is not None:
+        file = replace(of_base, found=True, values={})  # removed by the change: its guards stay
+    judged = _has_judge(told)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in SETTINGS:
         value, origin = _from_strings(setting, told)
-        of_file, shown = who_tells(setting.name, file, guarding)
-        if guarding is None and told.base_side is not None and setting.name in ONLY_OF_BASE:
-            of_file = {}
+        of_file, shown = who_tells(setting.name, file, guarding, judged=judged)
         if origin is None and setting.name in of_file:
             value, origin = checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
-    gates = gates_of(*_gates_told(file, guarding))
+    gates_told, shown = who_tells("gates", file, guarding)
+    gates = gates_of(gates_told.get("gates", ()), shown)
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, told.cwd)
@@ -154,10 +155,9 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         cwd=told.cwd,
         repository=repository,
         environment=told.environment,
-        base_shown=None if guarding is None else guarding.shown,
-        base_values=file.values if told.of_base else guarding_values(guarding),
+        base_side=guarding,
+        base_values=guarding.values if guarding is not None else file.values if told.of_base else {},
     )
-    in_files = {"default", file.shown, given.base_shown}
     return Settings(
         cwd=told.cwd,
         repository=repository,
@@ -176,8 +176,8 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         filter=tuple(values["filter"]),
         shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
         evaluators=tuple(values["evaluators"]),
-        baseline=_baseline(values["baseline"], file.base if origins["baseline"] in in_files else told.cwd),
-        baseline_named=origins["baseline"] not in in_files,
+        baseline=_baseline(values["baseline"], given.folder("baseline")),
+        baseline_named=not given.is_in_file("baseline"),
         baseline_required=values["baseline_required"],
         base=values["base"],
         base_setup=tuple(values["base_setup"]),
@@ -193,19 +193,16 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
             max_fresh_runs=values["suspects_max_runs"],
         ),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
-        quarantine=(file.base if origins["quarantine"] in in_files else told.cwd) / values["quarantine"],
+        quarantine=given.folder("quarantine") / values["quarantine"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
-        depends_on=tuple(
-            str((file.base if origins["depends_on"] in in_files else told.cwd) / pattern)
-            for pattern in values["depends_on"]
-        ),
+        depends_on=tuple(str(given.folder("depends_on") / pattern) for pattern in values["depends_on"]),
         min_pass_rate=values["min_pass_rate"],
         fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
         gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
         prices=prices_told(file, guarding),
-        fetching=_fetching(who_tells("url_fetch", file, guarding)[0].get("url_fetch", {}), told, guarding),
+        fetching=_fetching(who_tells("url_fetch", file, guarding)[0].get("url_fetch", {})),
         mcp_config=values["mcp_config"],
         errors_limit=values["errors_limit"],
         redact=values["redact"],
@@ -230,7 +227,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         origins=origins,
         file=file if file.found else None,
         base_side=told.base_side,
-        weakenings=() if guarding is None else tuple(held_back(file, guarding)),
+        weakenings=() if guarding is None else tuple(held_back(file, guarding, judged=judged)),
     )
 
 
@@ -241,12 +238,8 @@ def _repeat(wanted: int | None, told: Told) -> int:
     return ROUNDS_IN_CI if told.environment.get("CI") and not told.evaluate_only else 1
 
 
-def _fetching(written: Mapping[str, Any], told: Told, guarding: BaseSide | None) -> Fetching:
-    """What may be fetched. In CI, where nobody guards, a suite of a pull request could name any host."""
-    enabled = written.get("enabled")
-    if enabled and told.environment.get("CI") and guarding is None and told.base_side is not None:
-        enabled = None
-    return Fetching(enabled=enabled, allow_hosts=tuple(written.get("allow_hosts", ())))
+def _fetching(written: Mapping[str, Any]) -> Fetching:
+    return Fetching(enabled=written.get("enabled"), allow_hosts=tuple(written.get("allow_hosts", ())))
 
 
 def _cache(named: str | None, told: Told) -> Path | None:
@@ -256,9 +249,11 @@ def _cache(named: str | None, told: Told) -> Path | None:
     return None if named == "none" else told.cwd / named
 
 
-def _gates_told(file: SettingsFile, guarding: BaseSide | None) -> tuple[object, str]:
-    told, shown = who_tells("gates", file, guarding)
-    return told.get("gates", ()), shown
+def _has_judge(told: Told) -> bool:
+    """Whether the base of a change has a judge: by its settings, or by the word of whoever starts the run."""
+    outside = any(_from_strings(BY_NAME[name], told)[1] is not None for name in ("judge", "judge_model"))
+    azure = bool(told.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
+    return outside or azure or (told.base_side is not None and "judge" in told.base_side.values)
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
@@ -270,7 +265,7 @@ def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> boo
 
 def config_of(told: Told) -> str | None:
     """The settings file that is named, by whatever way; None where the usual places are to be looked at."""
-    config, _ = _from_strings(next(setting for setting in SETTINGS if setting.name == "config"), told)
+    config, _ = _from_strings(BY_NAME["config"], told)
     return None if config is None else str(config)
 
 

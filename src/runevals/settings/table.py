@@ -8,6 +8,9 @@ from typing import Literal
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
 
 
+ROUNDS_IN_CI = 3  # where nothing says how many; they end early where the answer is plain
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One thing a run can be told: `name` is its flag, its action input and, in capitals, its variable."""

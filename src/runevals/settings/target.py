@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from runevals.lib import git
 from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.parsing.source import followed, lies_inside, path_inside, read_text
+from runevals.lib.parsing.source import decoded, followed, lies_inside, path_inside, read_text
 from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
-from runevals.settings.file import SettingsFile
+from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.web_target import sends_messages, web_settings, web_words
@@ -76,6 +78,7 @@ class JudgeSettings:
     azure_api_version: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     path: Path | None = None
+    recorded: str | None = field(default=None, repr=False)  # what the base has at `path`, where that decides
     timeout_s: float = DEFAULT_TIMEOUT_S
     votes: int = 1  # how often each question is asked; the median counts
 
@@ -90,14 +93,27 @@ class Given:
     cwd: Path
     repository: Path
     environment: Mapping[str, str]
-    base_shown: str | None = None  # the origin of values that the base's settings file told
-    base_values: Mapping[str, Any] = field(default_factory=dict)  # of that file
+    base_side: BaseSide | None = None  # of a change: who decides over it
+    base_values: Mapping[str, Any] = field(default_factory=dict)  # of the settings that decide
 
     def named(self, what: str) -> tuple[Any, bool, Path]:
         """(value of the setting `what`, whether the file told it, what its paths are relative to)."""
-        from_file = self.file.found and self.origins[what] == self.file.shown
-        in_file = from_file or self.origins[what] == self.base_shown
-        return self.values[what], from_file, self.file.base if in_file else self.cwd
+        return self.values[what], self.file.found and self.origins[what] == self.file.shown, self.folder(what)
+
+    def is_in_file(self, what: str) -> bool:
+        """Whether no flag, input or variable says it."""
+        return self.origins[what] in ("default", self.file.shown) or self.is_of_base(what)
+
+    def is_of_base(self, what: str) -> bool:
+        """Whether the base's settings file says it of a change."""
+        return self.base_side is not None and self.origins[what] == self.base_side.shown
+
+    def folder(self, what: str) -> Path:
+        """What the paths of a setting are relative to."""
+        if not self.is_in_file(what):
+            return self.cwd
+        of_base = None if self.base_side is None else self.base_side.file
+        return of_base.base if of_base is not None and self.is_of_base(what) else self.file.base
 
 
 def target_settings(given: Given) -> TargetSettings | None:
@@ -106,7 +122,7 @@ def target_settings(given: Given) -> TargetSettings | None:
     model, repository, environment = given.values["model"], given.repository, given.environment
     if value is None and model is None:
         return None  # a key alone names no model
-    told: dict[str, Any] = _target_words(value) if isinstance(value, str) else dict(value or {"type": "openai"})
+    told = _written(value or {"type": "openai"})
     if model is not None:
         told["model"] = model
     if "cwd" in told:
@@ -125,9 +141,9 @@ def target_settings(given: Given) -> TargetSettings | None:
     if told["type"] == "recorded":
         path = _recording(told.get("path"), base, repository if from_file else None, "target")
         files += [path, base / told["path"]]
+    base_told = given.base_values.get("target")
     web = None
     if told["type"] in ("http", "a2a"):
-        base_told = given.base_values.get("target")
         web = web_settings(told, environment, from_file=from_file, base_told=base_told)
     settled = TargetSettings(
         type=told["type"],
@@ -144,7 +160,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         options=told.get("options", {}),
         path=path,
         reuse=told.get("reuse", False),
-        deterministic=told.get("deterministic", told["type"] in ("recorded", "skill")),
+        deterministic=_repeats_itself(told, None if base_told is None or not from_file else _written(base_told)),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
         reads_other_files=told["type"] not in ("openai", GITHUB_MODELS, "recorded"),
@@ -195,9 +211,11 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
     kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
     if kind == "azure":
         return _azure(told, azure, environment)
-    path = None
+    path = recorded = None
     if kind == "recorded":
-        path = _recording(told.get("path"), base, repository if from_file else None, "judge")
+        recorded = _judgements_of_base(told.get("path"), base, given)
+        inside = repository if from_file else None
+        path = base / told["path"] if recorded is not None else _recording(told.get("path"), base, inside, "judge")
         if told.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not told.get("model"):
@@ -209,6 +227,7 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
         api_key_env=_key_name({**told, "type": kind}, environment, "judge"),
         parameters=told.get("parameters", {}),
         path=path,
+        recorded=recorded,
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         votes=told.get("votes", 1),
     )
@@ -242,6 +261,16 @@ def _prompt(
         why = "an a2a agent is sent one text" if told["type"] == "a2a" else "target.body has no {{messages}}"
         raise InvalidSettings(f"{what}: {named} has messages before the last one, but {why}")
     return prompt
+
+
+def _repeats_itself(told: Mapping[str, Any], of_base: Mapping[str, Any] | None) -> bool:
+    """Whether equal questions get equal answers. Of a change, the base's word holds for a target of its type."""
+    says = told if of_base is None or of_base["type"] != told["type"] else of_base
+    return bool(says.get("deterministic", says["type"] in ("recorded", "skill")))
+
+
+def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
+    return _target_words(value) if isinstance(value, str) else dict(value)
 
 
 def _target_words(text: str) -> dict[str, Any]:
@@ -335,6 +364,24 @@ def _recording(named: str | None, base: Path, repository: Path | None, what: str
     if not path.is_file():
         raise InvalidSettings(f"the recorded {what}: there is no file {named}")
     return path
+
+
+def _judgements_of_base(named: str | None, base: Path, given: Given) -> str | None:
+    """What the base has in the file of a recorded judge, where a change could have written the one that is here.
+
+    A judge that the change itself may bring has its file here, and so has one that another step wrote.
+    """
+    side, root = given.base_side, given.repository
+    if side is None or not named or given.origins["judge"] == given.file.shown:
+        return None
+    relative = os.path.relpath(base / named, root).replace(os.sep, "/")
+    if relative.startswith("../") or not (given.is_of_base("judge") or git.committed(root, base / named)):
+        return None
+    content = git.file_at(root, side.commit, relative)
+    if content is None:
+        why = "a change must not bring its own"
+        raise InvalidSettings(f"the recorded judge: the base {side.commit[:7]} has no file {named}; {why}")
+    return decoded(content, named)
 
 
 def _command(value: str | list[str] | None) -> tuple[str, ...]:

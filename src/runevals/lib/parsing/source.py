@@ -89,11 +89,17 @@ def read_text(path: Path, shown: str, most_bytes: int = MAX_BYTES) -> str:
             raise _stop(Location(file=shown), "is not a file")
         if path.stat().st_size > most_bytes:
             raise _stop(Location(file=shown), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+        return decoded(path.read_bytes(), shown)
     except OSError as error:
         raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+
+
+def decoded(content: bytes, shown: str) -> str:
+    """The text of a file that was read, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
 
 
 def read_lines(path: Path, shown: str) -> Iterator[str]:

@@ -197,7 +197,8 @@ def _voters(
 ) -> Iterator[Judge]:
     if told.type == "recorded":
         assert told.path is not None  # noqa: S101 - settled with a path
-        yield RecordedJudge(told.path, told.path.name)
+        text = read_text(told.path, told.path.name) if told.recorded is None else told.recorded
+        yield RecordedJudge(text, told.path.name)
         return
     chat = chat_of(told, settings.environment, throttles, what="judge")
     kept = None if _forgeable(told.api_key_env, settings) else cache

@@ -1,0 +1,117 @@
+"""A change is judged by the rules of its base, whole: by none that it brings, and by all that it takes away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.attacks.conftest import CASES, SUITE, settings
+
+ALL_LOST = f"{CASES} of {CASES} cases failed that passed on the base"
+GOOD, BAD = (f"def answer(prompt):\n    return '{word}'\n" for word in ("yes", "no"))
+BY_FLAGS = ("evals.json", "--target", "python:agent.py:answer")
+
+
+def program(more=""):
+    return f"suites: [evals.json]\ntarget: {{type: python, function: 'agent.py:answer'{more}}}\n"
+
+
+def weakened(change):
+    return {key for key, _ in change.weakened()}
+
+
+# --- a base without settings: whoever writes the workflow says all
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "",  # the control
+        "fail_on: [none]",
+        "gates: [{name: no_regression, metric: regressions, op: '<=', limit: 1000}]\nerrors: {limit: 1}",
+        "min_effect: 1\nalpha: 0.0001\nverify: 'off'",
+        "tag: [none-of-them]",
+        "baseline: {on_incomparable: pass}",
+    ],
+)
+def test_a_base_without_settings_lets_no_change_bring_its_own(change, rules):
+    change.main(settings=None, agent=GOOD)
+    change.write(agent=BAD, **({"settings": rules + "\n"} if rules else {}))
+    change.compared(*BY_FLAGS).must(1, ALL_LOST)
+    named = {line.partition(":")[0] for line in rules.splitlines()} - {"baseline", "errors"}
+    assert named <= weakened(change)
+
+
+def test_what_the_workflow_says_stands_where_the_base_has_no_settings(change):
+    change.main(settings=None, agent=GOOD)
+    change.write(agent=BAD)
+    change.compared(*BY_FLAGS, "--fail-on", "none").must(0)
+
+
+def test_to_write_the_default_of_a_setting_is_no_weakening(change):
+    change.main(settings=None)
+    same = "verify: auto\nredact: {content: full}\nquarantine: runevals.quarantine.yaml\ncategory: []\n"
+    change.write(settings=settings("fail_on: [none]\n" + same))
+    change.compared("evals.json", "--target", "openai:tiny")
+    assert weakened(change) == {"fail_on"}
+
+
+# --- the judge
+
+
+JUDGED = {**SUITE, "default_evaluators": {"Relevance": {}}}
+
+
+def judgements(score):
+    lines = ({"case": f"k{n}", "evaluator": "Relevance", "score": score} for n in range(CASES))
+    return "\n".join(map(json.dumps, lines))
+
+
+@pytest.mark.parametrize("named_by", ["settings", "flag"])
+@pytest.mark.parametrize("how", ["control", "rewritten", "a link", "another file"])
+def test_the_file_of_a_recorded_judge_is_the_bases(change, named_by, how):
+    """What it says of the head's answers is what the base says; the control is judged as bad as the base."""
+    judge = "judge: recorded:judge.jsonl\n" if named_by == "settings" else ""
+    change.main(evals=JUDGED, settings=settings(judge), **{"judge.jsonl": judgements(1)})
+    if how == "rewritten":
+        change.write(**{"judge.jsonl": judgements(5)})
+    elif how == "a link":
+        change.write(**{"judge.jsonl": None, "other.jsonl": judgements(5)})
+        (change.path / "judge.jsonl").symlink_to("other.jsonl")
+    elif how == "another file":
+        change.write(settings=settings("judge: recorded:other.jsonl\n"), **{"other.jsonl": judgements(5)})
+    change.git("add", "-A")
+    change.compared(*([] if judge else ["--judge", "recorded:judge.jsonl"])).must(0)
+    assert change.project.document()["totals"]["passed"] == 0
+
+
+def test_a_recording_that_a_step_wrote_is_the_workflows_own(change):
+    """The control: no commit has it, so that no change could have brought it."""
+    change.main(evals=JUDGED, ignored=".evals\nout.json\njudge.jsonl\n")
+    change.write(**{"judge.jsonl": judgements(5)})
+    judge = ("--judge", "recorded:judge.jsonl")
+    change.command("run", *judge, "-q", "-o", "out.json", GITHUB_EVENT_NAME="push").must(0)
+    change.action(INPUT_JUDGE="recorded:judge.jsonl", INPUT_BASELINE="none").must(0)
+
+
+def test_a_change_brings_no_recording_for_the_workflow(change):
+    change.main(evals=JUDGED)
+    change.write(**{"judge.jsonl": judgements(5)})
+    change.git("add", "-A")
+    change.compared("--judge", "recorded:judge.jsonl").must(2, "a change must not bring its own")
+
+
+# --- what the target is
+
+
+@pytest.mark.parametrize("target", ["", ", deterministic: false"])
+@pytest.mark.parametrize("lost", ["0", "012"])
+def test_a_target_stays_deterministic_until_the_base_says_otherwise(change, target, lost):
+    promised = ", deterministic: true"
+    change.main(settings=program(promised), agent=GOOD)
+    change.write(agent=GOOD.replace("'yes'", f"'no' if prompt[9:-1] in {list(lost)} else 'yes'"))
+    change.write(settings=program(target))
+    change.compared("--verify", "off").must(1, f"{len(lost)} of {CASES} cases regressed")
+    assert "target" in weakened(change)
+    assert change.project.document()["comparison"]["deterministic"]
