@@ -195,9 +195,15 @@ def _commits(state: GitHub, query: dict[str, str], _: Any) -> Answer:
 
 
 def _compare(state: GitHub, _: dict[str, str], __: Any, base: str, head: str) -> Answer:
-    if state.merge_base is None:
+    known = [0 if name == "main" else state.history.index(name) for name in (base, head) if _is_known(state, name)]
+    common = state.merge_base or (state.history[max(known)] if len(known) == 2 else None)
+    if common is None:
         return _error(404, "Not Found")
-    return _json(200, complete("commit-comparison", merge_base_commit={"sha": state.merge_base}))
+    return _json(200, complete("commit-comparison", merge_base_commit={"sha": common}))
+
+
+def _is_known(state: GitHub, name: str) -> bool:
+    return name in state.history or (name == "main" and bool(state.history))
 
 
 def _pulls(state: GitHub, query: dict[str, str], _: Any) -> Answer:

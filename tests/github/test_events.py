@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from runevals.github.events import Event, Job, job_of
+from runevals.github.events import (
+    PULL_REQUEST_EVENTS,
+    Event,
+    Job,
+    deciding_commit,
+    is_change,
+    is_guarded,
+    job_of,
+)
 
 BASE, HEAD, MERGE, TIP, OLD = (letter * 40 for letter in "abcde")
 REPOSITORY = {"repository": {"id": 1, "default_branch": "main"}}
@@ -21,6 +31,10 @@ def pull_request(repository=1):
 
 def event(name, payload, *, head=MERGE, parents=(TIP, HEAD), actor="ana", sha=MERGE):
     return Event(name=name, payload=payload, actor=actor, sha=sha, head=head, parents=parents)
+
+
+def by_hand(ref="refs/heads/topic", **more):
+    return replace(event("workflow_dispatch", {"ref": ref, **REPOSITORY}), **more)
 
 
 MERGED = Job(base=TIP, branch="main", head=HEAD, pull_request=7)
@@ -72,7 +86,20 @@ MERGED = Job(base=TIP, branch="main", head=HEAD, pull_request=7)
             id="push of a new branch",
         ),
         pytest.param(event("schedule", REPOSITORY), Job(branch="main"), id="schedule"),
-        pytest.param(event("workflow_dispatch", REPOSITORY), Job(branch="main"), id="by hand"),
+        pytest.param(
+            event("workflow_dispatch", {"ref": "refs/heads/main", **REPOSITORY}), Job(branch="main"), id="by hand"
+        ),
+        pytest.param(
+            by_hand(left_default=OLD),
+            Job(base=OLD, branch="main", head=MERGE),
+            id="by hand, of another branch",
+        ),
+        pytest.param(by_hand(left_default=MERGE), Job(branch="main"), id="by hand, of what is merged"),
+        pytest.param(
+            event("pull_request", {"action": "labeled", **pull_request()}), MERGED, id="pull_request: labeled"
+        ),
+        pytest.param(event("pull_request_review", pull_request()), MERGED, id="a review"),
+        pytest.param(event("pull_request_review_comment", pull_request()), MERGED, id="a comment of a review"),
         pytest.param(
             event("workflow_run", {"workflow_run": {"id": 31}}), Job(task="comment", run=31), id="workflow_run"
         ),
@@ -103,6 +130,52 @@ def test_a_strangers_code_is_refused_where_there_are_secrets(parents):
     run = event("workflow_run", {"workflow_run": {"id": 31}}, head=HEAD, sha=TIP)
     assert job_of(run, "run").task == "refused"
     assert job_of(run).task == "comment"  # which runs nothing
+
+
+FROM_ELSEWHERE = ["issue_comment", "repository_dispatch", "check_suite", "check_run", "issues", "release"]
+
+
+@pytest.mark.parametrize("name", FROM_ELSEWHERE)
+def test_an_event_that_is_not_listed_runs_the_commit_of_its_own_workflow_only(name):
+    payload = {**REPOSITORY, "issue": {"pull_request": {}}}
+    assert job_of(event(name, payload)) == Job()
+    given = event(name, payload, head=HEAD, sha=TIP)
+    assert job_of(given).task == "refused"
+    assert job_of(given).why.startswith(f"{name} runs with secrets, and what is checked out is not the base's own")
+    assert job_of(given, allow_untrusted=True).task == "run"
+    assert (is_guarded(given), deciding_commit(given)) == (True, TIP)
+
+
+@pytest.mark.parametrize("name", ["push", "schedule", "pull_request", "pull_request_review", "merge_group"])
+def test_a_listed_event_may_check_out_another_commit_on_purpose(name):
+    payload = {"before": BASE, "ref": "refs/heads/main", **GROUP, **pull_request()}
+    assert job_of(event(name, payload, head=HEAD, sha=TIP)).task == "run"
+
+
+@pytest.mark.parametrize("name", sorted(PULL_REQUEST_EVENTS - {"pull_request_target"}))
+def test_a_proposed_change_is_guarded_by_its_base(name):
+    given = event(name, {**pull_request(), **GROUP})
+    assert (is_change(given), is_guarded(given)) == (True, True)
+    assert deciding_commit(given) == (BASE if name == "merge_group" else TIP)
+
+
+@pytest.mark.parametrize(
+    ("given", "guarded"),
+    [
+        pytest.param(by_hand("refs/heads/main"), False, id="the default branch"),
+        pytest.param(by_hand("refs/heads/main", head=HEAD), True, id="another commit checked out"),
+        pytest.param(by_hand(), True, id="another branch"),
+        pytest.param(by_hand("refs/tags/main"), True, id="a tag of that name"),
+        pytest.param(by_hand(left_default=MERGE), False, id="a commit that the default branch has"),
+        pytest.param(by_hand(head=None), False, id="nothing checked out"),
+        pytest.param(event("workflow_dispatch", {}), True, id="a payload that says nothing"),
+        pytest.param(event("push", {"ref": "refs/heads/topic", **REPOSITORY}), False, id="a push"),
+    ],
+)
+def test_a_run_by_hand_is_guarded_unless_the_default_branch_has_its_commit(given, guarded):
+    assert (is_guarded(given), is_change(given)) == (guarded, False)
+    if guarded:
+        assert deciding_commit(given) == given.left_default
 
 
 def test_a_comment_needs_a_run_to_show():

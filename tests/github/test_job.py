@@ -728,7 +728,8 @@ def test_other_events_comment_on_nothing(job, hub, stored):
     push = {"before": job.repository.base, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
     assert job("push", push)[1]["baseline_run_id"] == "1"
     for event in ("schedule", "workflow_dispatch"):
-        assert job(event, {"repository": {"default_branch": "main"}})[1]["baseline_run_id"] == "1"
+        told = {"ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+        assert job(event, told)[1]["baseline_run_id"] == "1"
     assert job("release", {"release": {}})[1]["baseline_run_id"] == ""
     assert hub.comments == {}
 

@@ -9,10 +9,8 @@ from typing import Any, Literal
 PULL_REQUEST_EVENTS = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
 )
-# They run with secrets and a token that can write, whoever made the change.
-PRIVILEGED = frozenset({"pull_request_target", "workflow_run"})
-# Their workflows and their code are of one commit, unless a step checks out another on purpose.
-OF_ONE_COMMIT = frozenset({"push", "schedule", "workflow_dispatch"})
+# What is checked out has secrets only if it may; or it is another commit on purpose, as its workflow says.
+LISTED = (PULL_REQUEST_EVENTS - {"pull_request_target"}) | {"push", "schedule", "workflow_dispatch"}
 DEPENDABOT = "dependabot[bot]"
 
 Task = Literal["run", "comment", "refused"]
@@ -28,6 +26,7 @@ class Event:
     sha: str = ""  # GITHUB_SHA
     head: str | None = None  # what is checked out
     parents: tuple[str, ...] = ()  # of that commit
+    left_default: str | None = None  # at which commit it left the default branch, if that is looked at and known
     unreadable: str | None = None  # why git does not say what is checked out, though something is
 
 
@@ -59,7 +58,7 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
     if job.task == "run" and event.name and event.unreadable is not None:
         why = f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
         return replace(job, task="refused", why=why)
-    if job.task == "run" and not allow_untrusted and _runs_a_strangers_code(event):
+    if job.task == "run" and not allow_untrusted and runs_a_strangers_code(event):
         told = (
             f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
             "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better"
@@ -80,6 +79,8 @@ def _job(event: Event) -> Job:
         case "push":
             before = payload["before"] if payload["before"].strip("0") else None  # zeros: a new branch
             return Job(base=before, branch=_branch(payload["ref"]) if before else _default_branch(payload))
+        case "workflow_dispatch" if is_elsewhere(event):
+            return Job(base=event.left_default, branch=_default_branch(payload), head=event.head)
         case "schedule" | "workflow_dispatch":
             return Job(branch=_default_branch(payload))
         case "workflow_run":
@@ -107,12 +108,17 @@ def _pull_request(event: Event) -> Job:
     )
 
 
-def _runs_a_strangers_code(event: Event) -> bool:
-    if event.name not in PRIVILEGED or event.head is None:
+def runs_a_strangers_code(event: Event) -> bool:
+    """Whether a job with secrets looks at another commit than the one whose workflow runs.
+
+    A comment, a check or a dispatch from elsewhere runs what the default branch says; a step can then check out
+    a change, which may be anybody's.
+    """
+    if not event.name or event.name in LISTED or event.head is None:
         return False
-    change = event.payload.get("pull_request")
-    base = change["base"]["sha"] if isinstance(change, Mapping) else None
-    return event.head not in (event.sha, base)
+    change = event.payload.get("pull_request") if event.name == "pull_request_target" else None
+    base = change.get("base") if isinstance(change, Mapping) else None
+    return event.head not in (event.sha, base.get("sha") if isinstance(base, Mapping) else None)
 
 
 def _default_branch(payload: Mapping[str, Any]) -> str:
@@ -127,16 +133,31 @@ def _commit(sha: object) -> str | None:
     return sha if isinstance(sha, str) and sha else None
 
 
-def is_strange(event: Event) -> bool:
-    """Whether another commit is checked out than the one whose workflow runs: it may be anybody's.
+def is_elsewhere(event: Event) -> bool:
+    """Whether a run by hand looks at anything but the default branch: it is a change to that.
 
-    A comment, a review or a dispatch runs what the default branch says, with its secrets; a step can then check
-    out a change.
+    A required check may be satisfied by it. A commit that the default branch has is no change.
     """
-    of_a_change = event.name in PULL_REQUEST_EVENTS or event.name in OF_ONE_COMMIT
-    return bool(event.name) and not of_a_change and event.head is not None and event.head != event.sha
+    if event.name != "workflow_dispatch" or event.head is None:
+        return False
+    repository = event.payload.get("repository")
+    default = repository.get("default_branch") if isinstance(repository, Mapping) else None
+    itself = event.payload.get("ref") == f"refs/heads/{default}" and event.head == event.sha
+    return not itself and event.left_default != event.head
 
 
 def is_change(event: Event) -> bool:
     """Whether the job looks at a proposed change, which must not decide how it is judged."""
     return event.name in PULL_REQUEST_EVENTS
+
+
+def deciding_commit(event: Event) -> str | None:
+    """The commit that decides over what is checked out, if that is a change and its event says which."""
+    if is_change(event) or is_elsewhere(event):
+        return job_of(event).base
+    return event.sha or None
+
+
+def is_guarded(event: Event) -> bool:
+    """Whether what is checked out must not decide how it is judged."""
+    return is_change(event) or is_elsewhere(event) or runs_a_strangers_code(event)

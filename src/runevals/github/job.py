@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
-from runevals.github.events import Event, Job, is_change, is_strange, job_of
-from runevals.lib.git import checked_out, why_unreadable
+from runevals.github.events import Event, Job, deciding_commit, is_change, is_elsewhere, is_guarded, job_of
+from runevals.github.stored import merge_base
+from runevals.lib import git
 from runevals.records import Links
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.settings.resolve import Settings, Told, input_of, repository_root
@@ -57,7 +58,7 @@ class OnGitHub:
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
     """What the event asks for that started this job. Raises InvalidSettings."""
     mode = action_input("mode", inputs)
-    event = read_event(environment, repository_root(workspace))
+    event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
 
@@ -71,29 +72,44 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
     return payload if isinstance(payload, dict) else {}
 
 
-def read_event(environment: Mapping[str, str], repository: Path) -> Event:
+def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
     """The event of this job, and what is checked out; one without a name where there is none."""
-    head, parents = checked_out(repository)
-    return Event(
+    head, parents = git.checked_out(repository)
+    event = Event(
         name=environment.get("GITHUB_EVENT_NAME", ""),
         payload=payload_of(environment),
         actor=environment.get("GITHUB_ACTOR", ""),
         sha=environment.get("GITHUB_SHA", ""),
         head=head,
         parents=parents,
-        unreadable=None if head is not None else why_unreadable(repository),
+        unreadable=None if head is not None else git.why_unreadable(repository),
     )
+    if not is_elsewhere(event):
+        return event
+    return replace(event, left_default=_left_default(event, environment, repository, token))
+
+
+def _left_default(event: Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
+    """The commit that HEAD and the default branch have in common last; None where nothing tells."""
+    told = event.payload.get("repository")
+    branch = told.get("default_branch") if isinstance(told, Mapping) else None
+    if not isinstance(branch, str) or event.head is None:
+        return None
+    tip = git.commit_of(repository, f"refs/remotes/origin/{branch}")
+    common = None if tip is None else git.common_ancestor(repository, tip)
+    api = None if common is not None else _api(environment, token)
+    return common if api is None else merge_base(api, environment["GITHUB_REPOSITORY"], branch, event.head)
 
 
 def change_event(told: Told) -> ChangeEvent:
     """What the event says of the change that is checked out. Raises InvalidSettings."""
-    event = read_event(told.environment, repository_root(told.cwd))
-    change = is_change(event)
+    token = told.inputs.get("github_token") or told.environment.get("GITHUB_TOKEN", "")
+    event = read_event(told.environment, repository_root(told.cwd), token)
     return ChangeEvent(
         unreadable=event.unreadable if event.name else None,
-        on_pull_request=change,
-        untrusted=change or is_strange(event),
-        base=job_of(event).base if change else event.sha,
+        on_pull_request=is_change(event),
+        untrusted=is_guarded(event),
+        base=deciding_commit(event),
     )
 
 
@@ -110,10 +126,9 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     run = environment.get("GITHUB_RUN_ID", "")
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
     shard = settings.shard
-    api = Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token) if token and repository else None
     return OnGitHub(
         job=job,
-        api=api,
+        api=_api(environment, token),
         server=environment.get("GITHUB_SERVER_URL") or DEFAULT_SERVER,
         repository=repository,
         workflow=environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2],
@@ -122,3 +137,9 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
         # That of a shard is named apart: it is no result of ours to show, and no base.
         artifact=whole if shard is None else f"shard-{shard.part}-of-{shard.of}-{whole}",
     )
+
+
+def _api(environment: Mapping[str, str], token: str) -> Api | None:
+    if not token or not environment.get("GITHUB_REPOSITORY"):
+        return None
+    return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token)

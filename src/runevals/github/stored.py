@@ -127,10 +127,10 @@ def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str
 
 
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
-    """The commit at which `head` left `base`; None where GitHub does not say."""
+    """The commit at which `head` left `base`, a commit or a branch; None where GitHub does not say."""
     try:
         with understood():
-            found = api.get(f"/repos/{repository}/compare/{base}...{head}", READ_COMMITS)
+            found = api.get(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", READ_COMMITS)
             return str(found["merge_base_commit"]["sha"])
     except Refused:
         return None

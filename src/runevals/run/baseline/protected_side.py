@@ -67,8 +67,8 @@ def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, st
         return None
     if not event.base:
         raise WorldRefused(
-            "this is a change, but its event (GITHUB_EVENT_PATH) does not say on which base; "
-            "gates and baseline are read from there"
+            "this is a change, but its event (GITHUB_EVENT_PATH) does not say on which base, nor does the "
+            "checkout; gates and baseline are read from there. Check out with `fetch-depth: 0`"
         )
     _require_own_branches(repository, environment)
     commit = commit_of(repository, event.base)
