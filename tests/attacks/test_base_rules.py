@@ -115,3 +115,40 @@ def test_a_target_stays_deterministic_until_the_base_says_otherwise(change, targ
     change.compared("--verify", "off").must(1, f"{len(lost)} of {CASES} cases regressed")
     assert "target" in weakened(change)
     assert change.project.document()["comparison"]["deterministic"]
+
+
+# --- what a fork's job cannot measure for want of a key
+
+WITHOUT_KEYS = dict.fromkeys(("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+PAID = "suites: [evals.json]\ntarget: {type: openai, model: gpt-5}\n"
+MODELS = "suites: [evals.json]\ntarget: {type: github-models, model: openai/gpt-5}\n"
+
+
+def forked(change, **environment):
+    """The action on a fork's pull request, whose base can be run."""
+    base = {"INPUT_BASE": "run", **WITHOUT_KEYS, **environment}
+    return change.action(payload=change.pull_request(fork=True), **base)
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "said"),
+    [
+        pytest.param({}, 1, ALL_LOST, id="control"),
+        pytest.param({"settings": PAID}, 3, "the change needs OPENAI_API_KEY", id="target"),
+        pytest.param({"settings": MODELS}, 3, "the change needs GITHUB_TOKEN", id="models"),
+        pytest.param({"settings": program() + "judge: gpt-5\n"}, 3, "the change needs OPENAI_API_KEY", id="judge"),
+    ],
+)
+def test_a_change_does_not_make_itself_skipped(change, files, code, said):
+    change.main(settings=program(), agent=GOOD)
+    change.write(agent=BAD, **files)
+    forked(change, GITHUB_TOKEN=None).must(code, said)
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_change_to_a_base_that_needs_a_key_is_skipped_as_the_base_says(change, required):
+    change.main(settings=PAID + f"require_credentials: {str(required).lower()}\n")
+    change.write(settings=PAID + f"require_credentials: {str(not required).lower()}\n")
+    forked(change).must(3 if required else 0, "have no access to OPENAI_API_KEY")
+    change.write(settings=program(), agent=GOOD)  # nor does one that needs none any more
+    forked(change).must(3 if required else 0, "have no access to OPENAI_API_KEY")

@@ -32,7 +32,7 @@ from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
-from runevals.github.without_secrets import skipped, withheld
+from runevals.github.without_secrets import not_measured
 from runevals.lib import programs
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import shown
@@ -206,9 +206,9 @@ class _Found:
 
 def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> _Found:
     """Raises RunevalsError for what ends it."""
-    names = () if here.job.has_secrets else withheld(settings)
-    if names:
-        return _Found(skipped(settings, names))
+    keyless = None if here.job.has_secrets else not_measured(settings, told)
+    if keyless is not None:
+        return _Found(keyless)
     stored = StoredBase() if settings.shard is not None else stored_base(settings, here, _say)
     if action_input("mode", told.inputs) == "merge":
         return _Found(_merged(settings, told, here, stored), stored)

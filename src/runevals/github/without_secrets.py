@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict
-from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED
+from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED, RunevalsError
+from runevals.run.baseline.checkout import base_checkout
 from runevals.run.nothing_measured import nothing_measured, unmeasured
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import Settings, Told
 from runevals.settings.target import needs_key
 
 MOST_NAMES = 5
@@ -28,12 +29,33 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({*lacking, *empty}))
 
 
-def skipped(settings: Settings, names: tuple[str, ...]) -> Conclusion:
-    """Nothing was measured: green and said in words, unless the settings require credentials."""
+def not_measured(settings: Settings, told: Told) -> Conclusion | None:
+    """What is concluded of a change in a job without secrets; None where it can be measured.
+
+    The base decides: where its target or judge needs a key, the change is skipped. One that only the change needs
+    is a reason of its own making, and no pass.
+    """
     hint = "nothing of this change was measured; a maintainer can have it measured by pushing its branch here"
-    why = f"changes from forks and Dependabot have no access to {', '.join(names[:MOST_NAMES])}"
-    if settings.require_credentials:
-        verdict = unmeasured(why, WORLD_REFUSED)
-    else:
+    of_base, of_change = _withheld_of_base(settings, told), withheld(settings)
+    if of_base:
+        why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
         verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=MEASURED_GREEN)
-    return nothing_measured(settings, verdict, (hint,))
+        if settings.require_credentials:
+            verdict = unmeasured(why, WORLD_REFUSED)
+        return nothing_measured(settings, verdict, (hint,))
+    if of_change:
+        names = ", ".join(of_change[:MOST_NAMES])
+        why = f"the change needs {names}, which its base does not and changes from forks have no access to"
+        return nothing_measured(settings, unmeasured(why, WORLD_REFUSED), (hint,))
+    return None
+
+
+def _withheld_of_base(settings: Settings, told: Told) -> tuple[str, ...]:
+    """The same of the base; nothing where it cannot be told what it asks."""
+    if settings.base_side is None:
+        return ()
+    try:
+        with base_checkout(settings, settings.base_side.commit, told) as base:
+            return withheld(base)
+    except RunevalsError:
+        return ()

@@ -1,0 +1,38 @@
+"""Whether a change in a job without secrets is measured, skipped or neither: as its base says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.github.without_secrets import not_measured
+from runevals.run.baseline.protected_side import ChangeEvent, base_side
+from runevals.settings.resolve import Told, resolve
+from tests.against_base import on_main
+from tests.sample_suites import SETTINGS
+
+PAID = "suites: [evals.json]\ntarget: {type: openai, model: gpt-5}\n"
+
+
+@pytest.mark.parametrize(
+    ("of_base", "of_change", "environment", "outcome"),
+    [
+        pytest.param(SETTINGS, SETTINGS, {}, None, id="no key is needed"),
+        pytest.param(PAID, PAID, {"OPENAI_API_KEY": "sk-x"}, None, id="the key is there"),
+        pytest.param(PAID, PAID, {}, "skipped", id="both need one"),
+        pytest.param(PAID, SETTINGS, {}, "skipped", id="the base needs one"),
+        pytest.param(PAID + "require_credentials: true\n", PAID, {}, "unmeasured", id="the base requires it"),
+        pytest.param(PAID, PAID + "require_credentials: true\n", {}, "skipped", id="the change would"),
+        pytest.param(SETTINGS, PAID, {}, "unmeasured", id="the change needs one"),
+        pytest.param(SETTINGS, SETTINGS + "judge: gpt-5\n", {}, "unmeasured", id="its judge does"),
+        pytest.param(SETTINGS, SETTINGS, {"AGENT_KEY": ""}, "skipped", id="a secret is empty"),
+    ],
+)
+def test_the_base_decides(repository, of_base, of_change, environment, outcome):
+    on_main(repository, "runevals.yaml", of_base)
+    repository.write("runevals.yaml", of_change)
+    told = Told(cwd=repository.path, environment=environment)
+    side = base_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
+    found = not_measured(resolve(replace(told, base_side=side)), told)
+    assert (None if found is None else found.verdict.outcome) == outcome
