@@ -152,3 +152,83 @@ def test_a_change_to_a_base_that_needs_a_key_is_skipped_as_the_base_says(change,
     forked(change).must(3 if required else 0, "have no access to OPENAI_API_KEY")
     change.write(settings=program(), agent=GOOD)  # nor does one that needs none any more
     forked(change).must(3 if required else 0, "have no access to OPENAI_API_KEY")
+
+
+# --- what a change takes away from its suite
+
+GATED = "gates: [{name: seen, metric: weakening, op: '<=', limit: 0}]\n"
+ITEMS = SUITE["items"]
+
+
+def suite(edits=(), items=ITEMS, **document):
+    """The suite with these fields of its first case changed; None removes one."""
+    first = {name: value for name, value in {**items[0], **dict(edits)}.items() if value is not None}
+    return {**SUITE, **document, "items": [first, *items[1:]]}
+
+
+def test_a_recording_of_the_right_answers_is_not_compared(change):
+    answers = "\n".join(json.dumps({"case": f"k{n}", "output": "yes"}) for n in range(CASES))
+    change.main(settings=settings("fail_on: [no_regression]\n"))
+    change.loses(*range(CASES))
+    change.compared().must(1, ALL_LOST)  # the control
+    target = "target: {type: recorded, path: answers.jsonl}"
+    change.write(settings=f"suites: [evals.json]\n{target}\n", **{"answers.jsonl": answers})
+    why = "the target is of another type, recorded, than the base's, openai"
+    change.compared().must(3, f"Not measured – {why}")
+    assert ("target", why) in change.weakened()
+
+
+@pytest.mark.parametrize(
+    ("edits", "weaker"),
+    [
+        pytest.param({"expected_response": "y"}, "its expected text was edited", id="expected"),
+        pytest.param({"prompt": "Say yes."}, "its prompt was edited", id="prompt"),
+        pytest.param({"evaluators": {"contains": {"value": "y"}}}, "its checks were edited", id="check"),
+        pytest.param({"tags": []}, "lost the tag safety", id="tag"),
+        pytest.param({"category": None}, "moved from category refunds to none", id="category"),
+        pytest.param({"testId": "x", "prompt": "Yes?"}, "the case was removed", id="replaced"),
+    ],
+)
+def test_a_gate_on_weakening_blocks_it(change, edits, weaker):
+    """All cases pass, and the control is the change without it."""
+    items = [{**ITEMS[0], "tags": ["safety"], "category": "refunds"}, *ITEMS[1:]]
+    change.main(evals=suite(items=items), settings=settings(GATED))
+    change.compared().must(0)
+    change.write(evals=suite(edits, items=items))
+    change.compared().must(1, "The gate seen failed: weakening is")
+    assert weaker in {message for _, message in change.weakened()}
+
+
+@pytest.mark.parametrize("metric", ["tag", "category", "case"])
+def test_a_lost_case_does_not_leave_the_scope_of_its_gate(change, metric):
+    """The gate is all that may fail; two cases stay in its scope."""
+    labels = {"tag": {"tags": ["safety"]}, "category": {"category": "safety"}, "case": {}}[metric]
+    scope = {"tag": "safety", "category": "safety", "case": "k*"}[metric]
+    items = [{**item, **labels} for item in ITEMS[:3]] + ITEMS[3:]
+    gate = f"{{name: safe, metric: pass_rate, op: '>=', limit: 1, scope: {{{metric}: '{scope}'}}}}"
+    change.main(evals=suite(items=items), settings=settings(f"fail_on: [safe]\ngates: [{gate}]\n"))
+    change.loses(0)
+    change.compared().must(1, "The gate safe failed")  # the control
+    left = {"tag": {"tags": []}, "category": {"category": "other"}, "case": {"testId": "other"}}[metric]
+    change.write(evals=suite(left, items=items))
+    change.compared().must(1, "The gate safe failed")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {},  # the control
+        {"category": None},
+        {"category": "easy", "prompt": " Question  0?"},
+        {"category": None, "testId": "other", "prompt": "Question 0? "},
+        {"category": None, "expected_response": "no"},
+        {"category": None, "expected_response": "no", "prompt": "Question 0? Really?"},
+        None,  # removed
+    ],
+)
+def test_a_lost_critical_case_does_not_become_another(change, edits):
+    items = [{**ITEMS[0], "category": "redteam"}, *ITEMS[1:]]
+    change.main(evals=suite(items=items))
+    change.loses(0)
+    change.write(evals=suite(items=items[1:]) if edits is None else suite(edits, items=items))
+    change.compared().must(1)

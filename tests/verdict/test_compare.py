@@ -148,26 +148,6 @@ def test_suites_are_told_apart_unless_there_is_one_on_each_side():
     assert compare(two, base, "b").verdict is V.INCOMPARABLE
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ({"threshold": 4.0}, {"threshold": 3.0}, "the threshold of ExactMatch was lowered from 4 to 3"),
-        ({"weight": 2.0}, {"weight": 1.0}, "the weight of ExactMatch was cut from 2 to 1"),
-        ({"id": "Relevance"}, {}, "the check Relevance was removed"),
-    ],
-)
-def test_weaker_checks_of_edited_cases_are_listed(before, after, message):
-    def one(**result):
-        first = case("a", "p")
-        turn = first.attempts[0].turns[0]
-        turn = replace(turn, results=(check(turn.results[0].outcome, **result),))
-        return replace(first, attempts=(replace(first.attempts[0], turns=(turn,)),))
-
-    head = report([replace(one(**after), fingerprint="edited"), *(case(f"k{n}", "p") for n in range(9))])
-    base = report([one(**before), *(case(f"k{n}", "p") for n in range(9))])
-    assert message in [w.message for w in compare(head, base, "b").weakenings]
-
-
 def in_round(head, base, planned=3):
     return compare(report(head, repeat=planned), report(base), "base.json")
 

@@ -88,14 +88,6 @@ def test_lost_cases_with_new_keys_or_a_trailing_blank_still_fail():
         assert (found.verdict, found.shared) == (V.REGRESSION, 100)
 
 
-def test_a_renamed_case_that_leaves_a_gated_category_is_a_weakening():
-    base, head = report([one("a", "A", category="redteam", critical=True)]), report([one("b", "A")])
-    assert [(w.key, w.message) for w in compare(head, base, "b").weakenings] == [
-        ("b", "moved from category redteam to none"),
-        ("b", "is no longer marked as critical"),
-    ]
-
-
 def test_a_case_renamed_to_a_quarantined_key_is_quarantined_only_if_it_was():
     rest = [one(f"k{n}", f"K{n}") for n in range(5)]
     for before, quarantined in ((True, 1), (False, 0)):

@@ -99,6 +99,7 @@ def _changed(comparison: Comparison) -> Iterator[str]:
         yield f"  ! {one_line(change.key, 60)}: was edited, passed on the base and fails now"
     for weakening in comparison.weakenings[:MOST]:
         yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
+    yield from _more(comparison.weakenings, MOST)
     for metric in other_metrics(comparison):
         yield f"  ! {one_line(metric)}"
     if comparison.flaky:

@@ -270,6 +270,8 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
         for change in edited_and_failing(comparison)[:MOST_ROWS]
     ]
     notes += [f"⚠ {code_cell(w.key, 80)} {code_cell(w.message, 160)}" for w in comparison.weakenings[:MOST_ROWS]]
+    unseen = len(comparison.weakenings) - MOST_ROWS
+    notes += [f"⚠ {unseen} more such weakenings"] if unseen > 0 else []
     notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
     notes += [code_cell(caveat, 300) for caveat in comparison.caveats[:MOST_ROWS]]
     if notes:

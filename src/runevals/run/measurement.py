@@ -202,7 +202,7 @@ def concluded(report: RunReport, comparison: Comparison | None, settings: Settin
     if report.run.shard is not None:
         return of_shard(report, report.run.shard)
     if comparison is not None:
-        comparison = replace(comparison, weakenings=(*comparison.weakenings, *settings.weakenings))
+        comparison = replace(comparison, weakenings=(*settings.weakenings, *comparison.weakenings))
     mark = None if settings.mark_run is None else against_mark(report, settings.mark_run, settings.rule)
     gates = apply_gates(settings, report, comparison, mark)
     found = conclude(

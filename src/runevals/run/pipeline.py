@@ -38,6 +38,7 @@ from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import Loaded
 from runevals.suites.plan import judged_checks, make_plan, part_of
+from runevals.verdict.comparability import other_target
 from runevals.verdict.procedure import held_against
 from runevals.verdict.verification import VERIFY_OFF
 
@@ -290,6 +291,8 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
     commit, _ = rerunnable(settings, baseline)
     comparison = conclusion.comparison
     incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
+    if other_target(conclusion.report, baseline.report):
+        return conclusion  # nor could it be there
     if not incomparable or commit is None or conclusion.report.run.stopped is not None:
         return conclusion
     notice(f"The suites cannot be compared: running the head on the suite of {commit[:7]}")

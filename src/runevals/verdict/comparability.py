@@ -30,6 +30,12 @@ def _judge_name(judge: ModelIdentity | None) -> str:
     return (judge.model or judge.type) + (f" by {votes} votes" if votes != 1 else "")
 
 
+def other_target(head: RunReport, base: RunReport) -> str:
+    """How the target is another than the base's; empty where it is of one type. A recording answers for nobody."""
+    before, now = base.run.target.type, head.run.target.type
+    return "" if before == now else f"the target is of another type, {now}, than the base's, {before}"
+
+
 def without_judge(report: RunReport) -> RunReport:
     """`report` as if no judge had been asked."""
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import CategoryChange, Change, Comparison, Hypothesis, MetricName, Rule, RunReport, Suspect
-from runevals.verdict.comparability import caveats_of, judges_differ, without_judge
+from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
 from runevals.verdict.families import families
-from runevals.verdict.matching import Matched, Pair, case_changes, change_of, match, one_sided, weakenings
+from runevals.verdict.matching import Matched, Pair, case_changes, change_of, match, one_sided
 from runevals.verdict.per_case import confirmed, flaky_cases, flips
 from runevals.verdict.regression import (
     Evidence,
@@ -22,6 +22,7 @@ from runevals.verdict.regression import (
 from runevals.verdict.secondary_metrics import metric_changes
 from runevals.verdict.suspects import is_critical_case, of_stored_runs
 from runevals.verdict.totals import pass_rate, totals
+from runevals.verdict.weakenings import weakenings
 
 WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
 
@@ -86,7 +87,8 @@ def compare(
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
-    not_comparable = why_not_comparable(same, sides.matched, sides.judges, suspects)
+    few = why_not_comparable(same, sides.matched, sides.judges, suspects)
+    not_comparable = other_target(head, base) or few
     evidence = Evidence(
         pairs=pairs,
         hypotheses=tested.hypotheses,
@@ -119,7 +121,7 @@ def compare(
         quarantined=len(same) - len(pairs),
         categories=_categories(same),
         changes=_changes(sides, _sure_losses(evidence)),
-        weakenings=tuple(weakenings(sides.matched)),
+        weakenings=tuple(weakenings(head, base, sides.matched)),
         caveats=tuple(_caveats(head, base, rule, promised=promised, deterministic=deterministic)),
     )
     if test is None:

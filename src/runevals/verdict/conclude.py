@@ -123,7 +123,7 @@ def _unmeasured(
     if comparison is None:
         return "there is no baseline, and the settings require one" if baseline_required else None
     if comparison.verdict is ComparisonVerdict.INCOMPARABLE:
-        return f"{comparison.why}, too few to compare"
+        return comparison.why
     return None
 
 

@@ -21,6 +21,7 @@ from runevals.records import (
     Scope,
 )
 from runevals.settings.resolve import Settings
+from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import since_mark
@@ -42,8 +43,10 @@ def apply_gates(
 ) -> tuple[GateResult, ...]:
     """The settings' gates, and every preset one that applies and is not replaced.
 
-    `fail_on` turns failures of gates it does not name into warnings.
+    `fail_on` turns failures of gates it does not name into warnings. The base of a change says what is in scope.
     """
+    if settings.base_side is not None and comparison is not None:
+        report, comparison = labelled_as_on_base(report, comparison)
     in_sight = _without_quarantined(report)
     own = [
         _of_mark(gate, in_sight, mark) if gate.metric == "mark_drop" else _own(gate, in_sight, comparison)

@@ -1,4 +1,4 @@
-"""Which cases stand on both sides, what became of each, and what a change to the suite made it blind to."""
+"""Which cases stand on both sides, and what became of each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from runevals.records import (
     Change,
     ChangeKind,
     ChangeLabel,
-    CheckReport,
     Outcome,
-    Weakening,
 )
 
 
@@ -260,50 +258,6 @@ def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
         base=None if added else case,
         head=case if added else None,
     )
-
-
-def weakenings(matched: Matched) -> Iterator[Weakening]:
-    """What the head's suite no longer sees of the base's."""
-    for case in matched.removed:
-        yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
-    for pair in matched.both:
-        for message in _weaker_parts(pair):
-            yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
-
-
-def _weaker_parts(pair: Pair) -> Iterator[str]:
-    base, head = pair.base, pair.head
-    after = _checks(head)
-    for place, before in _checks(base).items():
-        message = _weaker(before, after.get(place))
-        if message is not None:
-            yield message
-    if base.category is not None and base.category != head.category:
-        yield f"moved from category {base.category} to {head.category or 'none'}"
-    if base.critical and not head.critical:
-        yield "is no longer marked as critical"
-
-
-def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
-    if after is None:
-        return f"the check {before.id} was removed"
-    if after.negated and not before.negated:
-        return f"{before.id} was inverted by `not`"
-    if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
-        return f"the threshold of {before.id} was lowered from {before.threshold:g} to {after.threshold:g}"
-    if after.weight < before.weight:
-        return f"the weight of {before.id} was cut from {before.weight:g} to {after.weight:g}"
-    return None
-
-
-def _checks(case: CaseReport) -> dict[tuple[int, str], CheckReport]:
-    if not case.attempts:
-        return {}
-    return {
-        (number, result.id): result
-        for number, turn in enumerate(case.attempts[0].turns)
-        for result in turn.results
-    }
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -1,0 +1,103 @@
+"""What of a change to suite and target is called a weakening."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.records import ComparisonVerdict as V
+from runevals.verdict.compare import compare
+from tests.sample_reports import case, check, report
+
+REST = [case(f"k{n}", "p") for n in range(9)]
+
+
+def told(base, head):
+    """The key and message of each weakening of the first case."""
+    return [(w.key, w.message) for w in compare(report([head, *REST]), report([base, *REST]), "b").weakenings]
+
+
+def edited(one, **fields):
+    """The case with this of its turn changed, and so another fingerprint."""
+    attempt = one.attempts[0]
+    return replace(
+        one, attempts=(replace(attempt, turns=(replace(attempt.turns[0], **fields),)),), fingerprint="edited"
+    )
+
+
+def checked(**result):
+    first = case("a", "p")
+    turn = first.attempts[0].turns[0]
+    return edited(first, results=(check(turn.results[0].outcome, **result),))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ({"threshold": 4.0}, {"threshold": 3.0}, "the threshold of ExactMatch was lowered from 4 to 3"),
+        ({"weight": 2.0}, {"weight": 1.0}, "the weight of ExactMatch was cut from 2 to 1"),
+        ({"id": "Relevance"}, {}, "the check Relevance was removed"),
+        ({}, {"negated": True}, "ExactMatch was inverted by `not`"),
+        ({"threshold": 3.0}, {"threshold": 4.0}, "its checks were edited"),  # options may have been, too
+    ],
+)
+def test_weaker_checks_of_an_edited_case(before, after, message):
+    base = replace(checked(**before), fingerprint="base")
+    assert told(base, checked(**after)) == [("a", message)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"expected": "31 days"}, "its expected text was edited"),
+        ({"expected": None}, "its expected text was edited"),
+        ({"expected": "31 days", "prompt": "Say 31 days."}, "its expected text was edited"),
+        ({"prompt": "Say 30 days."}, "its prompt was edited"),
+        ({"context": "30 days"}, "its prompt was edited"),
+        ({}, "its checks were edited"),
+    ],
+)
+def test_an_edit_may_ask_for_less(fields, message):
+    assert told(case("a", "p"), edited(case("a", "p"), **fields)) == [("a", message)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "messages"),
+    [
+        ({"category": "x"}, {}, ["moved from category x to none"]),
+        ({"category": "x"}, {"category": "y"}, ["moved from category x to y"]),
+        ({"tags": ("s", "t", "u")}, {"tags": ("v", "t")}, ["lost the tag s", "lost the tag u"]),
+        ({"critical": True}, {}, ["is no longer marked as critical"]),
+        ({}, {"category": "x", "tags": ("s",), "critical": True}, []),
+    ],
+)
+def test_a_label_that_is_lost(before, after, messages):
+    found = told(case("a", "p", **before), case("a", "p", **after))
+    assert found == [("a", message) for message in messages]
+
+
+@pytest.mark.parametrize("moved", [{"key": "b"}, {"suite": "other.json"}])
+@pytest.mark.parametrize("critical", [{"critical": True}, {"category": "redteam"}, {}])
+def test_a_critical_case_is_not_moved_unseen(moved, critical):
+    base = case("a", "p", **critical)
+    found = told(base, replace(base, **moved))
+    message = "a critical case, was moved from a in evals/evals.json"
+    assert found == ([(moved.get("key", "a"), message)] if critical else [])
+
+
+def test_a_removed_case():
+    assert compare(report(REST[1:]), report(REST), "b").weakenings[0].message == "the case was removed"
+
+
+@pytest.mark.parametrize("outcome", ["p", "f"])
+def test_a_target_of_another_type_is_a_weakening_and_not_compared(outcome):
+    def answered(by, outcomes):
+        found = report({f"k{n}": outcomes for n in range(10)})
+        return replace(found, run=replace(found.run, target=replace(found.run.target, type=by)))
+
+    found = compare(answered("recorded", outcome * 3), answered("python", "ppp"), "b")
+    why = "the target is of another type, recorded, than the base's, python"
+    assert [(w.key, w.message) for w in found.weakenings] == [("target", why)]
+    expected = (V.INCOMPARABLE, why) if outcome == "p" else (V.REGRESSION, "")  # a loss is one all the same
+    assert (found.verdict, found.why) == expected
