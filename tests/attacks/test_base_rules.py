@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -232,3 +233,86 @@ def test_a_lost_critical_case_does_not_become_another(change, edits):
     change.loses(0)
     change.write(evals=suite(items=items[1:]) if edits is None else suite(edits, items=items))
     change.compared().must(1)
+
+
+# --- a baseline of its own
+
+FUTURE = "2999-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def bases(change):
+    """A folder `bases` outside git with one good result, and a change that loses all."""
+    change.main(settings=settings("verify: 'off'\n"), ignored=".evals\nout.json\n/bases/\n")
+    change.command("run", "-q", "--baseline", "none", "-o", "bases/real.json").must(0)
+    change.project.good = change.project.document("bases/real.json")
+    change.loses(*range(CASES))
+    return change
+
+
+def forged(change, started_at=None):
+    """The result of a base that failed everything, so that nothing can be lost."""
+    text = json.dumps(change.project.good)
+    bad = json.loads(text.replace(': "passed"', ': "failed"').replace('"pass_rate": 1.0', '"pass_rate": 0.0'))
+    bad["run"]["started_at"] = started_at or bad["run"]["started_at"]
+    return bad
+
+
+def newer(change):
+    """The same, of a run that began just after."""
+    return forged(change, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+def against_folder(change):
+    return change.action(INPUT_BASELINE="bases", INPUT_CHANGED_ONLY="false")
+
+
+def test_the_control_of_a_folder_of_baselines(bases):
+    against_folder(bases).must(1, ALL_LOST)
+    bases.write(**{"bases/real.json": forged(bases)})  # a step of the job may
+    against_folder(bases).must(0)
+
+
+@pytest.mark.parametrize("how", ["link", "file", "linked file", "submodule"])
+def test_a_folder_of_baselines_is_not_led_elsewhere(bases, how):
+    bad = newer(bases)
+    if how == "link":
+        bases.project.write("evil/real.json", bad)
+        (bases.path / "bases").rename(bases.path / "before")
+        (bases.path / "bases").symlink_to("evil")
+    elif how == "submodule":
+        (bases.path / "bases").rename(bases.path / "before")
+        bases.project.write("bases/real.json", bad)
+        inside = ("-C", "bases")
+        bases.git(*inside, "init", "-q")
+        bases.git(*inside, "add", "-A")
+        bases.git(*inside, "commit", "-q", "-m", "mine")
+        bases.write(ignored=".evals\nout.json\nbefore\n")
+    elif how == "file":
+        bases.project.write("bases/zz.json", bad)
+    else:
+        bases.project.write("evil.json", bad)
+        (bases.path / "bases/real.json").unlink()
+        (bases.path / "bases/real.json").symlink_to("../evil.json")
+    bases.git("add", "-f", *(["bases/zz.json"] if how == "file" else ["-A"]))
+    done = against_folder(bases)
+    assert done.code in ((1,) if how == "file" else (2,)), done.text
+
+
+@pytest.mark.parametrize("named_by", ["settings", "input"])
+def test_a_folder_that_is_committed_is_read_from_the_base(bases, named_by):
+    told = "verify: 'off'\n" + ("baseline: bases\n" if named_by == "settings" else "")
+    files = {"bases/real.json": bases.project.good, "prompt": "Say yes."}
+    bases.main(settings=settings(told), ignored=".evals\nout.json\n", **files)
+    bases.loses(*range(CASES))
+    bases.write(**{"bases/real.json": forged(bases), "bases/zz.json": newer(bases)})
+    bases.git("add", "-A")
+    words = {"INPUT_BASELINE": "bases"} if named_by == "input" else {}
+    bases.action(**words, INPUT_CHANGED_ONLY="false").must(1, ALL_LOST)
+
+
+def test_a_result_of_the_future_is_none(bases):
+    """It would be the newest of its folder, and never too old."""
+    bases.write(**{"bases/zz.json": forged(bases, FUTURE)})
+    against_folder(bases).must(1, ALL_LOST)
+    bases.action(INPUT_BASELINE="bases/zz.json").must(2, "is of a run that is yet to begin, 2999-01-01 00:00 UTC")

@@ -107,9 +107,26 @@ def test_line_one_says_against_which_older_commit_it_was_compared(job, hub, depl
 
 def test_line_one_says_so_of_the_newest_of_the_branch_too(job, hub, deployed, stored):
     hub.runs[0]["head_sha"] = "1" * 40
+    hub.history = [job.repository.base, "1" * 40]
     _, outputs, printed = job()
     assert outputs["baseline_run_id"] == "1"
     assert "compared with an older commit: 1111111, the newest of main" in printed
+
+
+@pytest.mark.parametrize("told", ["by the checkout", "by GitHub", "by nobody"])
+def test_a_run_of_a_tag_that_is_called_as_the_branch_is_no_base(job, hub, deployed, stored, told):
+    """The newest run of "main" is of a commit that main does not have; the one before is the control."""
+    hub.runs[0]["head_sha"] = "1" * 40
+    hub.history = ["2" * 40, job.repository.base, "1" * 40]
+    tagged = job.repository.head if told == "by the checkout" else "2" * 40
+    hub.run(2, tagged)
+    hub.artifact(2, ARTIFACT, {NAME: stored.replace(': "passed"', ': "failed"')})
+    if told == "by nobody":
+        hub.faults.append(Fault("/compare/", 404))
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == ("" if told == "by nobody" else "1"), printed
+    assert f"run 2 is of {tagged[:7]}, which is not before the base" in printed
+    assert not any("/runs/2/artifacts" in path for path in hub.paths("GET"))
 
 
 def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(job, hub, stored):
@@ -610,6 +627,7 @@ def test_the_settings_name_artifact_and_branch(job, hub, stored):
     repository.write("runevals.yaml", settings + "baseline: {artifact: of-mine, branch: stable}\n")
     repository.git("commit", "-qam", "name")
     repository.base = repository.git("rev-parse", "main")
+    hub.history = [repository.base, "5" * 40]
     hub.run(5, "5" * 40, branch="stable")
     hub.artifact(5, "of-mine", {NAME: stored})
     repository.git("checkout", "-q", "-B", "change")

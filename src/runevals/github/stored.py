@@ -14,8 +14,7 @@ from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, mem
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"
-MOST_COMMITS = 12  # that are looked at before the base
-MOST_OF_BRANCH = 3
+MOST_COMMITS = 12  # that are looked at before the base, and runs of its branch
 # Their runs are of what is, or is about to be, in the repository; those of a pull request are of anything.
 TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
@@ -62,7 +61,7 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
             yield from _of(api, wanted, behind, status="completed", head_sha=commit)
     if wanted.branch is not None:
         found = _of(api, wanted, None, status="completed", branch=wanted.branch)
-        yield from islice(found, MOST_OF_BRANCH)
+        yield from islice(found, MOST_COMMITS)
 
 
 def newest(api: Api, wanted: Wanted, most: int, *, until: datetime, commit: str | None) -> Iterator[StoredRun]:

@@ -27,7 +27,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
-from runevals.run.baseline.from_files import narrowed
+from runevals.run.baseline.from_files import narrowed, require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
 from runevals.run.measurement import Baseline
@@ -144,10 +144,24 @@ class _Search:
         """As `runs`; a list that GitHub does not give ends them, as it would give no other either."""
         try:
             with understood():
-                yield from runs(self._api, self._wanted)
+                for run in runs(self._api, self._wanted):
+                    if run.behind is not None or self._is_before(run):
+                        yield run
+                    else:
+                        unreadable.append(f"run {run.number} is of {run.commit[:7]}, which is not before the base")
         except Refused as refused:
             self._refused = True
             unreadable.append(str(refused))
+
+    def _is_before(self, run: StoredRun) -> bool:
+        """Whether the base has the commit of a run in its history: a tag may be called as the branch is."""
+        repository = self._settings.repository
+        tip = self._wanted.commit or git.commit_of(repository, "HEAD")
+        if tip is None:
+            return False
+        if run.commit == tip or git.is_ancestor(repository, run.commit, tip):
+            return True
+        return merge_base(self._api, self._wanted.repository, run.commit, tip) == run.commit
 
     def _later(self, found: StoredBase) -> StoredBase:
         """What there is once the base's own run has ended; `found` if none is in progress."""
@@ -189,6 +203,7 @@ def _lacking(found: StoredBase, why: str) -> StoredBase:
 def _measured(text: str) -> RunReport:
     """The report of a document. Raises Unreadable if it measured too little, InvalidDocument."""
     report = document.parse(text, "its result").report
+    require_whole(report, "its result")
     why = measured_too_little(report)
     if not report.complete or why is not None:
         raise Unreadable(why or "it is not complete")

@@ -266,6 +266,18 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     Links are followed within the commit, never through the work tree. Raises WorldRefused where that cannot be
     known: the commit is not here whole, or a submodule is on the way.
     """
+    kind, _, content = _object_at(repository, commit, path)
+    return content if kind == b"blob" else None
+
+
+def files_in(repository: Path, commit: str, folder: str) -> list[str]:
+    """The names of what a folder of a commit holds, none where it has no such folder. As `file_at` otherwise."""
+    kind, name, _ = _object_at(repository, commit, folder)
+    return (names(repository, "ls-tree", "-z", "--name-only", name.decode()) or []) if kind == b"tree" else []
+
+
+def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
+    """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
     asked = f"{commit}:{path}"
     output = None
     if "\n" not in path:
@@ -276,14 +288,14 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
             f"git cannot read {path} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
         )
     told, _, content = output.partition(b"\n")
-    _, _, kind = told.partition(b" ")
-    if kind.startswith(b"blob "):
-        return content[: int(kind.split()[1])]
+    name, kind, size = [*told.split(b" "), b"", b""][:3]
+    if kind in (b"blob", b"tree") and size.isdigit():
+        return kind, name, content[: int(size)]
     if told.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
         raise WorldRefused(
             f"{path} of {commit[:7]} lies in the submodule {submodule}, whose files are not that commit's"
         )
-    return None
+    return b"", b"", b""
 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
@@ -334,6 +346,11 @@ def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
         return frozenset()
     listed = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
     return None if listed is None else frozenset(repository / name for name in listed)
+
+
+def is_ancestor(repository: Path, commit: str, of: str) -> bool:
+    """Whether git knows that `of` has this commit in its history; a shallow checkout may not."""
+    return git(repository, "merge-base", "--is-ancestor", commit, of) is not None
 
 
 def links_to(repository: Path, folder: Path) -> list[Path]:

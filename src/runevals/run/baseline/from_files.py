@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from runevals.lib import git
@@ -26,6 +27,7 @@ MOST_LOOKED_AT = 20  # the newest of a folder
 MOST_NAMED = 5  # runs that were left out
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_S = 30.0
+CLOCKS_DIFFER = timedelta(minutes=10)
 
 
 def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
@@ -57,10 +59,11 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         return Baseline(report=found.report, source=_source(named, found.report)), ()
     path = Path(named)
     side = settings.base_side
+    here = path.is_dir() and (side is None or settings.baseline_named)
+    if here or (side is not None and _names_of_base(path, side, settings)):
+        return _pooled(path, settings)
     if side is not None and (_committed(path, settings) or not settings.baseline_named):
         return _of_base(path, side, settings)
-    if path.is_dir():
-        return _pooled(path, settings)
     if not path.is_file():
         if settings.baseline_named:
             raise InvalidSettings(f"the baseline: there is no file {named}")
@@ -71,7 +74,13 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
 
 
 def require_whole(report: RunReport, shown: str) -> None:
-    """Raises InvalidDocument for the result of a part: its absent cases would count as removed."""
+    """Raises InvalidDocument for the result of a part, whose absent cases would count as removed.
+
+    And for one of the future, which would go before every other and never be too old.
+    """
+    begins = report.run.started_at
+    if begins > datetime.now(UTC) + CLOCKS_DIFFER:
+        raise InvalidDocument(f"{shown} is of a run that is yet to begin, {begins:%Y-%m-%d %H:%M} UTC")
     shard = report.run.shard
     if shard is not None:
         raise InvalidDocument(
@@ -86,10 +95,8 @@ def _committed(path: Path, settings: Settings) -> bool:
 
 def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     """The document as it is committed on the base, whatever the change made of it."""
-    content = None
-    relative = os.path.relpath(path, settings.repository).replace(os.sep, "/")
-    if not relative.startswith("../"):
-        content = git.file_at(settings.repository, side.commit, relative)
+    inside = _inside(path, settings)
+    content = None if inside is None else git.file_at(settings.repository, side.commit, inside)
     if content is None and settings.baseline_named:
         raise InvalidSettings(
             f"the baseline {path.name} is a file of this change, and the base {side.commit[:7]} has none; "
@@ -124,18 +131,47 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
 def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
     """The whole, measured runs in a folder, by file name, newest first."""
     runs: dict[str, RunReport] = {}
-    soon = datetime.now(UTC) + timedelta(days=1)
-    for path in sorted(folder.glob("*.json")):
-        if settings.base_side is not None and _committed(path, settings):
-            continue  # the change could have written it
+    for name, read in _documents(folder, settings):
         try:
-            found = document.read(path)
+            found = read()
+            require_whole(found, name)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        whole = found.run.shard is None and found.complete and found.run.started_at < soon
-        if whole and any(case.values for case in found.cases):
-            runs[path.name] = found
+        if found.complete and any(case.values for case in found.cases):
+            runs[name] = found
     return dict(sorted(runs.items(), key=lambda item: item[1].run.started_at, reverse=True))
+
+
+def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable[[], RunReport]]]:
+    """The files of a folder that may be results, by name. On a change, those that a commit has are the base's.
+
+    What no commit could have brought, a step of the job wrote: it counts where the workflow names the folder.
+    """
+    side, inside = settings.base_side, _inside(folder, settings)
+    if side is not None and inside is not None:
+        for name in _names_of_base(folder, side, settings):
+            yield name, partial(_document_of_base, f"{inside}/{name}", side, settings)
+    for path in sorted(folder.glob("*.json")) if side is None or settings.baseline_named else ():
+        if side is None or not _committed(path, settings):
+            yield path.name, partial(document.read, path)
+
+
+def _names_of_base(folder: Path, side: BaseSide, settings: Settings) -> list[str]:
+    """The results that the base has in this folder, links followed there; none where it has no such folder."""
+    inside = _inside(folder, settings)
+    listed = [] if inside is None else git.files_in(settings.repository, side.commit, inside)
+    return sorted(name for name in listed if name.endswith(".json"))
+
+
+def _document_of_base(path: str, side: BaseSide, settings: Settings) -> RunReport:
+    content = git.file_at(settings.repository, side.commit, path) or b""
+    return document.parse(content.decode("utf-8", errors="replace"), path).report
+
+
+def _inside(path: Path, settings: Settings) -> str | None:
+    """A path as git writes it, None outside the repository. Links of the work tree are not followed."""
+    relative = os.path.relpath(path, settings.repository).replace(os.sep, "/")
+    return None if relative.startswith("../") else relative
 
 
 def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
