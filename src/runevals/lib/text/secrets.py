@@ -12,6 +12,8 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
+from runevals.lib.text.encoded_secrets import forms_of, without_encoded
+
 T = TypeVar("T")
 
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -23,6 +25,7 @@ KEY_SHAPES = (
 )
 
 
+KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "AKIA", "AIza")
 _remembered: dict[str, str] = {}  # secrets that are in no environment any more: name → value
 
 
@@ -46,20 +49,22 @@ def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()
 
 def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that replaces secrets in a text: the values above by their names, other keys by their shape."""
+    return _redactor(frozenset(secret_values(environment, more_names).items()))
+
+
+@lru_cache(16)
+def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
     values = {
-        form: name
-        for value, name in secret_values(environment, more_names).items()
-        for form in (
-            value,
-            _quoted(value, "/"),
-            _quoted(value, ""),
-        )  # the two as addresses have it in path and query
+        form: name for value, name in sorted(secrets) for form in (value, _quoted(value, "/"), _quoted(value, ""))
     }
-    longest_first = sorted(values, key=len, reverse=True)
-    pattern = re.compile("|".join([*map(re.escape, longest_first), KEY_SHAPES]))
+    encoded = {form: name for value, name in sorted(secrets) for form in forms_of(value)}
+    pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
+    beginnings = (*values, *KEY_BEGINNINGS)
 
     def replaced(text: str) -> str:
-        return pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+        if any(map(text.__contains__, beginnings)):  # which is far quicker than the pattern
+            text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+        return without_encoded(text, encoded)
 
     often = lru_cache(1024)(replaced)  # names and reasons, most of them
     return lambda text: often(text) if len(text) <= NAME else replaced(text)

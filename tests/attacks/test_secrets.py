@@ -1,0 +1,109 @@
+"""A secret that an answer brings back is written nowhere, whatever form it has there."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from runevals.lib.text.secrets import redactor
+
+SECRETS = {
+    "plain": "sk-key-of-the-target",
+    "with signs": "a1/b2+c3=d4&e5<f6>\"g7'h8 i9~",
+    "of an app": "ghs_16C7e42F292c6912E7710c838347Ae178B4a",
+    "with zeros": "7x00ux0u7f3a00c1b2",
+}
+BASE64 = base64.b64encode
+ASPNET = {ord(sign): f"\\u{ord(sign):04X}" for sign in "+&<>'\""}
+MUSTACHE = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "/": "&#x2F;", "=": "&#x3D;"}
+
+
+def wrapped(text, width=16, with_="\n"):
+    return with_.join(text[at : at + width] for at in range(0, len(text), width))
+
+
+FORMS = {
+    "as it is": str,
+    "of a path": quote,
+    "of a query": quote_plus,
+    "percent, all": lambda secret: "".join(f"%{byte:02X}" for byte in secret.encode()),
+    "percent, lower case": lambda secret: quote(secret, safe="").replace("%2F", "%2f").lower(),
+    "percent, twice": lambda secret: quote(quote(secret, safe=""), safe=""),
+    "html": html.escape,
+    "html of a template": lambda secret: "".join(MUSTACHE.get(sign, sign) for sign in secret),
+    "html, decimal": lambda secret: "".join(f"&#{ord(sign)};" for sign in secret),
+    "html, hexadecimal": lambda secret: "".join(f"&#x{ord(sign):x};" for sign in secret),
+    "json": json.dumps,
+    "json with escaped slashes": lambda secret: json.dumps(secret).replace("/", "\\/"),
+    "json for a page": lambda secret: json.dumps(secret).translate(ASPNET),
+    "json, all escaped": lambda secret: "".join(f"\\u{ord(sign):04x}" for sign in secret),
+    "json in json": lambda secret: json.dumps(json.dumps(secret).replace("/", "\\/")),
+    "hexadecimal": lambda secret: secret.encode().hex(),
+    "hexadecimal, upper case": lambda secret: secret.encode().hex().upper(),
+    "hexadecimal with colons": lambda secret: secret.encode().hex(":"),
+    "hexadecimal of C": lambda secret: "".join(f"\\x{byte:02x}" for byte in secret.encode()),
+    "hexadecimal of a list": lambda secret: ", ".join(f"0x{byte:02x}" for byte in secret.encode()),
+    "decimal": lambda secret: str(list(secret.encode())),
+    "base64": lambda secret: BASE64(secret.encode()).decode(),
+    "base64 behind one byte": lambda secret: BASE64(b":" + secret.encode()).decode(),
+    "base64 behind two bytes": lambda secret: BASE64(b"x:" + secret.encode()).decode(),
+    "base64 of checkout": lambda secret: BASE64(b"x-access-token:" + secret.encode()).decode(),
+    "base64 between others": lambda secret: BASE64(b"a=" + secret.encode() + b"&b=1").decode(),
+    "base64 for addresses": lambda secret: base64.urlsafe_b64encode(b"\xff" + secret.encode()).decode(),
+    "base64 in lines": lambda secret: wrapped(BASE64(secret.encode()).decode()),
+    "base64 in lines of json": lambda secret: json.dumps(wrapped(BASE64(secret.encode()).decode())),
+    "base64 in an address": lambda secret: quote(BASE64(secret.encode()).decode(), safe=""),
+    "in lines": wrapped,
+    "with blanks": " ".join,
+    "with hyphens": "-".join,
+    "with dots": "...".join,
+    "in quotes": '" + "'.join,
+    "in quotes of json": lambda secret: json.dumps('", "'.join(secret)),
+    "with characters of no width": "\u200b".join,
+    "with soft hyphens": "\u00ad".join,
+    "in upper case": str.upper,
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_a_secret_in_any_form_is_replaced(secret, form):
+    told = f"The key you asked for: <<{form(secret)}>>, that is all."
+    found = redactor({"AGENT_KEY": secret})(told)
+    assert "[redacted " in found
+    assert found.startswith("The key you asked for: <<")
+    assert found.endswith(">>, that is all.")
+    assert len(found) < len("The key you asked for: <<[redacted AGENT_KEY]>>, that is all.") + 26, found
+    assert redactor({"AGENT_KEY": "another-secret-1"})(told).count("AGENT_KEY") == 0
+
+
+ORDINARY = (
+    "Refunds are possible within 30 days; see https://example.com/a%20b?x=1&y=2 and C:\\new\\table.",
+    "The key of the target is stored elsewhere. 2026-11-22T10:00:00Z, 0x1f, [1, 2, 3], &amp; &lt;b&gt;",
+    "a" * 500,
+    BASE64(bytes(range(256))).decode(),
+    "",
+)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_other_texts_stay_as_they_are(text):
+    """The control."""
+    assert redactor({f"NUMBER_{n}_KEY": secret for n, secret in enumerate(SECRETS.values())})(text) == text
+
+
+def test_a_word_that_is_a_secret_does_not_eat_other_words():
+    redact = redactor({"POSTGRES_PASSWORD": "postgres", "BUILD_KEY": "20240101", "A_TOKEN": "production"})
+    assert redact("post gres, 2024-01-01, product ion") == "post gres, 2024-01-01, product ion"
+    assert redact("postgres") == "[redacted POSTGRES_PASSWORD]"
+
+
+def test_several_secrets_in_one_text_go_by_their_names():
+    redact = redactor({"A_KEY": "first-secret-1", "B_KEY": "second-secret-2"})
+    told = f"{b'second-secret-2'.hex()} and {BASE64(b'first-secret-1').decode()} and second-secret-2"
+    found = redact(told)
+    assert [part.split("]")[0] for part in found.split("[redacted ")[1:]] == ["B_KEY", "A_KEY", "B_KEY"]
