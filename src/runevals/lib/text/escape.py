@@ -19,6 +19,18 @@ _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
 _TRIGGERS = re.compile(r"[@#$]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
 _LIST = re.compile(r"^(\d*)([-+.)])(?= |$)")
 _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+)  # how one begins, also of full width
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
@@ -95,7 +107,9 @@ def log_text(text: str) -> str:
 def spreadsheet_cell(text: str) -> str:
     """`text` such that a spreadsheet takes it for text, never for a formula."""
     shown = xml_text(text)
-    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t", "\r") else shown
+    quote = "'" if shown.startswith(_FORMULA) else ""
+    # A carriage return alone begins a row for a spreadsheet, and csv does not quote the cell because of it.
+    return quote + shown.replace("\r\n", "\n").replace("\r", "\\x0d")
 
 
 def _escape(match: re.Match[str]) -> str:
