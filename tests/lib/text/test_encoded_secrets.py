@@ -1,0 +1,35 @@
+"""The forms of a secret that are looked for, and where they are found."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.lib.text.encoded_secrets import forms_of, without_encoded
+
+
+def found(text: str, secret: str = "sk-A1/b2+c3=d4") -> str:
+    return without_encoded(text, dict.fromkeys(forms_of(secret), "A_KEY"))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("sk-A1/b2+c3=d4", "[redacted A_KEY]"),
+        ("see sk A1 b2 c3 d4.", "see [redacted A_KEY]."),
+        ("k=sk-A1%2Fb2%2Bc3%3Dd4&x", "k=[redacted A_KEY]&x"),
+        ("SK\\u002dA1\\/b2&#43;c3&#x3d;d4", "[redacted A_KEY]"),
+        ("sk-A1/b2+c3=d", "sk-A1/b2+c3=d"),
+        ("sk-A1/b2+c3=d4 " * 3, "[redacted A_KEY] " * 3),
+    ],
+)
+def test_what_stands_between_the_characters_goes_with_them(text, shown):
+    assert found(text) == shown
+
+
+@pytest.mark.parametrize("word", ["password", "production", "00000000", "20240101", "--------", ""])
+def test_a_value_that_is_a_word_or_mostly_ignored_is_not_looked_for_in_pieces(word):
+    assert found(" ".join(word), word) == " ".join(word)
+
+
+def test_a_long_value_of_letters_alone_is():
+    assert found(" ".join("correcthorsebattery"), "correcthorsebattery") == "[redacted A_KEY]"
