@@ -94,3 +94,38 @@ def test_the_disk_is_written_by_one_module():
 @cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+# Who prints by itself, and why nothing of a suite, a model or a document is in it as it is.
+PRINTERS = {
+    "__main__.py": "its own version",
+    "cli/action.py": "commands for the runner, which have escapes of their own",
+    "cli/doctor/finding.py": "a mark of ours",
+    "cli/evaluators.py": "our own documentation",
+    "cli/plan.py": "JSON in ASCII",
+    "cli/progress.py": "commands for the runner; lines above a bar that were made by `shown`",
+    "cli/schema.py": "our own schemas",
+    "cli/terminal.py": "a command for the runner, and the verdict, which was made by `shown`",
+    "cli/validate.py": "JSON, and commands for the runner",
+    "lib/terminal.py": "it is what makes texts harmless",
+}
+PRINTS = {("click", "echo"), ("click", "secho"), ("console", "print"), ("traceback", "print_exc"), ("", "print")}
+
+
+def prints(node: ast.AST) -> bool:
+    """Whether a call prints, or writes to one of the standard streams."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return ("", node.func.id) in PRINTS
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    of = ast.unparse(node.func.value)
+    return (of, node.func.attr) in PRINTS or (of in ("sys.stdout", "sys.stderr") and node.func.attr == "write")
+
+
+def test_what_is_printed_is_made_harmless_by_one_function():
+    """In it may be names and texts of a change; `runevals.lib.terminal.say` prints them."""
+    own = [path for path in modules() if "sandbox" not in path.parts]
+    printers = {str(path.relative_to(SRC)) for path in own if any(map(prints, ast.walk(parsed(path))))}
+    assert printers == set(PRINTERS)

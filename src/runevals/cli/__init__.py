@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import gc
+import io
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -107,6 +109,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     from runevals.lib import programs
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    threading.excepthook = _thread_failed
     gc.set_threshold(1_000_000, 20, 20)  # what is loaded stays: there is nothing to be found in it
     programs.adopt()
     code = call(arguments)
@@ -124,11 +127,9 @@ def call(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
-        return TOLD_WRONG
+        return _told(_in_words(error), TOLD_WRONG)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted.", err=True)
-        return INTERRUPTED
+        return _told("Interrupted.", INTERRUPTED)
     except SystemExit:  # click's way of saying that nobody reads our output any more
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told
@@ -139,19 +140,37 @@ def call(arguments: Sequence[str]) -> int:
 def explained(error: Exception) -> int:
     """Tells on stderr what ended a command, and what to do → its exit code."""
     if isinstance(error, RunevalsError):
-        from runevals.lib.terminal import shown
-
-        click.echo(shown(f"Error: {error}"), err=True)
-        return error.exit_code
+        return _told(f"Error: {error}", error.exit_code)
     if isinstance(error, OSError):
-        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        with suppress(OSError):
-            click.echo(f"Error: {told}", err=True)
-        return TOLD_WRONG if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP) else WORLD_REFUSED
-    traceback.print_exception(error)
-    told = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
-    click.echo(told, err=True)
-    return OUR_BUG
+        from runevals.lib.text.escape import one_line
+
+        told = f"{one_line(str(error.filename))}: {error.strerror}" if error.filename else str(error)
+        wrong = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+        return _told(f"Error: {told}", TOLD_WRONG if wrong else WORLD_REFUSED)
+    where = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
+    return _told(f"{''.join(traceback.format_exception(error))}{where}", OUR_BUG)
+
+
+def _thread_failed(failure: threading.ExceptHookArgs) -> None:
+    """Prints the traceback of a thread that nobody waits for."""
+    lines = traceback.format_exception(failure.exc_type, failure.exc_value, failure.exc_traceback)
+    _told("".join(lines), OUR_BUG)
+
+
+def _told(text: str, code: int) -> int:
+    """Prints a failure to stderr → its exit code. In the text may be what a suite or a document says."""
+    from runevals.lib.terminal import say
+
+    with suppress(OSError):
+        say(text, err=True)
+    return code
+
+
+def _in_words(error: click.ClickException) -> str:
+    """What click would print."""
+    lines = io.StringIO()
+    error.show(lines)
+    return lines.getvalue().removesuffix("\n")
 
 
 def coloured() -> bool | None:

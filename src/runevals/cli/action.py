@@ -35,7 +35,7 @@ from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured
 from runevals.lib import programs
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redactor
 from runevals.records.errors import (
     MEASURED_GREEN,
@@ -123,7 +123,7 @@ def _execute(runner: _Runner, workspace: Path, as_root: str | None) -> int:
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
     if as_root and settings.target is not None and settings.target.type in ("command", "python"):
-        _say(f"Warning: programs under test run as root, and reach all that the job does: {as_root}")
+        notice(f"Warning: programs under test run as root, and reach all that the job does: {as_root}")
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     if job.task == "run" and action_input("mode", inputs) != "plan":
         told = replace(told, base_side=settings.base_side)
@@ -159,7 +159,7 @@ def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> i
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
     plan = make_plan(load_suites(settings).suites, settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
-    click.echo(shown(f"{describe(plan, settings)}\nshards      {shards}"))
+    say(f"{describe(plan, settings)}\nshards      {shards}")
     commands.add_outputs({"shards": shards})
     return MEASURED_GREEN
 
@@ -209,7 +209,7 @@ def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[
     keyless = None if here.job.has_secrets else not_measured(settings, told)
     if keyless is not None:
         return _Found(keyless)
-    stored = StoredBase() if settings.shard is not None else stored_base(settings, here, _say)
+    stored = StoredBase() if settings.shard is not None else stored_base(settings, here, notice)
     if action_input("mode", told.inputs) == "merge":
         return _Found(_merged(settings, told, here, stored), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)
@@ -356,10 +356,6 @@ def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
         reused = stored.baseline is not None and bool(conclusion.report.cases)
         source = stored.baseline.source if stored.baseline is not None and reused else ""
     return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
-
-
-def _say(text: str) -> None:
-    click.echo(shown(text), err=True)
 
 
 def _tell_the_runner(commands: FileCommands, conclusion: Conclusion, outputs: Mapping[str, str]) -> None:

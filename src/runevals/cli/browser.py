@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,4 +31,4 @@ def page_of(outputs: Sequence[Path]) -> Path:
 def open_in_browser(page: Path) -> None:
     """Opens `page`, or says where it is."""
     if not webbrowser.open(page.resolve().as_uri()):
-        click.echo(f"No browser was found; open {page} yourself", err=True)
+        say(f"No browser was found; open {page} yourself", err=True)

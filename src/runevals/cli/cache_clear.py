@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runevals.cli.named_cache import cache_option, named_cache
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 
 
@@ -22,4 +23,4 @@ def command(**told: Any) -> None:
     cache = named_cache(told)
     answers = cache.clear()
     forgotten = "answers that could not be read" if answers is None else plural(answers, "answer")
-    click.echo(f"Forgotten: {forgotten} in {cache.path}")
+    say(f"Forgotten: {forgotten} in {cache.path}")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runevals.cli.named_cache import cache_option, named_cache
+from runevals.lib.terminal import say
 
 
 @click.command("cache-dir")
@@ -18,4 +19,4 @@ def command(**told: Any) -> None:
     Example:
       runevals cache-dir
     """
-    click.echo(named_cache(told).path.parent)
+    say(str(named_cache(told).path.parent))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runevals.cli.named_cache import cache_option, named_cache
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 
 
@@ -21,4 +22,4 @@ def command(**told: Any) -> None:
     """
     info = named_cache(told).info()
     answers = "answers that cannot be read" if info.answers is None else plural(info.answers, "answer")
-    click.echo(f"{answers}, {info.size_bytes / 1024:.0f} KB in {info.path}")
+    say(f"{answers}, {info.size_bytes / 1024:.0f} KB in {info.path}")

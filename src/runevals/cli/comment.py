@@ -17,6 +17,7 @@ from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
 from runevals.github.post_comment import posting
 from runevals.github.stored import NotStored, artifact_names, results_text
+from runevals.lib.terminal import say
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.results_document import parse, read_conclusion
 from runevals.settings.resolve import defaults
@@ -52,7 +53,7 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
     if posted.problem:
         raise Refused(posted.problem)
-    click.echo(posted.url)
+    say(posted.url)
     finish(0)
 
 
@@ -62,7 +63,7 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
     with understood():
         for line in _commented(settings, here, here.api):
-            click.echo(line)
+            say(line)
     return 0
 
 

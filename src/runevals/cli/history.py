@@ -12,7 +12,7 @@ import click
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score
 from runevals.records.errors import InvalidSettings
@@ -47,11 +47,11 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
     runs = _runs(documents, last, page)
     if page is None:
         for line in _lines(runs):
-            click.echo(shown(line))
+            say(line)
         return
 
     write_whole(page, render(runs))
-    click.echo(f"Written: {page}")
+    say(f"Written: {page}")
     if opened:
         open_in_browser(page)
 

@@ -16,7 +16,7 @@ import click
 from runevals.cli import finish
 from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import TOLD_WRONG, InvalidSettings, ToldWrong
 from runevals.settings.resolve import repository_root
@@ -63,15 +63,15 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     """
     converted = _converted(file)
     for remark in converted.remarks:
-        click.echo(shown(str(remark)), err=True)
+        say(str(remark), err=True)
     if not converted.samples:
         raise ToldWrong(f"{file}: nothing of it can be converted; see the list above")
     prompts = _placed(converted.prompts, output, settings_file)
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
     lost = sum(remark.level == "lost" for remark in converted.remarks)
-    click.echo("\n".join(_summary(converted, prompts, tool, lost)))
-    click.echo(f"  Written: {', '.join(map(str, texts))}")
+    say("\n".join(_summary(converted, prompts, tool, lost)))
+    say(f"  Written: {', '.join(map(str, texts))}")
     if lost and strict:
         finish(TOLD_WRONG)
 

@@ -10,7 +10,7 @@ import click
 
 from runevals.cli.init import templates as starter
 from runevals.lib.parsing.source import read_json
-from runevals.lib.terminal import at_terminal, shown
+from runevals.lib.terminal import at_terminal, say, shown
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
@@ -43,16 +43,16 @@ def interact(settings: Settings, asked: Asked) -> None:
         raise InvalidSettings(NO_TARGET)
     settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
     defaults = _defaults(settings)
-    click.echo("An empty prompt ends this. Without an expected response, only what needs none is scored.")
+    say("An empty prompt ends this. Without an expected response, only what needs none is scored.")
     try:
         while prompt := input("\nPrompt: ").strip():
             expected = input("Expected response (may be empty): ").strip() or None
             exchange = _answered(prompt, expected, defaults, settings, asked)
-            click.echo("\n".join(_lines(exchange)))
+            say("\n".join(_lines(exchange)))
             if exchange.turn.error is None:
                 _offer(exchange, defaults, settings)
     except EOFError:
-        click.echo()
+        say()
 
 
 def _defaults(settings: Settings) -> Mapping[str, Any]:
@@ -122,6 +122,6 @@ def _offer(exchange: Exchange, defaults: Mapping[str, Any], settings: Settings) 
     item = {"prompt": exchange.prompt, "expected_response": exchange.expected or exchange.turn.output or ""}
     chosen = None if defaults is eval_document.SYSTEM_DEFAULTS else defaults
     try:
-        click.echo(shown(save(settings.cwd / starter.SUITE, path, item, chosen, _options(settings))))
+        say(save(settings.cwd / starter.SUITE, path, item, chosen, _options(settings)))
     except InvalidSuite as error:
-        click.echo(shown(f"Not saved:\n{error}"), err=True)
+        say(f"Not saved:\n{error}", err=True)

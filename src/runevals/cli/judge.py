@@ -11,6 +11,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.storage.files import write_whole
+from runevals.lib.terminal import say
 from runevals.records.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
 
 _JUDGE = settings_options("judge", "judge_model", "judge_concurrency", "cache", "config")
@@ -49,7 +50,7 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
 
     found = calibrated(gold, evaluator, settled(told), progress)
     for line in described(found):
-        click.echo(line)
+        say(line)
     if output is not None:
         write_whole(output, json.dumps(plain(found), indent=1, ensure_ascii=False) + "\n")
     if any(each.judged == 0 for each in found):
@@ -80,7 +81,7 @@ def check(evaluator: str, times: int, **told: Any) -> None:
 
     found = attacked(evaluator, times, settled(told), progress)
     for line in described(found):
-        click.echo(line)
+        say(line)
     if found.unmeasured:
         finish(WORLD_REFUSED)
     finish(GATE_FAILED if found.got_through or found.plain.passed else MEASURED_GREEN)

@@ -15,7 +15,7 @@ import click
 from runevals.cli.options import KEPT_RESULTS
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import created, remove, require_no_link
-from runevals.lib.terminal import fitted, shown
+from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports.publish import unwritable
@@ -54,9 +54,9 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Rep
     finally:
         tell(conclusion)
     if failure is not None:
-        click.echo(shown(f"Error: {failure}"), err=True)
+        say(f"Error: {failure}", err=True)
     elif files:
-        click.echo("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
+        say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
     code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
     return Reported(files=tuple(files), failure=failure, exit_code=code)
 

@@ -10,7 +10,7 @@ import click
 
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, settled
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.run.default_target import with_target
 from runevals.settings.resolve import Settings
@@ -45,9 +45,9 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
     if form == "json":
         click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))
         return
-    click.echo(shown(describe(plan, settings)))
+    say(describe(plan, settings))
     for notice in loaded.notices:
-        click.echo(shown(notice))
+        say(notice)
 
 
 def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from runevals.cli import WITHOUT_CURSOR
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import say, shown
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, plural
 from runevals.records import Outcome
@@ -169,7 +169,7 @@ def _clock(left_s: float) -> str:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    say(line, err=True)
 
 
 @contextmanager
@@ -199,7 +199,8 @@ def _group(tally: Tally) -> Iterator[Say]:
         with lines(tally, LINE_EVERY_S) as say:
             yield say
     finally:
-        click.echo(f"{shown(str(tally))}\n::endgroup::", err=True)
+        _say(str(tally))
+        click.echo("::endgroup::", err=True)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import at_terminal, shown
+from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import base_side
@@ -154,7 +154,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     if told["dry_run"]:
         warn(loaded.problems)
         plan = part_of(make_plan(loaded.suites, settings), settings.shard)
-        click.echo(shown(describe(plan, settings)))
+        say(describe(plan, settings))
         return 0
     if not on_cluster(settings):
         require_present(settings)
@@ -194,7 +194,7 @@ def _run(
 
     done = reported(conclusion, write)
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
-        click.echo(shown(f"       {way}"))
+        say(f"       {way}")
     if told["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
@@ -260,7 +260,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     unjudged = bool(expected) and (settings.no_judge or not settings.judges)
     defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS
     if unjudged:
-        click.echo(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
+        say(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
     suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
     if suite.errors:
         raise InvalidSuite(suite.errors)
@@ -285,7 +285,7 @@ def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
     for suite in loaded.suites:
         if suite.legacy:
             with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
-                click.echo(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+                say(upgrade_file(settings.repository / suite.path, suite.path), err=True)
 
 
 def _set_logging(level: str | None) -> None:

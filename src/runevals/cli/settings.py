@@ -8,6 +8,7 @@ import click
 
 from runevals.cli.help import Grouped
 from runevals.cli.options import environment_option, settings_options, settled
+from runevals.lib.terminal import say
 from runevals.settings.resolve import Settings, SuiteEntry
 from runevals.settings.table import SETTINGS
 from runevals.settings.target import judges_named
@@ -27,8 +28,8 @@ def command(**told: Any) -> None:
     width = max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:
         value = _value(settings, setting.name)
-        click.echo(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
-    click.echo(f"settings file: {settings.file.shown if settings.file else 'none'}")
+        say(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
+    say(f"settings file: {settings.file.shown if settings.file else 'none'}")
 
 
 def _value(settings: Settings, name: str) -> object:

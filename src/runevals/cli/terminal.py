@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from runevals.github.annotations import warning_command
-from runevals.lib.terminal import fitted, on_screen, shown
+from runevals.lib.terminal import fitted, on_screen, say, shown
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, SuiteProblem
 from runevals.reports import console
@@ -24,7 +24,7 @@ def tell(conclusion: Conclusion) -> None:
     first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]
     click.secho(first, fg=colour, bold=True)
-    click.echo("\n".join(rest))
+    say("\n".join(rest))
     if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has left the screen
         click.secho(f"\n{first}", fg=colour, bold=True)
 
@@ -32,9 +32,9 @@ def tell(conclusion: Conclusion) -> None:
 def warn(problems: Sequence[SuiteProblem]) -> None:
     """Prints warnings and notices of suites to stderr."""
     for problem in problems[:MOST_WARNINGS]:
-        click.echo(shown(str(problem)), err=True)
+        say(str(problem), err=True)
     if len(problems) > MOST_WARNINGS:
-        click.echo(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
+        say(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)
 
 
 def warn_runner(text: str) -> None:
@@ -43,4 +43,4 @@ def warn_runner(text: str) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         click.echo(warning_command(told))
     else:
-        click.echo(shown(f"Warning: {told}"), err=True)
+        say(f"Warning: {told}", err=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from runevals.lib.terminal import say
 from runevals.suites.upgrade import upgrade_file
 
 
@@ -19,4 +20,4 @@ def command(paths: tuple[Path, ...]) -> None:
       runevals upgrade evals/evals.json
     """
     for path in paths:
-        click.echo(upgrade_file(path, str(path)))
+        say(upgrade_file(path, str(path)))

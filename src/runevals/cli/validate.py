@@ -62,7 +62,7 @@ def command(
       runevals validate --health --results main.json
       runevals validate --format sarif > runevals.sarif
     """
-    from runevals.lib.terminal import shown
+    from runevals.lib.terminal import say
     from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
     from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.suites.problem_formats import Validated, as_problem
@@ -87,7 +87,7 @@ def command(
         suites = () if loaded is None else loaded.suites
         click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
         for notice in () if loaded is None or form != "github" else loaded.notices:
-            click.echo(shown(notice))
+            say(notice)
     if loaded is None:
         finish(TOLD_WRONG)
 
@@ -124,18 +124,18 @@ def _written(found: Validated, form: str) -> str:
 
 def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
     """What people read: problems to stderr, the rest to stdout."""
-    from runevals.lib.terminal import shown
+    from runevals.lib.terminal import say
 
     for problem in problems:
-        click.echo(shown(str(problem)), err=True)
+        say(str(problem), err=True)
     if loaded is None:
         errors = sum(problem.level == "error" for problem in problems)
-        click.echo(f"✗ {plural(errors, 'error')}", err=True)
+        say(f"✗ {plural(errors, 'error')}", err=True)
         return
     for suite in loaded.suites:
-        click.echo(_suite_line(suite))
+        say(_suite_line(suite))
     for line in (*loaded.notices, *hints):
-        click.echo(shown(line))
+        say(line)
 
 
 def _suite_line(suite: Suite) -> str:

@@ -8,6 +8,7 @@ import click
 
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
+from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import age
 from runevals.reports.publish import publish
@@ -25,7 +26,7 @@ def command(document: Path | None) -> None:
       runevals view .evals/results/2026-11-20_12-00-00.json
     """
     page = _newest() if document is None else _page(document)
-    click.echo(f"Opening {page}")
+    say(f"Opening {page}")
     open_in_browser(page)
 
 

@@ -9,10 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
-import click
-
 from runevals.cli.terminal import tell, warn
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
@@ -51,7 +49,7 @@ def watch(told: Told, progress: Progress) -> NoReturn:
         try:
             before, seen = seen, _run(seen, told, progress)
         except RunevalsError as error:
-            click.echo(shown(f"Error: {error}"), err=True)
+            say(f"Error: {error}", err=True)
             _tell_watching(seen)
             continue
         stamps = seen.stamps
@@ -61,7 +59,7 @@ def watch(told: Told, progress: Progress) -> NoReturn:
 
 def _tell_watching(seen: _Seen) -> None:
     files = sum(path.is_file() for path in seen.stamps)
-    click.echo(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
+    say(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
 
 
 def _run(seen: _Seen, told: Told, progress: Progress) -> _Seen:
@@ -78,7 +76,7 @@ def _run(seen: _Seen, told: Told, progress: Progress) -> _Seen:
     if todo:
         first = seen.others is None
         if not first:
-            click.echo(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
+            say(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
         against = settings if everything else replace(settings, baseline=None)  # a part is no whole result

@@ -46,6 +46,11 @@ def shown(text: str) -> str:
     return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain
 
 
+def say(text: str = "", *, err: bool = False) -> None:
+    """Prints lines, to stderr with `err`. Whatever is in `text` may be of a suite, a model or a document."""
+    click.echo(shown(text), err=err)
+
+
 def notice(text: str) -> None:
     """Tells whoever looks on, on stderr."""
-    click.echo(shown(text), err=True)
+    say(text, err=True)

@@ -65,7 +65,7 @@ def as_json(found: Validated) -> str:
             for problem in found.problems
         ],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return json.dumps(document, indent=2)
 
 
 def as_sarif(found: Validated) -> str:
@@ -81,7 +81,7 @@ def as_sarif(found: Validated) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(problem, rules) for problem in found.problems],
     }
-    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def _meaning(rule: str) -> str:

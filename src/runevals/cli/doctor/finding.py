@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from runevals.lib.terminal import fitted, shown
+from runevals.lib.terminal import fitted, say, shown
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import MEASURED_GREEN, RunevalsError
 
@@ -53,4 +53,4 @@ def tell_finding(found: Finding) -> None:
     first, *rest = fitted(shown(f"{_INDENT}{found.told}"))
     fix = [] if found.fix is None else fitted(shown(f"    → {found.fix}"))
     click.secho(found.mark, fg=_COLOURS[found.mark], nl=False)
-    click.echo("\n".join([f" {found.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))
+    say("\n".join([f" {found.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))

@@ -11,6 +11,7 @@ from runevals.cli.options import settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
 from runevals.cli.validate import command as validate
+from runevals.lib.terminal import say
 
 
 @click.command("init")
@@ -35,11 +36,11 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
     else:
         _plan(context, given, begun.why_not)
     for line in begun.next_steps:
-        click.echo(line)
+        say(line)
 
 
 def _run(context: click.Context, given: dict[str, str]) -> None:
-    click.echo("\nThe first run:\n")
+    say("\nThe first run:\n")
     try:
         context.invoke(run, **given, repeat=1)  # to see that it works; every run costs
     except click.exceptions.Exit as ended:
@@ -48,7 +49,7 @@ def _run(context: click.Context, given: dict[str, str]) -> None:
 
 
 def _plan(context: click.Context, given: dict[str, str], why_not: str) -> None:
-    click.echo(f"\nNot run yet: {why_not}. This is what would run:\n")
+    say(f"\nNot run yet: {why_not}. This is what would run:\n")
     context.invoke(validate)
-    click.echo()
+    say()
     context.invoke(plan, **given)

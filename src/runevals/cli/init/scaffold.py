@@ -15,7 +15,7 @@ from runevals.cli.init import templates as starter
 from runevals.cli.options import settled
 from runevals.lib import git
 from runevals.lib.storage.files import behind_links, write_whole
-from runevals.lib.terminal import at_terminal
+from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
 from runevals.settings.github_models import GITHUB_MODELS, TOKEN
@@ -65,9 +65,9 @@ def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
             "evals/regression/NAME.json, then run init again"
         )
     for line in _written(settings, target, told.get("judge"), loaded.files):
-        click.echo(line)
+        say(line)
     if github:
-        click.echo(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
+        say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     return Begun(
         target=target,
         judge=told.get("judge"),
@@ -80,11 +80,11 @@ def suite_wanted(settings: Settings) -> bool:
     """Offers a starter suite where somebody can be asked → whether it was written."""
     if not at_terminal():
         return False
-    click.echo("⚠️  No prompts file found in current directory or ./evals/\n")
+    say("⚠️  No prompts file found in current directory or ./evals/\n")
     asked = "Create a starter evals file with sample prompts? (Y/n)"
     if not click.confirm(asked, default=True, show_default=False):
         return False
-    click.echo(_starter(settings))
+    say(_starter(settings))
     return True
 
 
@@ -247,7 +247,7 @@ def _likely_target(environment: Mapping[str, str]) -> str | None:
 
 
 def _asked_target() -> str | None:
-    click.echo(_QUESTION)
+    say(_QUESTION)
     match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
             return f"openai:{click.prompt('Model', default=DEFAULT_MODEL)}"
