@@ -804,8 +804,9 @@ def test_a_forks_results_are_shown_by_the_trusted_side(job, hub, from_fork):
     code, _, printed = job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
     assert code == 0, printed
     [body] = hub.bodies()
-    assert body.startswith(f"{MARKER}\n### ")
-    assert "As the change" in body
+    assert body.startswith(
+        "<!-- runevals-unverified -->\n### ⚠ Reported by the fork's own run, not verified: 1 of 2"
+    )
     assert f"blob/{from_fork}/" in body
     assert "actions/runs/31" in body
     assert not (job.repository.path / ".evals").exists()
@@ -865,19 +866,19 @@ def test_dependabots_results_are_shown_by_the_trusted_side(job, hub, from_fork):
     hub.pulls.clear()
     hub.pull(8, "f" * 40, branch="dependabot/x")
     job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
-    assert len(hub.bodies(8)) == 1
+    assert "### ⚠ Reported by Dependabot's own run, not verified: 1 of 2" in hub.bodies(8)[0]
 
 
 def test_a_prepared_comment_is_posted_from_the_command_line(hub, job, stored, runevals, monkeypatch):
     path = job.repository.write("saved.json", stored)
     for name, value in {"GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": "o/r", "GITHUB_API_URL": hub.url}.items():
         monkeypatch.setenv(name, value)
-    code, out, _ = runevals("comment", path, "--pull-request", 7, "--comment-id", "evals-test")
+    code, out, _ = runevals("comment", path, "--pull-request", 7, "--comment-id", "evals-test", "--trusted")
     assert (code, out) == (0, "https://github.com/o/r/pull/7#issuecomment-1\n")
     assert hub.bodies()[0].startswith(f"{MARKER}\n### ")
     hostile = json.loads(stored)
     hostile["run"]["commit"] = "x) [y](http://e.example"
-    runevals("comment", job.repository.write("hostile.json", hostile), "--pull-request", 9)
+    runevals("comment", job.repository.write("hostile.json", hostile), "--pull-request", 9, "--trusted")
     assert "e.example" not in hub.bodies(9)[0]
     hub.faults.append(Fault("POST", 403))
     code, _, err = runevals("comment", path, "--pull-request", 8)

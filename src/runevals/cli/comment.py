@@ -15,7 +15,7 @@ from runevals.cli.terminal import warn_runner
 from runevals.github.api import Refused, understood
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
-from runevals.github.post_comment import posting
+from runevals.github.post_comment import Unverified, posting, posting_unverified
 from runevals.github.stored import NotStored, artifact_names, results_text
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidDocument, InvalidSettings
@@ -25,21 +25,22 @@ from runevals.settings.resolve import defaults
 if TYPE_CHECKING:
     from runevals.github.api import Api
     from runevals.github.job import OnGitHub
-    from runevals.records import Conclusion
+    from runevals.records import RunReport
     from runevals.settings.resolve import Settings
 
 MOST_ARTIFACTS = 5
-UNTRUSTED = "as the change's own run reports it, which its author controls"
 
 
 @click.command("comment")
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("--pull-request", type=click.IntRange(min=1), required=True, metavar="N", help="Its number.")
 @click.option("--comment-id", metavar="TEXT", help="What tells this comment from others of ours.")
-def command(document: Path, pull_request: int, comment_id: str | None) -> None:
+@click.option("--trusted", is_flag=True, help="The document is of a run of your own: show all that it says.")
+def command(document: Path, pull_request: int, comment_id: str | None, *, trusted: bool) -> None:
     """Put the results DOCUMENT on a pull request, as a comment, or change the one that is there.
 
-    GITHUB_TOKEN and GITHUB_REPOSITORY say as whom and where.
+    GITHUB_TOKEN and GITHUB_REPOSITORY say as whom and where. Without --trusted, a document is taken for that of a
+    fork: the comment says so, counts its cases, and shows no text of it.
 
     \b
     Example:
@@ -50,7 +51,11 @@ def command(document: Path, pull_request: int, comment_id: str | None) -> None:
     here = on_github(os.environ, settings, Job(), os.environ.get("GITHUB_TOKEN", ""))
     if here.api is None:
         raise InvalidSettings("GITHUB_TOKEN and GITHUB_REPOSITORY must say as whom and where to comment")
-    posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
+    if trusted:
+        posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
+    else:
+        found = Unverified(reports=[conclusion.report], comment_id=comment_id)
+        posted = posting_unverified(found, here, "always", pull_request)
     if posted.problem:
         raise Refused(posted.problem)
     say(posted.url)
@@ -62,34 +67,40 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
     if here.api is None or here.job.run is None:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
     with understood():
-        for line in _commented(settings, here, here.api):
-            say(line)
+        say(_commented(settings, here, here.api))
     return 0
 
 
-def _commented(settings: Settings, here: OnGitHub, api: Api) -> Iterator[str]:
-    """What was done, in lines. Only what GitHub itself says decides where a comment goes."""
+def _commented(settings: Settings, here: OnGitHub, api: Api) -> str:
+    """What was done. Only what GitHub itself says decides where a comment goes."""
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")
     pull_request = _pull_request(api, here.repository, run)
     if pull_request is None:
-        yield "Nothing to do: this run comments by itself, or no open pull request has its commit as its head."
-        return
-    for name, comment_id in _artifacts(settings, here, api):
-        try:
-            text = results_text(api, here.repository, run["id"], name)
-            conclusion = _reported(text)
-        except (NotStored, InvalidDocument) as problem:
-            warn_runner(f"The artifact {name} of run {run['id']} cannot be shown: {problem}")
-            continue
-        there = replace(here, run=run["id"], comment_id=comment_id)
-        yield _posted(conclusion, there, settings, pull_request, run["head_sha"])
-
-
-def _posted(conclusion: Conclusion, here: OnGitHub, settings: Settings, pull_request: int, head: str) -> str:
-    posted = posting(conclusion, here, settings.comment, pull_request, head)
+        return "Nothing to do: this run comments by itself, or no open pull request has its commit as its head."
+    reports = list(_reports(settings, here, api, run["id"]))
+    if not reports:
+        return "Nothing to do: the run has no results that can be shown."
+    found = Unverified(
+        reports=reports,
+        author="the fork" if _is_of_fork(run) else "Dependabot",
+        head=run["head_sha"],
+        comment_id=settings.comment_id or settings.baseline_artifact,
+    )
+    posted = posting_unverified(found, replace(here, run=run["id"]), settings.comment, pull_request)
     if posted.problem:
         raise Refused(posted.problem)
     return posted.url or f"No comment on #{pull_request} by comment: {settings.comment}."
+
+
+def _reports(settings: Settings, here: OnGitHub, api: Api, run: int) -> Iterator[RunReport]:
+    """What the named artifact of the run holds, else all of ours: whoever made it chose their names and number."""
+    named = settings.comment_id or settings.baseline_artifact
+    names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)[:MOST_ARTIFACTS]
+    for name in names:
+        try:
+            yield parse(results_text(api, here.repository, run, name), "its result").report
+        except (NotStored, InvalidDocument) as problem:
+            warn_runner(f"The artifact {name} of run {run} cannot be shown: {problem}")
 
 
 def _pull_request(api: Api, repository: str, run: Any) -> int | None:
@@ -97,7 +108,7 @@ def _pull_request(api: Api, repository: str, run: Any) -> int | None:
     source = run.get("head_repository")
     if run["event"] != "pull_request" or source is None:
         return None
-    if source["id"] == run["repository"]["id"] and (run.get("actor") or {}).get("login") != DEPENDABOT:
+    if not _is_of_fork(run) and (run.get("actor") or {}).get("login") != DEPENDABOT:
         return None
     head = f"{source['owner']['login']}:{run['head_branch']}"
     for pull in api.items(f"/repos/{repository}/pulls", "pull-requests: read", state="open", head=head):
@@ -106,21 +117,5 @@ def _pull_request(api: Api, repository: str, run: Any) -> int | None:
     return None
 
 
-def _artifacts(settings: Settings, here: OnGitHub, api: Api) -> Iterator[tuple[str, str]]:
-    """(artifact, comment id) of the results to show: the named one, else all of ours."""
-    if settings.comment_id or settings.baseline_artifact:
-        yield here.artifact, here.comment_id
-        return
-    assert here.job.run is not None  # noqa: S101 - checked before anything was asked
-    for name in artifact_names(api, here.repository, here.job.run, ARTIFACTS)[:MOST_ARTIFACTS]:
-        yield name, name.removeprefix(ARTIFACTS)
-
-
-def _reported(text: str) -> Conclusion:
-    """What the document says, marked as what it is: a stranger's word."""
-    conclusion = parse(text, "its result")
-    run = conclusion.report.run
-    return replace(
-        conclusion,
-        report=replace(conclusion.report, run=replace(run, notices=(UNTRUSTED, *run.notices))),
-    )
+def _is_of_fork(run: Any) -> bool:
+    return bool(run["head_repository"]["id"] != run["repository"]["id"])

@@ -37,6 +37,11 @@ def marker(comment_id: str) -> str:
     return f"<!-- runevals {slug(comment_id)} -->"
 
 
+def unverified_marker(comment_id: str | None) -> str:
+    """What our comment on results of a fork begins with: never that of a comment on results of our own."""
+    return f"<!-- runevals-unverified{f' {slug(comment_id)}' if comment_id else ''} -->"
+
+
 class Comments:
     """The comments of one repository's pull requests."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.github.api import Refused, understood
-from runevals.github.comments import Comments
+from runevals.github.comments import Comments, unverified_marker
 from runevals.github.job import OnGitHub
-from runevals.records import Conclusion
-from runevals.reports import comment
+from runevals.records import Conclusion, RunReport
+from runevals.reports import comment, unverified_comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
@@ -27,14 +28,40 @@ def posting(
 ) -> Posting:
     """Renders the comment and puts it on the pull request where `when` says so."""
     body = comment.render(conclusion, here.links(head), here.marker)
-    if when == "never" or pull_request is None:
+    if when == "never":
+        return Posting(body=body)
+    create = when == "always" or _worth_it(conclusion, when)
+    return _put(body, here.marker, here, pull_request, create=create)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unverified:
+    """Results whose word cannot be taken: `author` made them, of the commit `head`."""
+
+    reports: Sequence[RunReport]
+    author: str = "the fork"
+    head: str | None = None
+    comment_id: str | None = None  # None: one comment, whatever their artifacts are called
+
+
+def posting_unverified(found: Unverified, here: OnGitHub, when: str, pull_request: int) -> Posting:
+    """Renders one comment on all of them, with a marker of its own, and puts it on the pull request."""
+    marker = unverified_marker(found.comment_id)
+    body = unverified_comment.render(found.reports, here.links(found.head), marker, found.author)
+    if when == "never":
+        return Posting(body=body)
+    create = when == "always" or not unverified_comment.all_pass(found.reports)
+    return _put(body, marker, here, pull_request, create=create)
+
+
+def _put(body: str, marker: str, here: OnGitHub, pull_request: int | None, *, create: bool) -> Posting:
+    if pull_request is None:
         return Posting(body=body)
     if here.api is None:
         return Posting(body=body, problem="there is no github_token to write it with")
-    create = when == "always" or _worth_it(conclusion, when)
     try:
         with understood():
-            put = Comments(here.api, here.repository).put(pull_request, here.marker, body, create=create)
+            put = Comments(here.api, here.repository).put(pull_request, marker, body, create=create)
     except Refused as refused:
         return Posting(body=body, problem=str(refused))
     return Posting(body=body, url=put.url)

@@ -57,6 +57,7 @@ MOST_GATES = 20
 MOST_NOTICES = 5
 LONGEST_HEADLINE = 500
 LONGEST_PARAGRAPH = 1500
+LONGEST_GATES = 10_000
 NUMBERS = "the numbers of both sides"
 
 
@@ -173,7 +174,7 @@ def _change_table(changes: Sequence[Change], comparison: Comparison, links: Link
         runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
         again = fresh_runs(comparison, change)
         label = f" · {again}" if again else ""
-        check, line = _failing_check(change.head), _line(change.head, links)
+        check, line = _failing_check(change.head), line_link(change.head, links)
         lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
     if len(changes) > MOST_ROWS:
         lines.append(f"| … and {len(changes) - MOST_ROWS} more | | | |")
@@ -185,7 +186,7 @@ def _case(case: CaseReport) -> str:
     return f"{code_cell(case.key, 80)} {name}"
 
 
-def _line(case: CaseReport, links: Links) -> str:
+def line_link(case: CaseReport, links: Links) -> str:
     """The line of the suite, a link where its file can only lie inside the repository."""
     if case.line is None:
         return ""
@@ -209,7 +210,9 @@ def _failures(report: RunReport, comparison: Comparison | None, links: Links) ->
     if not failing:
         return
     lines = ["| case | check that fails | line |", "|---|---|--:|"]
-    lines += [f"| {_case(case)} | {_failing_check(case)} | {_line(case, links)} |" for case in failing[:MOST_ROWS]]
+    lines += [
+        f"| {_case(case)} | {_failing_check(case)} | {line_link(case, links)} |" for case in failing[:MOST_ROWS]
+    ]
     title = f"{plural(len(failing), 'case')} failing" + ("" if comparison is None else ", not newly")
     more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""
     yield Section(folded(title, "\n".join(lines) + more), "cases that fail without having regressed", 8)
@@ -237,7 +240,9 @@ def _gates(gates: Sequence[GateResult]) -> str:
         for gate in gates
         if id(gate) in chosen
     ]
-    return f"**Gates** {' · '.join(shown)}{_more(gates, MOST_GATES)}"
+    while sum(map(len, shown)) > LONGEST_GATES:  # names full of signs that are escaped
+        shown.pop()
+    return f"**Gates** {' · '.join(shown)}{_more(gates, len(shown))}"
 
 
 def _mark(mark: MarkComparison) -> Section:

@@ -1,0 +1,85 @@
+"""The comment on results that a fork's own run reports: what can be counted in its cases, and no text of it.
+
+Whoever made the change wrote the document, too. Its headline, gates, reasons and notices may say anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from runevals import __version__
+from runevals.lib.text.escape import code_cell
+from runevals.lib.text.numbers import plural
+from runevals.records import CaseReport, Links, Outcome, RunReport
+from runevals.reports.sections import line_link
+from runevals.verdict.score import over_attempts, over_turns
+from runevals.verdict.totals import totals
+
+MOST_CASES = 20
+LONGEST_FILE = 200  # characters of a path that is linked to
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/#-]{0,39}")  # no sentence fits into it
+WARNING = (
+    "> The author of this change controls that run and every number of it. Nothing here was measured, compared or "
+    "approved by this repository."
+)
+
+
+def render(reports: Sequence[RunReport], links: Links, marker: str, author: str = "the fork") -> str:
+    """The comment's text, which begins with `marker`, then says whose word it is; it is never long."""
+    cases = [_scored(case) for report in reports for case in report.cases]
+    told = [
+        f"{marker}\n### ⚠ Reported by {author}'s own run, not verified: {_counted(cases)}",
+        WARNING,
+        *_not_passing(cases, links),
+        f"<sub>{_footer(links)}</sub>",
+    ]
+    return "\n\n".join(told) + "\n"
+
+
+def all_pass(reports: Sequence[RunReport]) -> bool:
+    """Whether there are cases, and each of them passes."""
+    cases = [_scored(case) for report in reports for case in report.cases]
+    return bool(cases) and all(case.status is Outcome.PASSED for case in cases)
+
+
+def _scored(case: CaseReport) -> CaseReport:
+    """The case as its own checks have it, whatever the document says of the whole."""
+    return over_attempts(case, [over_turns(attempt.attempt, attempt.turns) for attempt in case.attempts])
+
+
+def _counted(cases: Sequence[CaseReport]) -> str:
+    found = totals(cases)
+    of = found.cases - found.skipped
+    if not of:
+        return "no case was measured"
+    told = f"{found.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
+    errored = f", {found.errored} could not be measured" if found.errored else ""
+    return told + errored + (f", {found.skipped} skipped" if found.skipped else "")
+
+
+def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:
+    wanted = (Outcome.FAILED, Outcome.ERRORED)
+    rows = [(place, case) for place, case in enumerate(cases, start=1) if case.status in wanted]
+    if not rows:
+        return []
+    lines = ["| case | outcome | line |", "|---|---|--:|"]
+    lines += [
+        f"| {_key(place, case)} | {case.status} | {_line(case, links)} |" for place, case in rows[:MOST_CASES]
+    ]
+    if len(rows) > MOST_CASES:
+        lines.append(f"| … and {len(rows) - MOST_CASES} more | | |")
+    return ["\n".join(lines)]
+
+
+def _key(place: int, case: CaseReport) -> str:
+    return code_cell(case.key) if _PLAIN_KEY.fullmatch(case.key) else f"number {place}"
+
+
+def _line(case: CaseReport, links: Links) -> str:
+    return line_link(case, links) if len(case.file) <= LONGEST_FILE else ""
+
+
+def _footer(links: Links) -> str:
+    run = [] if links.run is None else [f"[run]({links.run})"]
+    return " · ".join([*run, "counted from the cases of its results document", f"runevals {__version__}"])
