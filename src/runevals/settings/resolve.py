@@ -32,6 +32,7 @@ class SuiteEntry:
     path: str
     base: Path
     evaluators: tuple[str, ...] = ()
+    from_file: bool = False  # the settings file names it, which a change may have brought
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +148,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     gates = gates_of(gates_told.get("gates", ()), shown)
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
-    suites = _suites(values["suites"], origins["suites"], file, told.cwd)
+    suites = _suites(values["suites"], origins["suites"], file, told.cwd, repository)
     given = Given(
         values=values,
         origins=origins,
@@ -307,13 +308,18 @@ def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
     return parsed(setting, text, shown) if text else setting.default
 
 
-def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path) -> tuple[SuiteEntry, ...]:
-    base = file.base if file.found and origin == file.shown else cwd
+def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: Path) -> tuple[SuiteEntry, ...]:
+    inside = file.base.resolve().is_relative_to(repository.resolve())  # else it is the user's own, named by a flag
+    from_file = file.found and origin == file.shown
+    entries = ({"path": entry} if isinstance(entry, str) else entry for entry in value)
     return tuple(
-        SuiteEntry(path=entry, base=base)
-        if isinstance(entry, str)
-        else SuiteEntry(path=entry["path"], base=base, evaluators=tuple(entry.get("evaluators", ())))
-        for entry in value
+        SuiteEntry(
+            path=entry["path"],
+            base=file.base if from_file else cwd,
+            evaluators=tuple(entry.get("evaluators", ())),
+            from_file=from_file and inside,
+        )
+        for entry in entries
     )
 
 

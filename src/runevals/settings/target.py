@@ -17,6 +17,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
 from runevals.settings.prompt_file import read_prompt_file
+from runevals.settings.sent_keys import require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -167,7 +168,13 @@ def target_settings(given: Given) -> TargetSettings | None:
         web=web,
     )
     _complete(settled)
+    if from_file and (settled.type == "openai" or web is not None):
+        _require_sendable(settled.key_names, given, "target")
     return settled
+
+
+def _require_sendable(names: Sequence[str], given: Given, what: str) -> None:
+    require_sendable(names, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
 
 
 def skill_target(base: Path) -> TargetSettings:
@@ -220,11 +227,14 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not told.get("model"):
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
+    key_name = _key_name({**told, "type": kind}, environment, "judge")
+    if from_file and kind != GITHUB_MODELS:
+        _require_sendable([key_name], given, "judge")
     return JudgeSettings(
         type=kind,
         model=told.get("model"),
         base_url=_base_url({**told, "type": kind}, environment, from_file=from_file, what="judge"),
-        api_key_env=_key_name({**told, "type": kind}, environment, "judge"),
+        api_key_env=key_name,
         parameters=told.get("parameters", {}),
         path=path,
         recorded=recorded,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Scripted
+from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec, Location, PromptTemplate, Suite, SuiteProblem, Turn
 from runevals.records.errors import (
@@ -91,6 +92,8 @@ def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
     files: list[Path] = []
     entries = settings.suites or (None,)
     for entry in entries:
+        if entry is not None and entry.from_file:
+            _require_inside(entry, settings)
         found = discover(
             settings.cwd if entry is None else entry.base,
             None if entry is None else entry.path,
@@ -148,10 +151,30 @@ def _template(settings: Settings) -> PromptTemplate | None:
 def _load(path: Path, entry: SuiteEntry | None, settings: Settings) -> Suite:
     """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
     stands_inside = Path(os.path.normpath(path)).is_relative_to(settings.repository)
-    if stands_inside and not path.resolve().is_relative_to(settings.repository.resolve()):
-        told = "leads out of the repository by a link; put the suite itself here"
-        raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=told)])
+    if stands_inside or (entry is not None and entry.from_file):
+        _require_own(path, settings)
     return load(path, shown_path(path, settings), _options(entry, settings))
+
+
+def _require_inside(entry: SuiteEntry, settings: Settings) -> None:
+    """Raises InvalidSettings for a path of the settings file that leads out, before it is looked for."""
+    named = Path(os.path.normpath(entry.base / entry.path))
+    roots = (settings.repository, settings.repository.resolve())
+    told = "is git's own" if is_of_git(named, settings.repository) else ""
+    if not any(map(named.is_relative_to, roots)):
+        told = "lies outside the repository"
+    if told:
+        raise InvalidSettings(f"suites: {entry.path} {told}; suites elsewhere are named on the command line")
+
+
+def _require_own(path: Path, settings: Settings) -> None:
+    """Raises InvalidSuite for what a link makes of a file of the repository."""
+    real, root = path.resolve(), settings.repository.resolve()
+    if real.is_relative_to(root) and not is_of_git(real, root):
+        return
+    told = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
+    told = f"{told} by a link; put the suite itself here"
+    raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=told)])
 
 
 def _is_no_samples(suite: Suite, path: Path) -> bool:

@@ -320,6 +320,8 @@ def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
         raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path")
     if not path.is_relative_to(root.resolve()):
         raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
+    if is_of_git(path, root):
+        raise ToldWrong(f"{what}: {named} is git's own file, and none of the repository's")
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
         looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
@@ -341,6 +343,12 @@ def followed(path: Path) -> Path | None:
     except (OSError, ValueError, RuntimeError):  # too long, with a character that no path has; a circle
         return None
     return there
+
+
+def is_of_git(path: Path, root: Path) -> bool:
+    """Whether a file below `root`, links resolved, is git's own: there may be credentials in it."""
+    parts = path.relative_to(root.resolve()).parts if path.is_relative_to(root.resolve()) else path.parts
+    return any(part.lower() in (".git", "git~1") for part in parts)
 
 
 def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:

@@ -21,6 +21,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
 from runevals.suites.urls.mcp_config import McpServer, extracted
+from runevals.suites.urls.mcp_environment import server_environment
 
 if TYPE_CHECKING:
     from anyio import Event
@@ -36,7 +37,7 @@ Groups = Callable[[str, str], Sequence[str | None] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where servers run, in which environment, and how long each start and call may take."""
+    """Where servers run, the variables that they may be told of, and how long each start and call may take."""
 
     cwd: Path
     env: Mapping[str, str] = field(repr=False)
@@ -167,7 +168,7 @@ class _Running:
         program = StdioServerParameters(
             command=server.command,
             args=list(server.args),
-            env=programs.environment({**self._place.env, **server.env}),
+            env=programs.environment(server_environment(server.env, self._place.env)),
             cwd=self._place.cwd,
             encoding_error_handler="replace",
         )

@@ -1,0 +1,39 @@
+"""An MCP server sees the variables that it is told of, and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.suites.urls.fetch import NotFetched
+from runevals.suites.urls.mcp_environment import server_environment
+
+AROUND = {
+    "PATH": "/bin",
+    "https_proxy": "http://p",
+    "LC_ALL": "C",
+    "OPENAI_API_KEY": "sk-1",
+    "DOCS_TOKEN": "t-1",
+    "E": "",
+}
+NEEDED = {"PATH": "/bin", "https_proxy": "http://p", "LC_ALL": "C"}
+
+
+@pytest.mark.parametrize(
+    ("told", "more"),
+    [
+        ({}, {}),
+        ({"REGION": "eu"}, {"REGION": "eu"}),
+        ({"TOKEN": "${DOCS_TOKEN}"}, {"TOKEN": "t-1"}),
+        ({"AUTH": "Bearer ${DOCS_TOKEN}!"}, {"AUTH": "Bearer t-1!"}),
+        ({"A": "${NOT_SET:-eu}", "B": "${NOT_SET:-}", "C": "${E:-x}"}, {"A": "eu", "B": "", "C": ""}),
+        ({"PRICE": "$5 ${} $HOME"}, {"PRICE": "$5 ${} $HOME"}),
+        ({"PATH": "/opt:${PATH}"}, {"PATH": "/opt:/bin"}),
+    ],
+)
+def test_it_gets_what_programs_need_and_what_it_names(told, more):
+    assert server_environment(told, AROUND) == {**NEEDED, **more}
+
+
+def test_a_variable_that_is_not_set_is_told():
+    with pytest.raises(NotFetched, match=r"is told of \$\{NOT_SET\}, which is not set"):
+        server_environment({"A": "${NOT_SET}"}, AROUND)
