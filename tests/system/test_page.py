@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -391,3 +392,37 @@ def test_the_sources_of_the_page_are_linted_and_formatted(tools):
     command = [biome, "check", "--error-on-warnings", "."]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def extreme(key, outcomes="pf", **more):
+    """A case whose check and answer have such numbers."""
+    plain = case(key, outcomes)
+    checks = {name: more[name] for name in ("value", "scale", "threshold") if name in more}
+    answers = {name: more[name] for name in ("cost_usd", "latency_s") if name in more}
+    attempts = []
+    for attempt in plain.attempts:
+        turn = attempt.turns[0]
+        turn = replace(turn, results=(replace(turn.results[0], **checks),), **answers)
+        attempts.append(replace(attempt, turns=(turn,)))
+    return replace(plain, attempts=tuple(attempts), composite=more.get("composite", plain.composite))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"value": 1.0, "scale": (1.0, 1.0), "threshold": 1.0},
+        {"value": 1e100, "scale": (-1e100, 1e100), "threshold": 1e100},
+        {"value": 1e308, "scale": (-1e308, 1e308), "threshold": 0.0},
+        {"cost_usd": 1e100, "latency_s": 1e100, "composite": 1e100},
+    ],
+    ids=["no scale", "large", "beyond", "answers"],
+)
+def test_extreme_numbers_are_drawn_within_the_page(opened, tmp_path, numbers):
+    head, base = ([extreme(f"k{n}", outcomes, **numbers) for n in range(12)] for outcomes in ("ff", "pp"))
+    path = tmp_path / "report.html"
+    path.write_text(html.render(conclusion(report(head), report(base))), encoding="utf-8")
+    page = opened(path, "#case=k1")
+    page.wait_for_selector("#case-page h1:has-text('k1')")
+    drawn = page.locator("svg *").evaluate_all("all => all.map((one) => one.outerHTML).join()")
+    assert not any(word in drawn for word in ("NaN", "Infinity", "e+"))
+    assert not any(word in page.locator("body").inner_text() for word in ("NaN", "Infinity"))

@@ -64,7 +64,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     conclusion = pipeline.decide(report, baseline, settings)
 
     def write() -> list[Path]:
-        publish(conclusion, outputs)
+        publish(conclusion, outputs, was_read=True)
         return outputs
 
     finish(reported(conclusion, write).exit_code)

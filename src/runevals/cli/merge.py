@@ -66,7 +66,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     conclusion = merged_conclusion(merged_report(files), settings, words)
 
     def write() -> list[Path]:
-        publish(conclusion, outputs)
+        publish(conclusion, outputs, was_read=True)
         return outputs
 
     finish(reported(conclusion, write).exit_code)

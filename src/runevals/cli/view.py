@@ -48,5 +48,5 @@ def _page(document: Path) -> Path:
         return document
 
     page = document.with_suffix(".html")
-    publish(read_conclusion(document), [page])
+    publish(read_conclusion(document), [page], was_read=True)
     return page

@@ -6,7 +6,7 @@ import glob
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.lib.text.escape import one_line, visible
@@ -267,6 +267,13 @@ def _facts(turn: TurnReport) -> str:
         "cached" if turn.cached else None,
     ]
     return " · ".join(part for part in parts if part)
+
+
+def without_commands(conclusion: Conclusion) -> Conclusion:
+    """`conclusion` without what the line that runs a case again would take from its run."""
+    run = conclusion.report.run
+    settings = {name: value for name, value in run.settings.items() if name not in TOLD}
+    return replace(conclusion, report=replace(conclusion.report, run=replace(run, settings=settings)))
 
 
 def _again(case: CaseReport, settings: Mapping[str, object]) -> str | None:

@@ -9,18 +9,23 @@ from pathlib import Path
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import reporter_for, reporters, suffix_of, text_of
+from runevals.reports import html, reporter_for, reporters, suffix_of, text_of
+from runevals.reports.page_cases import without_commands
 
 
-def publish(conclusion: Conclusion, outputs: Sequence[Path]) -> None:
-    """Renders and writes each output by its suffix; what cannot be written raises CannotWrite after all others."""
+def publish(conclusion: Conclusion, outputs: Sequence[Path], *, was_read: bool = False) -> None:
+    """Renders and writes each output by its suffix; what cannot be written raises CannotWrite after all others.
+
+    `was_read`: a document says what was run. Anybody may have made it, so no page offers its target as a command.
+    """
     problems: list[str] = []
     for path in outputs:
         reporter = reporter_for(path.name)
         if reporter is None:
             raise InvalidSettings(unknown_suffix(path))
         try:
-            write_whole(path, text_of(reporter, conclusion))
+            is_page = was_read and reporter.NAME == html.NAME
+            write_whole(path, text_of(reporter, without_commands(conclusion) if is_page else conclusion))
         except CannotWrite as error:
             problems.append(str(error))
     if problems:

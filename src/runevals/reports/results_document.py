@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import islice
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,6 @@ MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
 LARGEST = 1e100  # number: sums and squares of such are numbers too
-MOST_DIGITS = 100
 
 Json = dict[str, Any]
 
@@ -227,6 +227,8 @@ def _converter() -> cattrs.Converter:
 
     converter = cattrs.Converter(detailed_validation=False)
     converter.register_structure_hook(datetime, _moment)
+    converter.register_structure_hook(float, _bounded)
+    converter.register_structure_hook(int, _bounded)
     converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
     # The base of a comparison is read apart: only part of it stands in the document.
     converter.register_structure_hook(RunReport, lambda value, _: value)
@@ -244,21 +246,23 @@ def _structured(value: object, kind: Any) -> Any:
 
 
 def _loaded(text: str) -> Any:
-    """Raises ValueError for what is not JSON, and for numbers that nothing could be computed with."""
-    return json.loads(text, parse_constant=_no_constant, parse_float=_float, parse_int=_int)
+    """Raises ValueError for what is not JSON, and for numbers without end."""
+    return json.loads(text, parse_constant=_no_constant, parse_float=_float)
 
 
 def _float(text: str) -> float:
     value = float(text)
-    if abs(value) > LARGEST:
+    if isinf(value):
         raise ValueError(f"{text[:40]} is too large a number")
     return value
 
 
-def _int(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"{text[:40]}… is too large a number")
-    return int(text)
+def _bounded(value: Any, kind: type[float]) -> float:
+    """A number of a field that is computed with, a share or a count say; free texts may hold larger ones."""
+    number = kind(value)
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"{number:.3g} is too large a number")
+    return number
 
 
 def _no_constant(name: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,8 @@ from runevals.lib.nullable import total
 from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
 from runevals.suites.plan import BuiltCheck
+
+LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are numbers too
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def share_of(verdict: Verdict, evaluator: Evaluator) -> float | None:
 
 def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckReport:
     """What a verdict means for this check, with its label, threshold and sign."""
-    if verdict.score is not None and not math.isfinite(verdict.score):
+    if verdict.score is not None and not abs(verdict.score) <= LARGEST_SCORE:
         return errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
     evaluator = check.evaluator
     return CheckReport(
