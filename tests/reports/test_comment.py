@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from runevals.records import ComparisonVerdict, FinalVerdict, Links, Outcome, Verification
+from runevals.records import ComparisonVerdict, FinalVerdict, GateResult, GateState, Links, Outcome, Verification
 from runevals.reports import comment
 from runevals.run.measurement import concluded
 from runevals.settings.resolve import defaults
@@ -131,3 +132,13 @@ def test_a_comment_in_many_bytes_is_shortened_too():
 def test_nothing_is_left_out_where_all_fits():
     for made in (all_passed(), regressions(), everything_broken(), thousand_cases()):
         assert "Too long" not in comment.render(made, LINKS)
+
+
+def test_gates_with_long_names_push_nothing_else_out():
+    head = report({"a": "p"})
+    head = replace(head, run=replace(head.run, notices=("the sandbox is reduced",)))
+    gates = tuple(GateResult(name="@" * 80, state=GateState.PASSED, reason="@" * 500) for _ in range(30))
+    body = comment.render(replace(conclusion(head, None), gates=gates), Links())
+    assert "The sandbox is reduced." in body
+    assert "Too long for a comment" not in body
+    assert re.search(r"… and 2\d more", body)
