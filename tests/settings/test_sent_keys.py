@@ -5,15 +5,20 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings
-from runevals.settings.sent_keys import names_in, require_sendable
+from runevals.settings.sent_keys import Sent, require_sendable, sent_by
 
 AROUND = {"CI": "true", "DEPLOY_KEY": "deploy-key-1", "OPENAI_API_KEY": "sk-1"}
 
 
-def allowed(name="DEPLOY_KEY", base=None, *, of_change=False, **environment):
+HERE = "https://api.openai.com"
+
+
+def allowed(
+    name="DEPLOY_KEY", base=None, origin=HERE, *, default="OPENAI_API_KEY", of_change=False, **environment
+):
     try:
-        told = {**AROUND, **environment}
-        require_sendable([name], told, base or {}, what="target", of_change=of_change)
+        sent = Sent(names=[name], origin=origin, default=default)
+        require_sendable(sent, {**AROUND, **environment}, base or {}, what="target", of_change=of_change)
     except InvalidSettings:
         return False
     return True
@@ -41,12 +46,38 @@ def test_a_name_is_allowed_by_the_base_the_workflow_or_the_event(told, expected)
     assert allowed(**told) is expected
 
 
+@pytest.mark.parametrize(
+    ("base", "origin", "expected"),
+    [
+        ({"type": "openai"}, HERE, True),
+        ({"type": "openai"}, "https://other.example", False),
+        ({"type": "openai", "base_url": "https://other.example/v1"}, "https://other.example", True),
+        ({"type": "openai", "base_url": "https://other.example/v1"}, HERE, False),
+        ({"type": "http", "url": "https://agent.example/v1"}, HERE, False),
+        ({"type": "http", "url": "https://agent.example/v1"}, "https://agent.example", True),
+        ({"type": "http", "url": "no address"}, "https://agent.example", False),
+    ],
+)
+def test_it_is_sent_only_where_the_base_sends_it(base, origin, expected):
+    assert allowed(base={"target": {**base, "api_key_env": "DEPLOY_KEY"}}, origin=origin) is expected
+
+
+def test_a_preview_that_the_workflow_names_is_where_the_base_would_send_it():
+    base = {"target": {"type": "http", "url": "https://agent.example/", "headers": {"X": {"env": "DEPLOY_KEY"}}}}
+    preview = {"RUNEVALS_TARGET_URL": "https://preview.example/"}
+    assert allowed(base=base, origin="https://preview.example", default=None, **preview)
+    assert not allowed(base={}, origin="https://preview.example", default=None, **preview)
+    assert not allowed("OPENAI_API_KEY", origin="https://preview.example", default=None, **preview)
+
+
 def test_the_message_says_what_to_do():
-    with pytest.raises(InvalidSettings, match=r"target: DEPLOY_KEY stands .*RUNEVALS_API_KEY_ENV=DEPLOY_KEY"):
-        require_sendable(["DEPLOY_KEY"], AROUND, {}, what="target", of_change=True)
+    sent = Sent(names=["DEPLOY_KEY"], origin=HERE)
+    with pytest.raises(InvalidSettings, match=r"target: DEPLOY_KEY .* sent to https://api.*_ENV=DEPLOY_KEY\)"):
+        require_sendable(sent, AROUND, {}, what="target", of_change=True)
 
 
 def test_names_are_those_of_target_and_judges():
-    target = {"api_key_env": "A", "headers": {"X": {"env": "B"}, "Y": "text"}}
-    assert list(names_in({"target": target, "judge": {"api_key_env": "C"}})) == ["A", "B", "C"]
-    assert list(names_in({"target": "openai:m", "judge": "m"})) == []
+    target = {"type": "openai", "api_key_env": "A", "headers": {"X": {"env": "B"}, "Y": "text"}}
+    found = sent_by({"target": target, "judge": {"api_key_env": "C"}}, {})
+    assert list(found) == [("A", HERE), ("B", HERE), ("C", HERE)]
+    assert list(sent_by({"target": "openai:m", "judge": "m"}, {})) == []

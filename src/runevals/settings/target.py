@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 from runevals.lib import git
 from runevals.lib.http.endpoint import WebSettings
+from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, followed, lies_inside, path_inside, read_text
 from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
 from runevals.settings.prompt_file import read_prompt_file
-from runevals.settings.sent_keys import require_sendable
+from runevals.settings.sent_keys import DEFAULT, Sent, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -169,12 +170,24 @@ def target_settings(given: Given) -> TargetSettings | None:
     )
     _complete(settled)
     if from_file and (settled.type == "openai" or web is not None):
-        _require_sendable(settled.key_names, given, "target")
+        _require_sendable(settled, given, "target")
     return settled
 
 
-def _require_sendable(names: Sequence[str], given: Given, what: str) -> None:
-    require_sendable(names, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
+def _require_sendable(told: TargetSettings | JudgeSettings, given: Given, what: str) -> None:
+    web = told.web if isinstance(told, TargetSettings) else None
+    if web is not None:
+        sent = Sent(names=web.key_names, origin=web.origin)
+    else:
+        sent = Sent(names=[told.api_key_env], origin=_origin(told.base_url, what), default=DEFAULT)
+    require_sendable(sent, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
+
+
+def _origin(base_url: str | None, what: str) -> str:
+    try:
+        return origin_of(base_url or OPENAI_URL)
+    except ValueError as error:
+        raise InvalidSettings(f"{what}: the address of its model cannot be read: {error}") from None
 
 
 def skill_target(base: Path) -> TargetSettings:
@@ -227,20 +240,20 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not told.get("model"):
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
-    key_name = _key_name({**told, "type": kind}, environment, "judge")
-    if from_file and kind != GITHUB_MODELS:
-        _require_sendable([key_name], given, "judge")
-    return JudgeSettings(
+    settled = JudgeSettings(
         type=kind,
         model=told.get("model"),
         base_url=_base_url({**told, "type": kind}, environment, from_file=from_file, what="judge"),
-        api_key_env=key_name,
+        api_key_env=_key_name({**told, "type": kind}, environment, "judge"),
         parameters=told.get("parameters", {}),
         path=path,
         recorded=recorded,
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         votes=told.get("votes", 1),
     )
+    if from_file and kind == "openai":
+        _require_sendable(settled, given, "judge")
+    return settled
 
 
 def needs_key(told: TargetSettings | JudgeSettings) -> bool:
