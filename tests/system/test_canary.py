@@ -108,6 +108,7 @@ def test_a_key_is_written_nowhere(repository, hub, tmp_path_factory, target):
             "OPENAI_BASE_URL": judge.base_url,
             "OPENAI_API_KEY": CANARY,
             "AGENT_KEY": CANARY,
+            "RUNEVALS_API_KEY_ENV": "AGENT_KEY",
             "RUNEVALS_TARGET_URL": f"{agent.url}/chat?key={quote(CANARY, safe='')}",
         }
         done = subprocess.run(
