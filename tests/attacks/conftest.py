@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,19 @@ SECRETS = {
     "MY_API_KEY": "another-key",
 }
 SUITE = {**EXACT, "items": numbered(CASES, "yes")}
+REGRESSED = f"{CASES} of {CASES} cases failed that passed on the base"
+
+
+def stock(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What a plain git does in a folder: the control of the traps that are set here."""
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
+    return subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def commit(folder: Path, message: str) -> str:
+    stock(folder, "add", "-A")
+    stock(folder, "commit", "-q", "-m", message)
+    return stock(folder, "rev-parse", "HEAD").stdout.strip()
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,9 @@ from pathlib import Path
 import pytest
 
 from runevals import __version__
-from tests.attacks.conftest import SECRETS, SUITE
+from tests.attacks.conftest import REGRESSED, SECRETS, SUITE, commit, stock
 
 SETTINGS = "suites: [evals.json]\ntarget: {{type: openai, model: tiny, system_prompt_file: prompt.md}}\n{more}"
-REGRESSED = "12 of 12 cases failed that passed on the base"
-
-
-def stock(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What a plain git does in a folder: the control of the traps that are set here."""
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
-    return subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False)
 
 
 class Trap:
@@ -61,12 +54,6 @@ def monorepo(hostile):
     hostile.write("agent/prompt.md", "Say no.")
     commit(hostile.path, "worse")
     return hostile
-
-
-def commit(folder: Path, message: str) -> str:
-    stock(folder, "add", "-A")
-    stock(folder, "commit", "-q", "-m", message)
-    return stock(folder, "rev-parse", "HEAD").stdout.strip()
 
 
 def plant(monorepo, at: Path, config: str = "", *, base: str = "HEAD") -> None:

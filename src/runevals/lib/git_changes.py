@@ -4,31 +4,69 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha1, sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, names, printed
+from runevals.lib.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
 _PIECE = 1024 * 1024  # bytes that are read at once
 
 
-def changed_since(repository: Path, commit: str, patterns: Sequence[str]) -> list[str] | None:
-    """The files of these pathspecs that are not as in `commit`, new ones too; None where git cannot tell.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What is read: paths relative to the root, of files or of folders with all that is in them, and patterns.
 
-    Of each, the very bytes in the work tree are looked at: no attribute says how they are to be understood.
+    Of `places` only what they lead to counts, not what is there.
     """
-    if not patterns:
-        return []
-    staged = names(repository, *_STAGED, "--name-only", "--end-of-options", commit, "--", *patterns)
-    index = _index(repository, patterns)
-    new = names(repository, "ls-files", "--others", "--exclude-standard", "-z", "--", *patterns)
-    if staged is None or index is None or new is None:
-        return None
-    return sorted({*staged, *new, *(entry.name for entry in index if entry.is_changed(repository))})
+
+    paths: frozenset[str]
+    patterns: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+
+
+def changed_since(repository: Path, commit: str, read: Read) -> list[str]:
+    """The paths at which other bytes are read than in `commit`. Raises CannotFollow.
+
+    Links are followed in the work tree here and in the commit's own files there, and the very bytes are compared:
+    no attribute and no index says how they are to be understood.
+    """
+    before, now = CommitTree(repository, commit), WorkTree(repository, like=commit)
+    found_before, found_now = _found(before, read), _found(now, read)
+    paths = found_before.keys() | found_now.keys()
+    differing = {path for path in paths if found_before.get(path) != found_now.get(path)}
+    if not differing:  # what is there is the same; else not a byte need be read
+        files = {path: real for path, real in found_now.items() if not path.endswith("/")}
+        other = {real for real in set(files.values()) if before.content(real) != now.content(real)}
+        differing = {path for path, real in files.items() if real in other}
+    return sorted(differing)
+
+
+def _found(tree: Tree, read: Read) -> dict[str, str]:
+    """Every file that is read, and every place (it ends in `/`) → the same without links."""
+    found = {f"{place}/": real for place in read.places if (real := tree.followed(place)) is not None}
+    files = dict(file for path in read.paths for file in files_below(tree, path))
+    for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:
+        if tree.kind(real) == "file":
+            files[path] = real
+        else:
+            files |= dict(files_below(tree, path))
+    return {**found, **files, **{path: path for path in _attributes(tree, files.values())}}
+
+
+def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
+    """The files by which git decides what bytes it writes for these."""
+    folders = {str(above) for file in files for above in PurePosixPath(file).parents}
+    for folder in folders:
+        path = ".gitattributes" if folder == "." else f"{folder}/.gitattributes"
+        if (kind := tree.kind(path)) is not None:
+            if kind != "file":
+                raise CannotFollow(f"{path} is no plain file")
+            yield path
 
 
 def state_of(repository: Path) -> State | None:
@@ -38,7 +76,7 @@ def state_of(repository: Path) -> State | None:
     """
     commit = commit_of(repository, "HEAD")
     words = ("ls-files", "-z", "--stage") if commit is None else (*_STAGED, "--raw", commit, "--")
-    staged, touched, index = printed(repository, words), _touched(repository), _index(repository, ())
+    staged, touched, index = printed(repository, words), _touched(repository), _index(repository)
     if staged is None or touched is None or index is None:
         return None
     suspects = [entry for entry in index if entry.name in touched or entry.unlooked]
@@ -118,8 +156,8 @@ class _Entry:
         return found.hexdigest()
 
 
-def _index(repository: Path, patterns: Sequence[str]) -> list[_Entry] | None:
-    listed = names(repository, "ls-files", "-z", "--stage", "-v", "--", *patterns)
+def _index(repository: Path) -> list[_Entry] | None:
+    listed = names(repository, "ls-files", "-z", "--stage", "-v")
     if listed is None:
         return None
     entries = []

@@ -100,6 +100,7 @@ class Suite:
     requires: Requires | None = None
     legacy: bool = False  # in a shape that `upgrade` rewrites
     problems: tuple[SuiteProblem, ...] = ()
+    files: tuple[Path, ...] = ()  # that it names and that were read into it
 
     @property
     def errors(self) -> tuple[SuiteProblem, ...]:

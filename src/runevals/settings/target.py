@@ -29,7 +29,10 @@ JudgeType = Literal["openai", "github-models", "azure", "recorded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """A target, settled. `base` is what its command or function starts from, `files` what the settings name."""
+    """A target, settled. `base` is what its command or function starts from, `files` what the settings name.
+
+    `folder` is `base` as the settings name it, where they do: a link is not followed.
+    """
 
     type: TargetType
     base: Path
@@ -48,6 +51,7 @@ class TargetSettings:
     deterministic: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
     files: tuple[Path, ...] = ()
+    folder: Path | None = None
     reads_other_files: bool = False  # it runs code, here or behind an address
     web: WebSettings | None = None  # of http and a2a
 
@@ -81,6 +85,7 @@ class JudgeSettings:
     parameters: Mapping[str, object] = field(default_factory=dict)
     path: Path | None = None
     recorded: str | None = field(default=None, repr=False)  # what the base has at `path`, where that decides
+    file: Path | None = None  # `path` as it is named: a link is not followed
     timeout_s: float = DEFAULT_TIMEOUT_S
     votes: int = 1  # how often each question is asked; the median counts
 
@@ -138,6 +143,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         files += [named, base / told["system_prompt_file"]]
     files += [base / told["prompt_file"]] if "prompt_file" in told else []
     path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
+    files += [] if path is None else [path]
     if path is not None and from_file and not lies_inside(repository, path):
         raise InvalidSettings(f"target.skills_dir: {told['skills_dir']} is no folder inside the repository")
     if told["type"] == "recorded":
@@ -165,6 +171,7 @@ def target_settings(given: Given) -> TargetSettings | None:
         deterministic=_repeats_itself(told, None if base_told is None or not from_file else _written(base_told)),
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
+        folder=base / told["cwd"] if "cwd" in told else None,
         reads_other_files=told["type"] not in ("openai", GITHUB_MODELS, "recorded"),
         web=web,
     )
@@ -231,11 +238,12 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
     kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
     if kind == "azure":
         return _azure(told, azure, environment)
-    path = recorded = None
+    path = file = recorded = None
     if kind == "recorded":
         recorded = _judgements_of_base(told.get("path"), base, given)
         inside = repository if from_file else None
         path = base / told["path"] if recorded is not None else _recording(told.get("path"), base, inside, "judge")
+        file = base / told["path"]
         if told.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not told.get("model"):
@@ -248,6 +256,7 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
         parameters=told.get("parameters", {}),
         path=path,
         recorded=recorded,
+        file=file,
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         votes=told.get("votes", 1),
     )

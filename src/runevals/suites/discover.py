@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import glob
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records.errors import NoSuiteFound
+from runevals.lib.trees import CannotFollow, Disk, matching
+from runevals.records.errors import InvalidSettings, NoSuiteFound
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
@@ -18,6 +16,7 @@ _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
 MOST_DEEP_PARTS = 3  # of a pattern: each `**` looks at all folders again, once for each that the one before found
 _SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
+MOST_PLACES = 1_000_000  # that a pattern leads to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +87,40 @@ def _named(root: Path, name: str) -> Discovery:
         return Discovery(files=found, optional=frozenset(found), folder=path)
     if path.is_file():
         return Discovery(files=(path,))
-    matches = sorted(glob.glob(_pattern(name), root_dir=root, recursive=True))
-    files = tuple(root / match for match in matches if (root / match).is_file())
+    files = tuple(path for path in _matches(root, name) if path.is_file())
     if not files:
         near = did_you_mean(name, _beside(root, Path(name).parent))
         raise NoSuiteFound(f"{name}: there is no such file, and no file matches it as a pattern{near}")
     return Discovery(files=files)
 
 
-def _pattern(name: str) -> str:
-    """The glob, each run of `**/` as one, which means the same. Raises NoSuiteFound where it holds too many."""
-    pattern = re.sub(r"(?:\*\*/+)+(?=\*\*(?:/|$))", "", name)
-    if pattern.count("**") > MOST_DEEP_PARTS:
-        raise NoSuiteFound(f"{one_line(name)}: a pattern may hold at most {MOST_DEEP_PARTS} '**'")
-    return pattern
+def _matches(root: Path, pattern: str) -> list[Path]:
+    """The paths that a pattern matches, in order. Raises InvalidSettings where there are too many to look at."""
+    start = Path(Path(pattern).anchor) if Path(pattern).is_absolute() else root
+    relative = pattern.removeprefix(start.anchor) if Path(pattern).is_absolute() else pattern
+    try:
+        found = sorted(path for path, _ in matching(Disk(start), relative, hidden=False, most=MOST_PLACES))
+    except CannotFollow as why:
+        raise InvalidSettings(f"suites: {why}") from None
+    return [start / path for path in found]
+
+
+def looked_at(root: Path, named: str | None) -> list[Path]:
+    """The paths and patterns of all files that `discover` may find, whichever of them are there."""
+    if named is None:
+        names = [folder / name for folder in (root, root / "evals") for name in (*_NAMES, *_SAMPLE_NAMES)]
+        skills = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
+        return [*names, *_in_folder(root / "evals"), *skills]
+    path = root / named
+    return [*_in_folder(path), *_in_categories(path)] if path.is_dir() else [path]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    return [folder / f"*{suffix}" for suffix in sorted(_SUFFIXES)]
+
+
+def _in_categories(folder: Path) -> list[Path]:
+    return [folder / name / "*.json" for name in _CATEGORIES]
 
 
 def _beside(root: Path, folder: Path) -> list[str]:

@@ -42,7 +42,7 @@ class Loaded:
     suites: tuple[Suite, ...]
     notices: tuple[str, ...] = ()
     quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
-    files: tuple[Path, ...] = ()  # of the suites, as they were named: a link is not followed
+    files: tuple[Path, ...] = ()  # of the suites and what they name, as it was named: a link is not followed
 
     @property
     def problems(self) -> tuple[SuiteProblem, ...]:
@@ -118,7 +118,7 @@ def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
                     notices.append(f"passed over by its name: {shown_path(path, settings)}")
                     continue
                 here.append(suite)
-                files.append(path)
+                files += [path, *suite.files]
         suites += here if found.folder is None else _samples_together(here, shown_path(found.folder, settings))
         if found.passed_over:
             shown = ", ".join(shown_path(path, settings) for path in found.passed_over)

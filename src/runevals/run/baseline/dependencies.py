@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import glob
-import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from runevals import __version__
-from runevals.lib.git_changes import changed_since
+from runevals.lib.git import links_to
+from runevals.lib.git_changes import Read, changed_since
+from runevals.lib.trees import CannotFollow, Disk, matching
 from runevals.records import RunReport
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.settings.target import judges_named
+from runevals.suites.discover import looked_at
 from runevals.suites.load import Loaded
 from runevals.suites.urls.mcp_config import FILENAME
 
@@ -36,9 +38,10 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
         return why
     if known is not None and not same_cases(loaded, known):
         return "the base's result is of other cases"
-    differing = changed_since(settings.repository, commit, _pathspecs(settings, loaded, known))
-    if differing is None:
-        return f"git cannot tell what changed since {commit[:7]}"
+    try:
+        differing = changed_since(settings.repository, commit, _read(settings, loaded, known))
+    except CannotFollow as why:
+        return f"git cannot tell what changed since {commit[:7]}: {why}"
     if differing:
         more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
         return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
@@ -65,45 +68,95 @@ def same_cases(loaded: Loaded, known: RunReport) -> bool:
 
 def files_of(settings: Settings, loaded: Loaded) -> list[Path]:
     """Suites, settings, and what target and judge are made of, as far as it is named; it need not be there."""
-    files = [settings.quarantine, *loaded.files]
-    if settings.target is not None:
-        files += settings.target.files
-        files += [settings.target.base / word for word in settings.target.command]
-        if settings.target.function is not None:
-            files.append(settings.target.base / settings.target.function.partition(":")[0])
-    files += [judge.path for judge in settings.judges if judge.path is not None]
-    files += [folder / place for folder in {settings.cwd, settings.repository} for place in (*PLACES, FILENAME)]
-    if settings.mcp_config is not None:
-        files.append(settings.cwd / settings.mcp_config)
-    if settings.file is not None and settings.file.path is not None:
-        files.append(settings.file.path)
+    files = [*_named(settings, loaded), *_words(settings)]
     for pattern in settings.depends_on:
         files += _matching(pattern)
     return files
 
 
-def _pathspecs(settings: Settings, loaded: Loaded, known: RunReport | None) -> list[str]:
-    """Suites (the base's too: one may have been removed), settings, and what target and judge are made of."""
+def _named(settings: Settings, loaded: Loaded) -> Iterator[Path]:
+    """What settings and suites name, as they name it: no link is followed."""
+    yield from (settings.quarantine, *loaded.files)
+    if settings.target is not None:
+        yield from settings.target.files
+    yield from (judge.file for judge in settings.judges if judge.file is not None)
+    for folder in (settings.cwd, settings.repository):
+        yield from (folder / place for place in (*PLACES, FILENAME))
+    if settings.mcp_config is not None:
+        yield settings.cwd / settings.mcp_config
+    if settings.file is not None and settings.file.path is not None:
+        yield settings.file.path
+        definitions = settings.file.values.get("definitions", ())
+        yield from (settings.file.base / told["file"] for told in definitions if "file" in told)
+
+
+def _words(settings: Settings) -> Iterator[Path]:
+    """What the words of a command and the name of a function may be files of."""
+    target = settings.target
+    if target is None:
+        return
+    yield from (target.base / word for word in target.command)
+    if target.function is not None:
+        name = target.function.rpartition(":")[0]
+        steps = name.split(".")
+        yield target.base / name
+        for place in range(len(steps)):
+            module = target.base.joinpath(*steps[: place + 1])
+            yield from (module / "__init__.py", module.with_name(f"{module.name}.py"))
+
+
+def _read(settings: Settings, loaded: Loaded, known: RunReport | None) -> Read:
+    """All that the run reads; suites of the base too: one may have been removed. Raises CannotFollow."""
     root = settings.repository
-    files = files_of(settings, loaded)
-    globs = [_relative(Path(pattern), root) for pattern in settings.depends_on]
-    # A link and what it leads to: either may have changed.
-    both = [*files, *(file.resolve() for file in files if file.exists())]
-    inside = {path for file in both if (path := _relative(file, root)) is not None}
-    inside |= {suite.path for suite in loaded.suites}
-    inside |= set() if known is None else {suite.path for suite in known.run.suites}
-    return [
-        *(f":(top,literal){path}" for path in sorted(inside)),
-        *(f":(top,glob){pattern}" for pattern in globs if pattern is not None),
-    ]
+    named = {*_named(settings, loaded)}
+    named |= {root / suite.path for suite in loaded.suites}
+    named |= set() if known is None else {root / suite.path for suite in known.run.suites}
+    words = {path for word in _words(settings) if (path := _relative(word, root)) is not None}
+    entries = settings.suites or (None,)
+    patterns = {Path(pattern) for pattern in settings.depends_on}
+    for entry in entries:
+        patterns.update(
+            looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)
+        )
+    return Read(
+        paths=frozenset({_inside(path, root) for path in named} | words),
+        patterns=frozenset(_inside(pattern, root) for pattern in patterns),
+        places=frozenset(_inside(place, root) for place in _places(settings, loaded)),
+    )
+
+
+def _places(settings: Settings, loaded: Loaded) -> Iterator[Path]:
+    """Where programs work, what must be there, and by what links we came to our own folder."""
+    yield from links_to(settings.repository, settings.cwd)
+    if settings.target is not None and settings.target.folder is not None:
+        yield settings.target.folder
+    for suite in loaded.suites:
+        yield from (case.cwd for case in suite.cases if case.cwd is not None)
+        if suite.requires is not None:
+            yield from (settings.repository / name for name in suite.requires.files)
 
 
 def _matching(pattern: str) -> list[Path]:
     """What is there; a pattern that ends in ** names its folder even where there is none."""
-    return [path for path in map(Path, glob.glob(pattern, recursive=True, include_hidden=True)) if path.exists()]
+    start = Path(Path(pattern).anchor)
+    try:
+        found = [start / path for path, _ in matching(Disk(start), pattern.removeprefix(start.anchor))]
+    except CannotFollow:  # there is more than can be looked at
+        return [start]
+    return [path for path in found if path.exists()]
+
+
+def _inside(path: Path, root: Path) -> str:
+    """`path` as git writes it. Raises CannotFollow for one outside the repository."""
+    relative = _relative(path, root)
+    if relative is None:
+        raise CannotFollow(f"{path} lies outside the repository")
+    return relative
 
 
 def _relative(path: Path, root: Path) -> str | None:
-    """`path` as git writes it, None outside the repository. Links are not followed."""
-    relative = os.path.relpath(path, root).replace(os.sep, "/")
-    return None if relative.startswith("../") else relative
+    """`path` as git writes it, None outside the repository. Links and `..` are not followed."""
+    for base in (root, root.resolve()):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return None

@@ -31,6 +31,7 @@ class Assertions:
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
     problems: list[SuiteProblem] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)  # that were read
 
     def specs(self, place: Place) -> tuple[EvaluatorSpec, ...]:
         """The sample's assertions, each with an id of its own: its type, and a number where it comes again."""
@@ -48,6 +49,7 @@ class Assertions:
             mock, at = dict(told), (*place, "mocks", index)
             named = mock.pop("return_file", None)
             if named is not None and self.folder is not None:
+                self.files.append(self.folder / named)
                 try:
                     path = path_inside(self.root, named, base=self.folder, what="return_file")
                     mock["return"] = path.read_text(encoding="utf-8")
@@ -133,6 +135,7 @@ class Assertions:
             raise ToldWrong("custom needs 'fn', the path of a .js, .mjs or .py file")
         if self.folder is None:
             raise ToldWrong("custom assertions need a suite file that their path is relative to")
+        self.files.append(self.folder / named)
         code, language = code_file(self.root, named, base=self.folder, what="fn")
         if language is None:
             raise ToldWrong(f"fn: {named} must end in {', '.join(LANGUAGES)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.canonical import fingerprint
@@ -37,6 +38,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     file = listed(source, NAME, "samples")
     document, root, problems = file.document, file.root, file.problems
     cases: list[Case] = []
+    files: dict[Path, None] = {}
     for index in file.sound:
         sample = document["samples"][index]
         reader = Assertions(
@@ -48,6 +50,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         )
         cases.append(_case(source, (*root, index), sample, reader))
         problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
+        files |= dict.fromkeys(reader.files)
     problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
     whole = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if whole else None
@@ -59,6 +62,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         fingerprint=fingerprint([case.fingerprint for case in cases]),
         requires=None if not requires else _requires(requires),
         problems=in_order(problems),
+        files=tuple(files),
     )
 
 

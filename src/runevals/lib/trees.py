@@ -1,0 +1,335 @@
+"""Files as a work tree has them and as a commit has them: what stands at a path, links followed.
+
+Paths are relative to the repository's root, with `/` between their steps; the root itself is "".
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from errno import EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR
+from fnmatch import translate
+from functools import cached_property
+from hashlib import sha1, sha256
+from pathlib import Path
+from typing import Literal, Protocol
+
+from runevals.lib.git import LINK, SUBMODULE, names, printed
+
+Kind = Literal["file", "folder", "link", "repository", "other"]
+MOST_LINKS = 40  # on the way to one path, as the kernel has it
+MOST_PLACES = 200_000  # that one pattern or folder leads to, if not told otherwise
+_PIECE = 1024 * 1024  # bytes that are read at once
+_ABSENT = frozenset({ENOENT, ENOTDIR, ENAMETOOLONG, EINVAL})
+_MAGIC = re.compile(r"[*?\[]")
+# What running leaves behind; it is looked at only where a commit has brought it.
+_LEFT_BY_RUNS = frozenset({"__pycache__", ".evals"})
+
+
+class CannotFollow(Exception):
+    """A path leads where it cannot be said what is read, in words."""
+
+
+class Tree(Protocol):
+    """What can be asked of files."""
+
+    def kind(self, path: str) -> Kind | None:
+        """What stands there; None where nothing does. No link is followed."""
+
+    def names(self, folder: str) -> Iterable[str]:
+        """What stands in a folder."""
+
+    def followed(self, path: str) -> str | None:
+        """The path without links; None where nothing is there. Raises CannotFollow."""
+
+    def in_circle(self, link: str) -> None:
+        """Told of a link that leads to a folder which it stands in, and is not entered. May raise CannotFollow."""
+
+
+class _Linked:
+    """Files whose links are followed by ourselves, never out of the repository."""
+
+    def kind(self, path: str) -> Kind | None:
+        raise NotImplementedError
+
+    def link(self, path: str) -> str:
+        """Where a link leads to."""
+        raise NotImplementedError
+
+    def followed(self, path: str) -> str | None:
+        left, at, links = path.split("/")[::-1], "", 0
+        while left:
+            step = left.pop()
+            if step == ".." and not at:
+                raise CannotFollow(f"{path} leads out of the repository")
+            here = at.rpartition("/")[0] if step == ".." else at if step in ("", ".") else joined(at, step)
+            kind = "folder" if step in ("", ".", "..") else self.kind(here)
+            if kind == "link":
+                links += 1
+                left += self._steps_of(here, path, links)
+            elif kind in ("repository", "other"):
+                raise CannotFollow(f"{here} is a {'submodule' if kind == 'repository' else 'special file'}")
+            elif kind is None or (kind == "file" and left):
+                return None
+            else:
+                at = here
+        return at
+
+    def _steps_of(self, link: str, path: str, links: int) -> list[str]:
+        if links > MOST_LINKS:
+            raise CannotFollow(f"{path} leads round in a circle of links")
+        target = self.link(link)
+        if Path(target).is_absolute():
+            raise CannotFollow(f"the link {link} leads out of the repository")
+        return target.split("/")[::-1]
+
+    def in_circle(self, link: str) -> None:
+        raise CannotFollow(f"the link {link} leads to a folder that it stands in")
+
+
+def joined(folder: str, name: str) -> str:
+    """The path of what stands in a folder."""
+    return f"{folder}/{name}" if folder else name
+
+
+def matching(
+    tree: Tree, pattern: str, *, hidden: bool = True, most: int = MOST_PLACES
+) -> Iterator[tuple[str, str]]:
+    """(path, the same without links) of what `*`, `?`, `[…]` and `**` match, once each. Raises CannotFollow.
+
+    Without `hidden`, no names that begin with a dot. However often `**` is there, no place is looked at twice.
+    """
+    steps = [_Step(text, hidden=hidden) for text in _without_doubles(pattern.split("/"))]
+    todo, seen = [("", tree.followed("") or "", 0)], set[tuple[str, int]]()
+    while todo:
+        at, real, index = todo.pop()
+        if (at, index) in seen:
+            continue
+        seen.add((at, index))
+        if len(seen) > most:
+            raise CannotFollow(f"the pattern {pattern[:80]} leads to more than {most} places")
+        if index == len(steps):
+            yield at, real
+        else:
+            todo += ((path, led, next_) for path, led, next_ in _next(tree, at, real, steps[index], index))
+
+
+class _Step:
+    """One step of a pattern."""
+
+    def __init__(self, text: str, *, hidden: bool) -> None:
+        self.text = text
+        self.is_deep = text == "**"
+        self.is_magic = _MAGIC.search(text) is not None
+        self._hidden = hidden or text.startswith(".")
+        self._fits = re.compile(translate(text)).match
+
+    def fits(self, name: str) -> bool:
+        return (self._hidden or not name.startswith(".")) and self._fits(name) is not None
+
+
+def _without_doubles(steps: Sequence[str]) -> list[str]:
+    """`**/**` is `**`."""
+    kept = [step for step in steps if step not in ("", ".")]
+    return [step for place, step in enumerate(kept) if not (step == "**" and kept[:place][-1:] == ["**"])]
+
+
+def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[tuple[str, str, int]]:
+    if not step.is_magic:
+        here = joined(at, step.text)
+        if (led := _led(tree, here, real, step.text)) is not None:
+            yield here, led, index + 1
+        return
+    if step.is_deep:
+        yield at, real, index + 1
+    if real and tree.kind(real) != "folder":
+        return
+    for name in tree.names(real):
+        here = joined(at, name)
+        if not step.fits(name) or (led := _led(tree, here, real, name)) is None:
+            continue
+        if step.is_deep and _is_above(led, real):
+            tree.in_circle(here)
+        else:
+            yield here, led, index if step.is_deep else index + 1
+
+
+def _led(tree: Tree, here: str, real: str, name: str) -> str | None:
+    """Where a path leads to whose folder is `real`."""
+    kind = None if name == ".." else tree.kind(joined(real, name))
+    return joined(real, name) if kind in ("file", "folder") else tree.followed(here)
+
+
+def _is_above(folder: str, path: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def files_below(tree: Tree, path: str) -> Iterator[tuple[str, str]]:
+    """(path, the same without links) of this file, or of all in this folder. Raises CannotFollow."""
+    if tree.followed(path) is not None:
+        for found, real in matching(tree, f"{glob.escape(path)}/**"):
+            if real and tree.kind(real) == "file":
+                yield found, real
+
+
+class Disk:
+    """All that is below a folder, wherever links lead."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def kind(self, path: str) -> Kind | None:
+        try:
+            mode = os.lstat(self._root / path).st_mode
+        except (OSError, ValueError):
+            return None
+        return "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "file"
+
+    def names(self, folder: str) -> Iterable[str]:
+        try:
+            return [entry.name for entry in os.scandir(self._root / folder)]
+        except OSError:
+            return ()
+
+    def followed(self, path: str) -> str | None:
+        full = os.path.realpath(self._root / path)
+        return full if os.path.exists(full) else None  # noqa: PTH110 - it is no Path
+
+    def in_circle(self, link: str) -> None:
+        """Whatever is there, it is found without that link."""
+
+
+class WorkTree(_Linked):
+    """The files below a folder, as they stand there."""
+
+    def __init__(self, root: Path, *, like: str) -> None:
+        """`like` is the name of a commit: by its length, git's names are of one kind or the other."""
+        self._root = root
+        self._algorithm = sha1 if len(like) == 40 else sha256
+        self._kinds: dict[str, Kind | None] = {}
+
+    def kind(self, path: str) -> Kind | None:
+        if path not in self._kinds:
+            self._kinds[path] = self._kind(path)
+        return self._kinds[path]
+
+    def _kind(self, path: str) -> Kind | None:
+        full = f"{self._root}/{path}"
+        try:
+            mode = os.lstat(full).st_mode
+        except ValueError:  # a character that no path has
+            return None
+        except OSError as error:
+            if error.errno in _ABSENT:
+                return None
+            raise CannotFollow(f"{path} cannot be read: {error.strerror}") from None
+        if path.rpartition("/")[2].lower() == ".git":
+            return "other"
+        if stat.S_ISDIR(mode):
+            return "repository" if os.path.lexists(f"{full}/.git") else "folder"
+        return "link" if stat.S_ISLNK(mode) else "file" if stat.S_ISREG(mode) else "other"
+
+    def link(self, path: str) -> str:
+        return Path(f"{self._root}/{path}").readlink().as_posix()
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            listed = [entry.name for entry in os.scandir(f"{self._root}/{folder}")]
+        except OSError as error:
+            raise CannotFollow(f"{folder} cannot be listed: {error.strerror}") from None
+        return [name for name in listed if self._counts(folder, name)]
+
+    def _counts(self, folder: str, name: str) -> bool:
+        if name == ".git":
+            return bool(folder)
+        return name not in _LEFT_BY_RUNS or joined(folder, name) in self._committed_of_runs
+
+    @cached_property
+    def _committed_of_runs(self) -> frozenset[str]:
+        """The folders that runs leave behind and that git has something of."""
+        patterns = [f":(top,glob)**/{name}/**" for name in sorted(_LEFT_BY_RUNS)]
+        listed = names(self._root, "ls-files", "-z", "--", *patterns)
+        if listed is None:
+            raise CannotFollow("git cannot say which files it has")
+        folders = (
+            steps[: place + 1] for steps in (one.split("/") for one in listed) for place in range(len(steps))
+        )
+        return frozenset("/".join(folder) for folder in folders if folder[-1] in _LEFT_BY_RUNS)
+
+    def content(self, path: str) -> str:
+        try:
+            with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of them
+                found = os.fstat(file.fileno())
+                named = self._algorithm(b"blob %d\0" % found.st_size)
+                while piece := file.read(_PIECE):
+                    named.update(piece)
+        except OSError as error:
+            raise CannotFollow(f"{path} cannot be read: {error.strerror}") from None
+        return f"{named.hexdigest()} {bool(found.st_mode & stat.S_IXUSR)}"
+
+
+class CommitTree(_Linked):
+    """The files of a commit."""
+
+    def __init__(self, repository: Path, commit: str) -> None:
+        """Raises CannotFollow where git has not got all of it."""
+        self._repository, self._commit = repository, commit
+        listed = names(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
+        if listed is None:
+            raise CannotFollow(f"git has not got the files of {commit[:7]}")
+        self._entries: dict[str, tuple[str, str]] = {}  # path → mode and name
+        self._folders: dict[str, set[str]] = {"": set()}
+        for line in listed:
+            told, _, path = line.partition("\t")
+            mode, _, name = told.split(" ")
+            self._entries[path] = mode, name
+            self._add(path)
+
+    def _add(self, path: str) -> None:
+        """Notes a path in its folder, and that folder in its own."""
+        while path:
+            folder, _, name = path.rpartition("/")
+            known = folder in self._folders
+            self._folders.setdefault(folder, set()).add(name)
+            if known:
+                return
+            path = folder
+
+    def kind(self, path: str) -> Kind | None:
+        entry = self._entries.get(path)
+        if entry is None:
+            return "folder" if path in self._folders else None
+        return "link" if entry[0] == LINK else "repository" if entry[0] == SUBMODULE else "file"
+
+    def link(self, path: str) -> str:
+        target = self._links.get(self._entries[path][1])
+        if target is None:
+            raise CannotFollow(f"git has not got the link {path} of {self._commit[:7]}")
+        return target
+
+    @cached_property
+    def _links(self) -> dict[str, str]:
+        """The name of every link's content → where it leads to."""
+        wanted = sorted({name for mode, name in self._entries.values() if mode == LINK})
+        output = printed(self._repository, ("cat-file", "--batch"), given="\n".join([*wanted, ""]).encode())
+        found: dict[str, str] = {}
+        while output:
+            head, _, rest = output.partition(b"\n")
+            told = head.split()
+            if told[1:2] != [b"blob"]:
+                output = rest
+                continue
+            size = int(told[2])
+            found[told[0].decode()] = os.fsdecode(rest[:size])
+            output = rest[size + 1 :]
+        return found
+
+    def names(self, folder: str) -> Iterable[str]:
+        return self._folders.get(folder, ())
+
+    def content(self, path: str) -> str:
+        mode, name = self._entries[path]
+        return f"{name} {mode == '100755'}"

@@ -1,0 +1,81 @@
+"""A work tree and a commit of it answer alike, and patterns match what Python's own do."""
+
+from __future__ import annotations
+
+import glob
+import time
+
+import pytest
+
+from runevals.lib.trees import CannotFollow, CommitTree, Disk, WorkTree, files_below, matching
+
+PATTERNS = ["*", "**", "a/*", "a/**", "**/p.txt", "**/*.txt", "a/**/b/*", "[ab]/?.txt", "a**", "a/../*", ".*/*"]
+FILES = [
+    "p.txt",
+    "a/p.txt",
+    "a/b/p.txt",
+    "a/b/b/q.txt",
+    "b/1.txt",
+    ".hidden/p.txt",
+    "c[1]/p.txt",
+    "b/\u00e9 *.txt",
+]
+
+
+@pytest.fixture
+def trees(repository):
+    """The work tree of a commit, and that commit."""
+    for name in FILES:
+        repository.write(name, name)
+    (repository.path / "linked").symlink_to("a/b")
+    (repository.path / "a" / "again.txt").symlink_to("../p.txt")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "files")
+    commit = repository.git("rev-parse", "HEAD")
+    return WorkTree(repository.path, like=commit), CommitTree(repository.path, commit)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_patterns_match_what_those_of_python_do(trees, repository, pattern, hidden):
+    listed = glob.glob(pattern, root_dir=repository.path, recursive=True, include_hidden=hidden)
+    expected = {name.rstrip("/") for name in listed if ".git" not in name.split("/")}
+    for tree in (*trees, Disk(repository.path)):
+        found = [path for path, _ in matching(tree, pattern, hidden=hidden) if ".git" not in path.split("/")]
+        assert len(found) == len(set(found))
+        assert set(found) - {""} == expected - {""}
+
+
+@pytest.mark.parametrize("path", ["", "a", "linked", "c[1]", "a/again.txt", "nowhere", "p.txt/deeper"])
+def test_files_and_their_bytes_are_the_same_on_both_sides(trees, path):
+    here, there = (dict(files_below(tree, path)) for tree in trees)
+    assert here == there
+    assert bool(here) is (path not in ("nowhere", "p.txt/deeper"))
+    for real in here.values():
+        assert trees[0].content(real) == trees[1].content(real)
+
+
+def test_links_are_followed_to_where_they_lead(trees):
+    for tree in trees:
+        assert tree.followed("linked/p.txt") == "a/b/p.txt"
+        assert tree.followed("linked/../p.txt") == "a/p.txt"
+        assert tree.followed("a/again.txt") == "p.txt"
+        with pytest.raises(CannotFollow, match="leads out of the repository"):
+            tree.followed("../x")
+
+
+def test_deep_patterns_over_deep_folders_look_at_each_place_once(tmp_path):
+    folder = tmp_path.joinpath(*["a"] * 60)
+    folder.mkdir(parents=True)
+    (folder / "x.json").touch()
+    started = time.process_time()
+    found = list(matching(Disk(tmp_path), "/".join(["**", "*"] * 10) + "/x.json"))
+    assert len(found) == 1
+    assert time.process_time() - started < 5  # measured: 0.1
+
+
+def test_there_is_a_most_of_places(tmp_path):
+    for number in range(20):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(CannotFollow, match="more than 10 places"):
+        list(matching(Disk(tmp_path), "*", most=10))
