@@ -40,8 +40,8 @@ def test_what_a_change_would_leave_out_is_shown_without_what_patterns_match(repo
     assert "CUST-" not in out + err
 
 
-def test_a_change_cannot_make_a_known_model_free(repository, runevals):
-    """`prices` of models that are new are its own to say; with others it would hide what it costs."""
+def test_a_change_says_no_prices(repository, runevals):
+    """It would hide what it costs, also with those of models that are new."""
     on_main(repository, "runevals.yaml", SETTINGS + "prices: {ours: {input: 5, output: 5}}\n")
     free = "{input: 0, output: 0}"
     repository.write("runevals.yaml", SETTINGS + f"prices: {{ours: {free}, gpt-5-mini: {free}, new: {free}}}\n")
@@ -53,7 +53,10 @@ def test_a_change_cannot_make_a_known_model_free(repository, runevals):
     prices = resolve(replace(told, base_side=side)).prices
     assert prices.cost_usd("ours", 1_000_000, 0) == 5
     assert prices.cost_usd("gpt-5-mini", 1_000_000, 0) > 0
-    assert prices.cost_usd("new", 1_000_000, 0) == 0
+    assert prices.cost_usd("new", 1_000_000, 0) is None
+    without_file = resolve(replace(told, base_side=BaseSide(commit=commit))).prices
+    assert without_file.cost_usd("new", 1_000_000, 0) is None
+    assert resolve(told).prices.cost_usd("new", 1_000_000, 0) == 0  # the control: not on a change
     runevals(*AGAINST)
     assert ("runevals.yaml", "prices") in weakened(repository)
 

@@ -20,7 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("on_incomparable", "on_inconclusive", "changed_only", "depends_on"),
     ),
     "Gates": ("min_pass_rate", "fail_on", "quarantine"),
-    "Limits": ("max_cost", "max_tokens", "max_duration"),
+    "Limits": ("max_cost", "max_tokens", "max_calls", "max_duration"),
     "Reports": ("output", "form", "suite", "opened", "redact"),
     "The run": (
         *("executor", "ray_address", "resume", "dry_run", "init_only", "watched", "call", "quiet", "verbose"),

@@ -44,12 +44,10 @@ def _value(settings: Settings, name: str) -> object:
             return settings.rule.max_base_age_days
         case "suspects_max_runs":
             return settings.rule.max_fresh_runs
-        case "max_cost":
-            return settings.limits.cost_usd
-        case "max_tokens":
-            return settings.limits.tokens
-        case "max_duration":
-            return settings.limits.duration_s
+        case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
+            limits = settings.limits
+            told = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
+            return told[("max_cost", "max_tokens", "max_calls", "max_duration").index(name)]
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":

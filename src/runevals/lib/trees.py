@@ -140,7 +140,7 @@ def _without_doubles(steps: Sequence[str]) -> list[str]:
 def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[tuple[str, str, int]]:
     if not step.is_magic:
         here = joined(at, step.text)
-        if (led := _led(tree, here, real, step.text)) is not None:
+        if (led := _led(tree, real, step.text)) is not None:
             yield here, led, index + 1
         return
     if step.is_deep:
@@ -149,7 +149,7 @@ def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[t
         return
     for name in tree.names(real):
         here = joined(at, name)
-        if not step.fits(name) or (led := _led(tree, here, real, name)) is None:
+        if not step.fits(name) or (led := _led(tree, real, name)) is None:
             continue
         if step.is_deep and _is_above(led, real):
             tree.in_circle(here)
@@ -157,10 +157,11 @@ def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[t
             yield here, led, index if step.is_deep else index + 1
 
 
-def _led(tree: Tree, here: str, real: str, name: str) -> str | None:
-    """Where a path leads to whose folder is `real`."""
-    kind = None if name == ".." else tree.kind(joined(real, name))
-    return joined(real, name) if kind in ("file", "folder") else tree.followed(here)
+def _led(tree: Tree, real: str, name: str) -> str | None:
+    """Where a path leads to whose folder, without links, is `real`."""
+    path = joined(real, name)
+    kind = None if name == ".." else tree.kind(path)
+    return path if kind in ("file", "folder") else tree.followed(path)
 
 
 def _is_above(folder: str, path: str) -> bool:

@@ -74,6 +74,7 @@ class Limits:
 
     cost_usd: float | None = None
     tokens: int | None = None
+    calls: int | None = None  # that are planned
     duration_s: float | None = None
 
 

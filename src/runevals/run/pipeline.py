@@ -23,6 +23,7 @@ from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import require_measured
+from runevals.run.call_limit import require_few_calls
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Baseline, Measurement
@@ -91,6 +92,7 @@ def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     why_run = reuse.reused(settings, loaded, stored) if settings.changed_only else None
     if isinstance(why_run, Conclusion):
         return why_run
+    require_few_calls(settings, loaded, asked.told)
     base = chosen(stored, settings, asked.told, lambda commit: base_run(settings, commit, asked))
     notices = (*base.notices, *([] if why_run is None else [f"run in full: {why_run}"]))
     if base.baseline is None:
@@ -120,6 +122,7 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
         if isinstance(reused, Conclusion):
             return reused
         loaded = replace(loaded, notices=(*loaded.notices, f"run in full: {reused}"))
+    require_few_calls(settings, loaded, asked.told)
     try:
         base = base_run(settings, commit, asked)
     except (WorldRefused, InvalidSuite) as error:

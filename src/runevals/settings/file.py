@@ -51,6 +51,7 @@ GUARDED = (
     "judge",
     "mark",
     "max_base_age",
+    "max_calls",
     "max_cost",
     "max_duration",
     "max_tokens",

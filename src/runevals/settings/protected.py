@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runevals.lib.chat.prices import Price, Prices, is_known
+from runevals.lib.chat.prices import Price, Prices
 from runevals.records import Weakening
 from runevals.settings.file import GUARDED, BaseSide, SettingsFile
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
@@ -26,12 +26,9 @@ def who_tells(
 
 
 def prices_told(file: SettingsFile, guarding: BaseSide | None) -> Prices:
-    """What models cost. A change sets prices for models that are new: with others it would hide what it costs."""
-    written = {name: Price(**told) for name, told in file.values.get("prices", {}).items()}
-    if guarding is None:
-        return Prices(written)
-    of_base = {name: Price(**told) for name, told in guarding.values.get("prices", {}).items()}
-    return Prices({**{name: price for name, price in written.items() if not is_known(name)}, **of_base})
+    """What models cost. A change sets none: it would hide what it costs."""
+    values = file.values if guarding is None else guarding.values
+    return Prices({name: Price(**told) for name, told in values.get("prices", {}).items()})
 
 
 def held_back(file: SettingsFile, guarding: BaseSide, *, judged: bool) -> Iterator[Weakening]:

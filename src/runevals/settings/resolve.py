@@ -211,6 +211,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],
+            calls=values["max_calls"],
             duration_s=values["max_duration"],
         ),
         output_dir=values["output_dir"],

@@ -293,6 +293,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="max_calls",
+        kind="whole",
+        help="Calls of target and judge that a run may plan (default on changes in CI: three times the base's, at "
+        "least 1000).",
+        minimum=1,
+        as_input=False,
+    ),
+    Setting(
         name="max_duration",
         metavar="SECONDS",
         kind="number",

@@ -14,7 +14,6 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
-MOST_DEEP_PARTS = 3  # of a pattern: each `**` looks at all folders again, once for each that the one before found
 _SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 

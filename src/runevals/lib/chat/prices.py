@@ -37,15 +37,10 @@ class Prices:
 
     def _price(self, model: str) -> Price | None:
         for name in (model, _DATED.sub("", model)):
-            found = self.own.get(name) or _table().get(name)
+            found = self.own.get(name) or _table().get(name) or _table().get(name.lower())
             if found is not None:
                 return found
         return None
-
-
-def is_known(model: str) -> bool:
-    """Whether the table has a price for it, dated or not."""
-    return any(name in _table() for name in (model, _DATED.sub("", model)))
 
 
 @cache

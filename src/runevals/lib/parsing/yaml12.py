@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Any
 
 import yaml
@@ -46,6 +47,13 @@ def construct(
     builder = _Builder(text, max_nodes)
     value = None if root is None else builder.build(root, (), root.start_mark.index)
     return value, builder.marks, builder.problems
+
+
+def _finite(number: float) -> float:
+    """The same. Raises OverflowError for one that is larger than any float."""
+    if not isfinite(float(number)):
+        raise OverflowError
+    return number
 
 
 class _Builder:
@@ -101,6 +109,9 @@ class _Builder:
         except ValueError:
             self.problems.append((place, node.start_mark.index, "is not the number that its tag says"))
             return None
+        except OverflowError:
+            self.problems.append((place, node.start_mark.index, "is a number that is too large"))
+            return None
 
     def _typed(self, node: yaml.Node, place: Place) -> object:
         value: Any = node.value
@@ -110,9 +121,9 @@ class _Builder:
             case "bool":
                 return str(value).lower() == "true"
             case "int":
-                return int(value)
+                return _finite(int(value))
             case "float":
-                return float(value)
+                return _finite(float(value))
             case "str":
                 return str(value)
             case _:

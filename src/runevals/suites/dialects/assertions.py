@@ -15,7 +15,7 @@ from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions, ToldWrong
 
-MOST_NESTED = 16
+MOST_NESTED, MOST_COMBINED = 16, 1000
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
 _TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
 _NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
@@ -38,7 +38,8 @@ class Assertions:
         found = [
             spec
             for index, assertion in enumerate(self.sample.get("assertions", ()))
-            if (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
+            if self._is_small(assertion, (*place, "assertions", index))
+            and (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
         ]
         return tuple(numbered(found))
 
@@ -59,6 +60,16 @@ class Assertions:
                 self._wrong(at, "needs 'return', 'return_file' or 'return_seq'")
             found.append(mock)
         return found
+
+    def _is_small(self, assertion: Mapping[str, Any], place: Place) -> bool:
+        """Whether it is built in no time: each set is built once for itself, and once for all above it."""
+        left, count = [assertion], 0
+        while left and count <= MOST_COMBINED:
+            left += left.pop().get("children", ())
+            count += 1
+        if count > MOST_COMBINED:
+            self._wrong(place, f"combines more than {MOST_COMBINED} assertions")
+        return count <= MOST_COMBINED
 
     def _spec(self, assertion: Mapping[str, Any], place: Place, depth: int) -> EvaluatorSpec | None:
         kind: str = assertion["type"]

@@ -1,0 +1,62 @@
+"""How many calls of target and judge a run may plan: a change cannot spend what its base would not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.evaluators.kinds import Judged, leaves
+from runevals.lib.text.numbers import plural
+from runevals.records.errors import InvalidSettings, RunevalsError
+from runevals.run.baseline.checkout import base_checkout
+from runevals.run.default_target import with_target
+from runevals.settings.resolve import Settings, Told
+from runevals.suites.load import Loaded, load_suites
+from runevals.suites.plan import make_plan
+
+LEAST = 1000  # calls that any change may plan
+TIMES = 3  # what its base plans
+
+
+def require_few_calls(settings: Settings, loaded: Loaded, told: Told) -> None:
+    """Raises InvalidSettings where more calls are planned than `max_calls`, or by a change in CI than by default.
+
+    What a change's base plans is only looked at where there are many.
+    """
+    most, by = settings.limits.calls, ""
+    if most is None and (settings.base_side is None or not settings.environment.get("CI")):
+        return
+    calls = planned_calls(settings, loaded)
+    if most is None and calls > LEAST:
+        of_base = _calls_of_base(settings, told)
+        most = max(LEAST, TIMES * of_base)
+        by = f", {TIMES} times the {of_base} of the base and at least {LEAST}; its settings may say max_calls"
+    if most is not None and calls > most:
+        cases = sum(len(suite.cases) for suite in loaded.suites)
+        raise InvalidSettings(
+            f"{calls} calls of target and judge are planned ({plural(cases, 'case')}, repeat: {settings.repeat} "
+            f"by {settings.origins['repeat']}), but at most {most} may be{by}"
+        )
+
+
+def planned_calls(settings: Settings, loaded: Loaded) -> int:
+    """Calls of the target, one a turn, and of every judge, one a check that asks it; recorded answers are none."""
+    plan = make_plan(loaded.suites, replace(settings, repeat=1))
+    target = settings.target
+    is_asked = not settings.evaluate_only and target is not None and target.type != "recorded"
+    turns = sum(len(case.turns) for case in plan.cases) if is_asked else 0
+    checks = (check.evaluator for case in plan.checks for turn in case for check in turn.checks)
+    judges = () if settings.no_judge else settings.judges
+    votes = sum(judge.votes for judge in judges if judge.type != "recorded")
+    judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
+    repeat = 1 if target is not None and target.deterministic else settings.repeat
+    return (turns + judged * votes) * repeat
+
+
+def _calls_of_base(settings: Settings, told: Told) -> int:
+    assert settings.base_side is not None  # noqa: S101 - asked only of a change
+    try:
+        with base_checkout(settings, settings.base_side.commit, told) as base:
+            loaded = load_suites(base)
+            return planned_calls(with_target(base, loaded.suites), loaded)
+    except RunevalsError:
+        return 0

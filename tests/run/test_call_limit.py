@@ -1,0 +1,60 @@
+"""What a run plans is counted as it would be asked, and bounded for changes in CI alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.records.errors import InvalidSettings
+from runevals.run.call_limit import planned_calls, require_few_calls
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import Told, resolve
+from runevals.suites.load import load_suites
+
+MODEL = "suites: [evals.json]\ntarget: {type: openai, model: tiny}\n"
+JUDGED = {"schemaVersion": "1.2.0", "default_evaluators": {"Relevance": {}, "Coherence": {}}}
+ITEMS = [{"prompt": "a"}, {"name": "talk", "turns": [{"prompt": "b"}, {"prompt": "c"}]}]
+
+
+@pytest.fixture
+def planned(repository):
+    """Settings and suites of a change with these settings, in an environment."""
+
+    def made(settings, **environment):
+        repository.write("runevals.yaml", settings)
+        side = BaseSide(commit=repository.git("rev-parse", "main"))
+        told = Told(cwd=repository.path, environment=environment, base_side=side)
+        found = resolve(told)
+        return found, load_suites(found), told
+
+    repository.write("evals.json", {**JUDGED, "items": ITEMS})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("more", "calls"),
+    [
+        pytest.param("", 3, id="turns"),
+        pytest.param("repeat: 4\n", 12, id="attempts"),
+        pytest.param("judge: big\n", 9, id="two judged checks a turn"),
+        pytest.param("judge: {model: big, votes: 3}\nrepeat: 2\n", 42, id="votes"),
+        pytest.param("judges: [{model: big}, {model: small}]\n", 15, id="judges"),
+    ],
+)
+def test_turns_attempts_and_votes_count(planned, more, calls):
+    settings, loaded, _ = planned(MODEL + more)
+    assert planned_calls(settings, loaded) == calls
+
+
+def test_a_change_in_ci_is_bounded_and_nothing_else(planned):
+    many = MODEL + "repeat: 500\n"
+    with pytest.raises(InvalidSettings, match=r"1500 calls .* repeat: 500 by runevals.yaml.* at most 1000 may be"):
+        require_few_calls(*planned(many, CI="true"))
+    require_few_calls(*planned(MODEL + "repeat: 333\n", CI="true"))
+    require_few_calls(*planned(many))
+
+
+def test_max_calls_bounds_every_run(planned):
+    require_few_calls(*planned(MODEL, RUNEVALS_MAX_CALLS="3"))
+    with pytest.raises(InvalidSettings, match=r"at most 2 may be$"):
+        require_few_calls(*planned(MODEL, RUNEVALS_MAX_CALLS="2"))
+    require_few_calls(*planned(MODEL + "repeat: 500\n", CI="true", RUNEVALS_MAX_CALLS="9999"))
