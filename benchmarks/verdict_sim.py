@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from statistics import fmean, stdev
+from typing import Literal
 
 from runevals.records import (
     AttemptReport,
@@ -51,6 +52,8 @@ ATTEMPTS = {
     True: AttemptReport(attempt=1, status=Outcome.PASSED, composite=5.0, layers=Layers(fact=5.0), turns=()),
     False: AttemptReport(attempt=1, status=Outcome.FAILED, composite=1.0, layers=Layers(fact=1.0), turns=()),
 }
+Side = RunSide | Literal["stored"]  # stored: the base, in an earlier run
+Answer = Callable[[Side, int], AttemptReport]  # how the next run of a case comes out
 
 
 @dataclass(slots=True)
@@ -65,8 +68,11 @@ class Truth:
     stored_runs: int = 3
     outage: float = 0.0  # share of runs that fail now, on both sides; the stored base was before it
     base_can_run: bool = True
+    edited: frozenset[int] = frozenset()  # what the change rewrites; `old_form` is how they pass in their old form
+    old_form: list[float] = field(default_factory=list)
+    deterministic: bool = False
 
-    def blank(self, index: int) -> CaseReport:
+    def blank(self, index: int, *, edited: bool = False) -> CaseReport:
         """The case without any run."""
         return CaseReport(
             suite="s",
@@ -74,7 +80,7 @@ class Truth:
             name=str(index),
             file="s",
             line=None,
-            fingerprint="f",
+            fingerprint="edited" if edited else "f",
             status=Outcome.SKIPPED,
             attempts=(),
             layers=Layers(),
@@ -85,64 +91,75 @@ class Truth:
         )
 
 
-class Simulated:
-    """A Runner whose target is a coin for each case."""
+def coins(truth: Truth, rng: random.Random) -> Answer:
+    """Each run is a coin."""
+    now = 1 - truth.outage
+    rates: Mapping[Side, list[float]] = {
+        "stored": truth.base,
+        "base": [p * now for p in truth.base],
+        "head": [p * now for p in truth.head],
+        "old form": [p * now for p in truth.old_form],
+    }
+    return lambda side, index: ATTEMPTS[rng.random() < rates[side][index]]
 
-    can_run = True
-    all_rounds = False
+
+class Simulated:
+    """A Runner whose target comes out as `answer` says, run by run."""
+
     trouble = ""
     lost_before = ()
 
-    def __init__(self, truth: Truth, rng: random.Random) -> None:
+    def __init__(self, truth: Truth, answer: Answer, *, all_rounds: bool = False) -> None:
         self.truth = truth
         self.planned = truth.repeat
+        self.all_rounds = all_rounds
+        self.can_run = True
         self.why_no_base = "" if truth.base_can_run else "a file"
         self.why_no_second_look = self.why_no_base
         self.head_runs = 0
-        self._rng = rng
+        self._answer = answer
         self._scored: list[list[AttemptReport]] = [[] for _ in truth.head]
 
     def stored_base(self) -> RunReport:
         """What an earlier run left."""
-        runs = [[self._coin(p, 0.0) for _ in range(self.truth.stored_runs)] for p in self.truth.base]
-        return self._report(dict(enumerate(runs)))
+        cases = range(len(self.truth.base))
+        return self._report({index: self._runs("stored", index, self.truth.stored_runs) for index in cases})
 
     def next_round(self) -> RunReport:
-        self.head_runs += len(self.truth.head)
-        for attempts, p in zip(self._scored, self.truth.head, strict=True):
-            attempts.append(self._coin(p, self.truth.outage))
-        return self._report(dict(enumerate(self._scored)))
+        rounds = self.planned if self.all_rounds else 1
+        for index, attempts in enumerate(self._scored):
+            attempts.extend(self._runs("head", index, rounds))
+        return self._report(dict(enumerate(self._scored)), of_head=True)
 
     def finish(self, cases: Sequence[Pair]) -> RunReport:
         for index in (int(pair.head.key) for pair in cases):
-            while len(self._scored[index]) < self.planned:
-                self.head_runs += 1
-                self._scored[index].append(self._coin(self.truth.head[index], self.truth.outage))
-        return self._report(dict(enumerate(self._scored)))
+            self._scored[index] += self._runs("head", index, self.planned - len(self._scored[index]))
+        return self._report(dict(enumerate(self._scored)), of_head=True)
 
     def look_again(self, only: Sequence[Pair] | None, _why: str) -> FreshLook | str:
         indices = range(len(self.truth.head)) if only is None else [int(pair.head.key) for pair in only]
-        self.head_runs += HEAD_LOOKS * len(indices)
-        sides = [
-            {index: [self._coin(rates[index], self.truth.outage) for _ in range(looks)] for index in indices}
-            for rates, looks in ((self.truth.base, BASE_LOOKS), (self.truth.head, HEAD_LOOKS))
-        ]
-        return FreshLook(base=self._report(sides[0]), head=self._report(sides[1]), source="a fresh run")
+        base = self._report({index: self._runs("base", index, BASE_LOOKS) for index in indices})
+        head = self._report({index: self._runs("head", index, HEAD_LOOKS) for index in indices}, of_head=True)
+        return FreshLook(base=base, head=head, source="a fresh run")
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
-        rates = self.truth.base if side == "base" else self.truth.head
-        self.head_runs += len(cases) * (side == "head")
-        return {pair.key: self._coin(rates[int(pair.head.key)], self.truth.outage) for pair in cases}
+        return {pair.key: self._runs(side, int(pair.head.key), 1)[0] for pair in cases}
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
         return cases
 
-    def _coin(self, p: float, outage: float) -> AttemptReport:
-        return ATTEMPTS[self._rng.random() < p * (1 - outage)]
+    def _runs(self, side: Side, index: int, number: int) -> list[AttemptReport]:
+        self.head_runs += number * (side in ("head", "old form"))
+        return [self._answer(side, index) for _ in range(number)]
 
-    def _report(self, runs: Mapping[int, Sequence[AttemptReport]]) -> RunReport:
-        cases = [over_attempts(self.truth.blank(index), attempts) for index, attempts in runs.items()]
-        return run_report(replace(INFO, repeat=self.truth.repeat), cases)
+    def _report(self, runs: Mapping[int, Sequence[AttemptReport]], *, of_head: bool = False) -> RunReport:
+        edited = self.truth.edited if of_head else frozenset()
+        cases = [
+            over_attempts(self.truth.blank(index, edited=index in edited), attempts)
+            for index, attempts in runs.items()
+        ]
+        target = replace(INFO.target, deterministic=self.truth.deterministic)
+        return run_report(replace(INFO, repeat=self.truth.repeat, target=target), cases)
 
 
 @dataclass(slots=True)
@@ -174,7 +191,7 @@ class Seen:
 
 def decided(truth: Truth, rng: random.Random) -> Seen:
     """One change through the product's procedure."""
-    runner = Simulated(truth, rng)
+    runner = Simulated(truth, coins(truth, rng))
     _, comparison = held_against(runner, runner.stored_base(), "stored", Rule())
     return Seen(comparison, runner.head_runs / len(truth.head))
 
@@ -356,7 +373,7 @@ def compare_speed() -> str:
     gc.set_threshold(1_000_000, 20, 20)
     rng = random.Random(1)
     truth = Truth(base := ushape(rng, 10_000), list(base), parts=in_six(10_000))
-    runner = Simulated(truth, rng)
+    runner = Simulated(truth, coins(truth, rng))
     stored, head = runner.stored_base(), runner.stored_base()
     best = float("inf")
     for _ in range(5):

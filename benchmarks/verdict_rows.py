@@ -1,0 +1,672 @@
+"""Simulated changes through the command line: `python benchmarks/verdict_rows.py [--only NAME] [--jobs N]`.
+
+What each run of each case comes out as is written down beforehand. It answers both the product's procedure over a
+simulated runner (as in `verdict_sim.py`) and `runevals` as a program: a repository with the base's commit and the
+change's, and a target that looks up its answers by side, case and number of call. Verdict, exit code, every
+suspect and every call must be equal. Prints a line for each change, and exits with 1 where any differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from runevals.records import AttemptReport, CaseReport, Layers, Outcome
+from runevals.run.measurement import concluded
+from runevals.settings.resolve import Settings, Told, resolve
+from runevals.verdict.fresh_runs import RunSide
+from runevals.verdict.matching import Key, Pair
+from runevals.verdict.procedure import held_against
+from runevals.verdict.verification import FreshLook
+from verdict_sim import ATTEMPTS, Side, Simulated, Truth, in_six, steady, ushape
+
+CALLS = 90  # written down for each side of a case: more than are ever made
+PASSED, FAILED, ERRORED = "pfe"
+LETTERS = {
+    PASSED: ATTEMPTS[True],
+    FAILED: ATTEMPTS[False],
+    ERRORED: AttemptReport(attempt=1, status=Outcome.ERRORED, composite=None, layers=Layers(), turns=()),
+}
+PATIENCE_S = 300
+
+AGENT = '''"""Answers as WORLD/answers.json says, by side, case and number of call; counts its calls in WORLD."""
+
+import fcntl
+import json
+import os
+import pathlib
+import re
+import sys
+import time
+
+WORLD = pathlib.Path({world!r})
+SIDE = {side!r}
+if SIDE == "base" and (WORLD / "base_is_gone").exists():
+    raise ImportError("a package that is gone")
+
+
+def answer(prompt):
+    number = int(re.search(r"[0-9]+", prompt)[0])
+    told = json.loads((WORLD / "answers.json").read_text())
+    side = "old form" if SIDE == "head" and number in told["edited"] and "edited" not in prompt else SIDE
+    with (WORLD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wait_if_told()
+        with (WORLD / "calls").open("a+") as calls:
+            calls.seek(0)
+            made = calls.read().split("\\n").count(f"{{side}} {{number}}")
+            calls.write(f"{{side}} {{number}}\\n")
+    letter = told["answers"][side][number][made]
+    if letter == "e":
+        raise RuntimeError("no answer")
+    return {{"output": "right" if letter == "p" else "wrong", "costUSD": 1}}
+
+
+def wait_if_told():
+    """Before the call that WORLD/pause names is made, waits to be ended from outside."""
+    pause = WORLD / "pause"
+    made = (WORLD / "calls").read_text().count("\\n") if (WORLD / "calls").exists() else 0
+    if not pause.exists() or made < int(pause.read_text()):
+        return
+    (WORLD / "paused").touch()
+    while pause.exists():
+        time.sleep(0.05)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    print(json.dumps(answer(json.load(sys.stdin)["prompt"])))
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How every run of a change comes out: for each side and case a letter a call."""
+
+    truth: Truth
+    answers: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def drawn(cls, truth: Truth, errors: float, rng: random.Random) -> Written:
+        """From the rates of `truth`; a share of the calls errors. The base's first runs are what it stores."""
+        now = 1 - truth.outage
+
+        def letters(rates: Sequence[float], before: int = 0) -> list[str]:
+            return [
+                "".join(
+                    ERRORED
+                    if rng.random() < errors
+                    else PASSED
+                    if rng.random() < rate * (1 if call < before else now)
+                    else FAILED
+                    for call in range(CALLS)
+                )
+                for rate in rates
+            ]
+
+        base, head = letters(truth.base, truth.stored_runs), letters(truth.head)
+        return cls(truth, {"base": base, "head": head, "old form": letters(truth.old_form)})
+
+
+class Recited:
+    """The answers of a simulated runner: those that are written down, in their order."""
+
+    def __init__(self, written: Written) -> None:
+        self.calls: Counter[str] = Counter()
+        self._answers = written.answers
+
+    def __call__(self, side: Side, index: int) -> AttemptReport:
+        asked = "base" if side == "stored" else side
+        letter = self._answers[asked][index][self.calls[f"{asked} {index}"]]
+        self.calls[f"{asked} {index}"] += 1
+        return LETTERS[letter]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of a change, and all that led to it."""
+
+    verdict: str
+    exit_code: int
+    suspects: Mapping[str, str]  # case → how it ended, and its fresh runs on both sides
+    calls: Mapping[str, int]  # side and case → how many
+    details: str  # of the comparison, in numbers
+
+    @property
+    def head_calls(self) -> int:
+        """Calls of the change's target."""
+        return sum(number for name, number in self.calls.items() if not name.startswith("base"))
+
+    def differs_from(self, other: Seen) -> str:
+        """What is not equal; empty where all is."""
+        told = []
+        for name in ("verdict", "exit_code", "suspects", "calls", "details"):
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(ours, Mapping):
+                keys = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
+                told += [f"{name} of {key}: {ours.get(key)}, not {theirs.get(key)}" for key in sorted(keys)[:4]]
+            elif ours != theirs:
+                told.append(f"{name}: {ours}, not {theirs}")
+        return "; ".join(told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """What can be run, as the procedure sees it."""
+
+    fresh: bool = False  # the base is measured just now
+    all_rounds: bool = False
+    base: str = (
+        "runs"  # or "known not to run", "found not to run": when it is asked, or "breaks": at its first call
+    )
+
+
+class Watched(Simulated):
+    """The simulated runner, which remembers when the first suspects were chosen; its base may not run."""
+
+    def __init__(self, written: Written, how: How) -> None:
+        self.recited = Recited(written)
+        super().__init__(written.truth, self.recited, all_rounds=how.all_rounds)
+        self.until_suspects: int | None = None
+        self._breaks = how.base == "breaks"
+        self.why_no_second_look = "no base" if how.base == "known not to run" else ""
+        self.why_no_base = "no base" if how.base in ("known not to run", "found not to run") else ""
+
+    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
+        if self.until_suspects is None:
+            self.until_suspects = sum(self.recited.calls.values())
+        return cases
+
+    def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
+        return "no base" if self._breaks or self.why_no_base else super().look_again(only, why)
+
+    def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        if side == "base" and self._breaks:
+            self.trouble = self.why_no_base = "no base"
+            return {}
+        return super().again(side, cases)
+
+
+def in_process(written: Written, how: How, settings: Settings) -> tuple[Seen, int]:
+    """What the procedure says, and the number of calls before the first suspect was run again."""
+    runner = Watched(written, how)
+    base = runner.stored_base()
+    report, found = held_against(runner, base, "the base", settings.rule, fresh=how.fresh)
+    seen = Seen(
+        verdict=_verdict(found.verdict, found.inconclusive_by),
+        exit_code=concluded(report, found, settings).verdict.exit_code,
+        suspects={
+            f"k{one.key}": _ended(one.state, _statuses(one.base), _statuses(one.head)) for one in found.suspects
+        },
+        calls=runner.recited.calls,
+        details=_details(found.drop, found.p_value, found.verification and found.verification.state),
+    )
+    return seen, runner.until_suspects or sum(runner.recited.calls.values())
+
+
+def _verdict(verdict: str, by: str | None) -> str:
+    return f"{verdict} ({by})" if by else verdict
+
+
+def _statuses(case: CaseReport | None) -> str:
+    return "".join(attempt.status[0] for attempt in case.attempts) if case is not None else ""
+
+
+def _ended(state: str, base: str, head: str) -> str:
+    return f"{state}, base {base or '-'}, head {head or '-'}"
+
+
+def _details(drop: float | None, p_value: float | None, verification: str | None) -> str:
+    return f"drop {drop}, p {p_value}, verification {verification}"
+
+
+class Place:
+    """A repository with the base's commit and the change's; beside it the world that its target answers from."""
+
+    def __init__(self, folder: Path, written: Written, more: str, target: str) -> None:
+        self.path, self.world = folder / "repository", folder / "world"
+        self.base = str(self.world / "base.json")
+        self.written = written
+        self.env = {
+            name: value
+            for name, value in os.environ.items()
+            if name != "CI" and not name.startswith(("GITHUB_", "RUNEVALS_"))
+        }
+        self.path.mkdir()
+        self.world.mkdir()
+        told = {"edited": sorted(written.truth.edited), "answers": written.answers}
+        (self.world / "answers.json").write_text(json.dumps(told))
+        self.git("init", "-q", "-b", "main")
+        self._commit("base", more, target)
+        self.git("checkout", "-qb", "change")
+        self._commit("head", more, target)
+
+    def _commit(self, side: str, more: str, target: str) -> None:
+        truth = self.written.truth
+        edited = truth.edited if side == "head" else frozenset()
+        items = [_item(truth, index, edited=index in edited) for index in range(len(truth.head))]
+        suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+        (self.path / "evals.json").write_text(json.dumps(suite, indent=1))
+        (self.path / "agent.py").write_text(AGENT.format(world=str(self.world), side=side))
+        sure = f", deterministic: {str(truth.deterministic).lower()}"
+        settings = f"suites: [evals.json]\nrepeat: {truth.repeat}\ntarget: {{{target}{sure}}}\n{more}"
+        (self.path / "runevals.yaml").write_text(settings)
+        self.git("add", "-A")
+        self.git("commit", "-qm", side)
+
+    def git(self, *words: str) -> str:
+        """What git says."""
+        identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", *identity, *words], cwd=self.path, env=self.env, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def started(self, *words: str) -> subprocess.Popen[str]:
+        """The command line, begun."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "runevals", *words],
+            cwd=self.path,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def runevals(self, *words: str) -> tuple[int, str]:
+        """(exit code, what it said)."""
+        run = self.started(*words)
+        out, _ = run.communicate(timeout=PATIENCE_S)
+        return run.returncode, out
+
+    def head(self, *words: str) -> int:
+        """The change's run, its document in the world → its exit code."""
+        return self.runevals("run", *words, "-q", "-o", str(self.world / "out.json"))[0]
+
+    def store_base(self, *words: str) -> None:
+        """The base's own run, as a push to its branch leaves it."""
+        self.git("checkout", "-q", "main")
+        _, out = self.runevals("run", "--baseline", "none", *words, "-q", "-o", self.base)
+        if not Path(self.base).exists():
+            raise RuntimeError(f"the base was not measured: {out}")
+        self.git("checkout", "-q", "change")
+
+    def document(self) -> dict[str, Any]:
+        """The results of the last run."""
+        return json.loads((self.world / "out.json").read_text())
+
+    def calls(self) -> Counter[str]:
+        """Side and case → the calls that the target has counted."""
+        return Counter((self.world / "calls").read_text().splitlines())
+
+
+def _item(truth: Truth, index: int, *, edited: bool) -> dict[str, object]:
+    prompt = f"Question {index}, edited?" if edited else f"Question {index}?"
+    item: dict[str, object] = {"testId": f"k{index}", "prompt": prompt, "expected_response": "right"}
+    if truth.parts:
+        item["category"] = truth.parts[index]
+    if index in truth.critical:
+        item["extensions"] = {"runevals": {"critical": True}}
+    return item
+
+
+Way = Callable[[Place, int], int]  # how the command line is used → its exit code; told when suspects are chosen
+
+
+def stored(place: Place, _until: int) -> int:
+    """Against a stored result of the base, whose commit is here."""
+    place.store_base()
+    return place.head("--baseline", place.base)
+
+
+def beside(place: Place, _until: int) -> int:
+    """The base is run first."""
+    return place.head("--base", "main")
+
+
+def without_its_commit(place: Place, _until: int) -> int:
+    """The stored result is of a commit that is not here."""
+    place.store_base()
+    document = json.loads(Path(place.base).read_text())
+    document["run"]["commit"] = "0" * 40
+    Path(place.base).write_text(json.dumps(document))
+    return place.head("--baseline", place.base)
+
+
+def deployed(place: Place, _until: int) -> int:
+    """The target is an address, which answers as it is deployed now."""
+    with endpoint(place.world) as deploy:
+        address = deploy("base")
+        place.store_base("--target", f"http:{address}")
+        deploy("head")
+        return place.head("--baseline", place.base, "--target", f"http:{address}")
+
+
+def in_shards(place: Place, _until: int, *, number: int) -> int:
+    """In parts, which `merge` puts together and holds against the base."""
+    place.store_base()
+    names = [str(place.world / f"shard-{part}.json") for part in range(1, number + 1)]
+    for part, name in enumerate(names, start=1):
+        place.runevals("run", "--shard", f"{part}/{number}", "-q", "-o", name)
+    words = ("--baseline", place.base, "-o", str(place.world / "out.json"))
+    return place.runevals("merge", *names, *words)[0]
+
+
+def out_of_money(place: Place, until: int, *, more: int) -> int:
+    """A budget ends it again and again, the first time in the middle of its suspects."""
+    place.store_base()
+    money = str(until - sum(place.calls().values()) + more)
+    return _gone_on_with(place, place.head("--baseline", place.base, "--concurrency", "1", "--max-cost", money))
+
+
+def ended(place: Place, until: int, *, more: int, by: signal.Signals | None, base: bool = False) -> int:
+    """A signal ends it in the middle of a call, `more` calls after suspects were chosen; without one, its time."""
+    words = ["--base", "main"] if base else ["--baseline", place.base]
+    if not base:
+        place.store_base()
+    (place.world / "pause").write_text(str(until + more))
+    duration = [] if by is not None else ["--max-duration", "20"]
+    out = str(place.world / "out.json")
+    run = place.started("run", *words, "--concurrency", "1", *duration, "-q", "-o", out)
+    waited_for(place.world / "paused", run)
+    if by is not None:
+        run.send_signal(by)
+    run.communicate(timeout=PATIENCE_S)
+    (place.world / "pause").unlink()
+    return _gone_on_with(place, run.returncode)
+
+
+def waited_for(path: Path, run: subprocess.Popen[str]) -> None:
+    """Returns when the file is there."""
+    began = time.monotonic()
+    while not path.exists():
+        if run.poll() is not None or time.monotonic() - began > PATIENCE_S:
+            run.kill()
+            raise RuntimeError(f"it was to be ended in the middle, and was not: {run.communicate()[0]}")
+        time.sleep(0.02)
+
+
+def _gone_on_with(place: Place, code: int) -> int:
+    """Resumes an ended run until it is complete."""
+    for times in range(20):
+        if code not in (3, 130, -signal.SIGKILL) or (code == 3 and place.document()["complete"]):
+            if not times:
+                raise RuntimeError("it was to be ended in the middle, and was not")
+            return code
+        code, out = place.runevals("run", "--resume", "-q")
+    raise RuntimeError(f"it does not come to an end: {out}")
+
+
+def broken(place: Place, _until: int) -> int:
+    """The base's code cannot be loaded any more."""
+    place.store_base()
+    (place.world / "base_is_gone").touch()
+    return place.head("--baseline", place.base)
+
+
+@contextmanager
+def endpoint(world: Path) -> Iterator[Callable[[str], str]]:
+    """A server that answers as either side; call what comes to deploy one, which gives the address."""
+    serving: dict[str, Callable[[str], object]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.dumps(serving["answer"](asked["prompt"])).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def deploy(side: str) -> str:
+        namespace: dict[str, Any] = {}
+        exec(AGENT.format(world=str(world), side=side), namespace)
+        serving["answer"] = namespace["answer"]
+        return f"http://127.0.0.1:{server.server_port}/"
+
+    try:
+        yield deploy
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def through_command_line(place: Place, way: Way, until: int) -> Seen:
+    """What `runevals` says."""
+    code = way(place, until)
+    found = place.document()["comparison"]
+    return Seen(
+        verdict=_verdict(found["verdict"], found.get("inconclusive_by")),
+        exit_code=code,
+        suspects={
+            one["key"]: _ended(one["state"], *map(_written_statuses, (one["base"], one["head"])))
+            for one in found["suspects"]
+        },
+        calls=place.calls(),
+        details=_details(found["drop"], found["p_value"], (found["verification"] or {}).get("state")),
+    )
+
+
+def _written_statuses(case: Mapping[str, Any] | None) -> str:
+    return "".join(attempt["status"][0] for attempt in case["attempts"]) if case else ""
+
+
+Draw = Callable[[random.Random], Truth]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A change, and how it is run."""
+
+    kind: str
+    name: str
+    draw: Draw
+    way: Way
+    how: How = field(default=How())
+    shows: str = ""  # what must come of it, so that the row is about what its name says
+    errors: float = 0.0  # the share of calls that error
+    settings: str = ""  # more of them
+    target: str = "type: python, function: 'agent.py:answer'"
+
+
+def lost(cases: int, *, now: float = 0.0, number: int = 1, **fields: Any) -> Draw:
+    """The first cases always passed."""
+
+    def draw(rng: random.Random) -> Truth:
+        rates = [1.0] * number + steady(rng, cases - number)
+        return Truth(rates, [now] * number + rates[number:], **fields)
+
+    return draw
+
+
+def same(cases: int, suite: Callable[[random.Random, int], list[float]] = steady, **fields: Any) -> Draw:
+    """Nothing changed."""
+
+    def draw(rng: random.Random) -> Truth:
+        rates = suite(rng, cases)
+        return Truth(rates, list(rates), **fields)
+
+    return draw
+
+
+def fallen(cases: int, points: float, **fields: Any) -> Draw:
+    """Every case falls alike."""
+    return lambda _rng: Truth([0.95] * cases, [0.95 - points] * cases, **fields)
+
+
+def edited(now: float, old_form: float) -> Draw:
+    """The first of twelve cases is edited, and always passed."""
+    forms = [old_form] + [1.0] * 11
+    return lambda _rng: Truth([1.0] * 12, [now] + [1.0] * 11, edited=frozenset({0}), old_form=forms)
+
+
+def among_others(_rng: random.Random) -> Truth:
+    """A critical case is lost where others fail now and then."""
+    rates = [0.9] + [0.7] * 6 + [0.995] * 9
+    return Truth(rates, [0.0, *rates[1:]], critical=frozenset({0}))
+
+
+def part_lost(_rng: random.Random) -> Truth:
+    """Six cases of one category, and another gets better."""
+    base = [0.95] * 6 + [0.4] * 6 + [1.0] * 12
+    return Truth(base, [0.1] * 6 + [0.95] * 6 + [1.0] * 12, parts=["a"] * 6 + ["b"] * 6 + ["c"] * 12)
+
+
+CRITICAL = frozenset({0})
+BESIDE, MERGED = How(fresh=True), How(all_rounds=True)
+NO_BASE, UNREACHABLE = How(base="known not to run"), How(base="found not to run")
+COMMAND = f"type: command, command: ['{sys.executable}', agent.py]"
+
+
+def rows() -> Iterator[Row]:
+    worktree = partial(Row, kind="worktree", shows="confirmed")
+    yield worktree(name="a case 100 → 0 %, 8 cases", draw=lost(8), way=stored)
+    yield worktree(name="a case 100 → 0 %, 12 cases, --base", draw=lost(12), way=beside, how=BESIDE)
+    yield worktree(name="two cases lost of 12", draw=lost(12, number=2), way=stored)
+    yield worktree(name="a case 100 → 10 %, --base", draw=lost(12, now=0.1), way=beside, how=BESIDE)
+    yield worktree(name="a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=CRITICAL), way=stored)
+    yield worktree(name="a critical case 90 → 0 % among others", draw=among_others, way=stored)
+    yield worktree(name="a case lost, a tenth of calls errors", draw=lost(12), way=stored, errors=0.1)
+    yield worktree(name="a case lost, a command answers", draw=lost(4), way=stored, target=COMMAND)
+    yield worktree(name="a case lost in its old form too", draw=edited(0.0, 0.0), way=stored)
+    yield worktree(
+        name="a case of redteam lost, --base", draw=lost(8, parts=["redteam"] + ["x"] * 7), way=beside, how=BESIDE
+    )
+    yield worktree(name="a case lost in a bad hour", draw=lost(12, outage=0.1), way=stored)
+    yield worktree(name="a case lost, always alike", draw=lambda _: sure(False), way=stored)
+    yield worktree(name="a case lost, always alike, --base", draw=lambda _: sure(False), way=beside, how=BESIDE)
+
+    without = partial(Row, kind="no base", shows="open")
+    yield without(name="verify: off", draw=lost(12), way=stored, how=NO_BASE, settings="verify: off\n")
+    yield without(name="its commit is not here", draw=lost(8), way=without_its_commit, how=NO_BASE)
+    yield without(name="an address", draw=lost(12), way=deployed, how=UNREACHABLE)
+    yield without(
+        name="an address, a critical case", draw=lost(8, critical=CRITICAL), way=deployed, how=UNREACHABLE
+    )
+    yield without(
+        name="an address, nothing changed", draw=same(12), way=deployed, how=UNREACHABLE, shows="no_change"
+    )
+    yield without(
+        name="an address, 30 points lost", draw=fallen(20, 0.3), way=deployed, how=UNREACHABLE, shows="regression"
+    )
+    yield without(name="its code cannot be run any more", draw=lost(12), way=broken, how=How(base="breaks"))
+
+    shards = partial(Row, kind="shards", how=MERGED)
+    two, three, four = (partial(in_shards, number=number) for number in (2, 3, 4))
+    yield shards(name="2 shards, a case lost", draw=lost(12), way=two, shows="confirmed")
+    yield shards(name="2 shards, a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=CRITICAL), way=two)
+    yield shards(name="3 shards, nothing changed", draw=same(12), way=three, shows="no_change")
+    yield shards(name="3 shards, an edited case made stricter", draw=edited(0.0, 1.0), way=three)
+    yield shards(name="4 shards, 40 points lost", draw=fallen(16, 0.4), way=four, shows="regression")
+    yield shards(
+        name="2 shards, a case lost, verify: off",
+        draw=lost(12),
+        way=two,
+        how=How(all_rounds=True, base="known not to run"),
+        settings="verify: off\n",
+    )
+
+    cut = partial(Row, kind="cut")
+    yield cut(name="SIGKILL among suspects", draw=lost(8), way=partial(ended, more=9, by=signal.SIGKILL))
+    yield cut(
+        name="SIGINT among suspects, --base",
+        draw=lost(8, number=2),
+        way=partial(ended, more=11, by=signal.SIGINT, base=True),
+        how=BESIDE,
+    )
+    yield cut(name="out of money among suspects", draw=lost(8), way=partial(out_of_money, more=5))
+    yield cut(name="out of money, a critical case", draw=among_others, way=partial(out_of_money, more=9))
+    yield cut(name="out of time among suspects", draw=lost(8), way=partial(ended, more=4, by=None))
+    yield cut(
+        name="SIGKILL in the second look",
+        draw=fallen(16, 0.4),
+        way=partial(ended, more=-60, by=signal.SIGKILL),
+        shows="regression",
+    )
+    yield cut(name="SIGINT, a case edited", draw=edited(0.0, 0.0), way=partial(ended, more=3, by=signal.SIGINT))
+
+    other = partial(Row, kind="other", way=stored)
+    yield other(name="nothing changed, steady, 30 cases, six parts", draw=same(30, parts=in_six(30)))
+    yield other(name="nothing changed, ushape, 30 cases, --base", draw=same(30, ushape), way=beside, how=BESIDE)
+    yield other(name="10 points lost, 60 cases", draw=fallen(60, 0.1))
+    yield other(name="a part lost, paid by another", draw=part_lost, shows="regression")
+    yield other(name="a case made stricter", draw=edited(0.0, 1.0))
+    yield other(name="a case edited, and fine", draw=edited(1.0, 1.0), shows="no_change")
+    yield other(name="a tenth of calls errors, nothing changed", draw=same(12), errors=0.1)
+    yield other(name="always alike, it was said, and is not", draw=lambda _: sure(True))
+    yield other(name="both sides fail four runs of ten now", draw=same(20, outage=0.4))
+
+
+def sure(flips: bool) -> Truth:
+    """A target that says that it always answers alike; with `flips`, the lost case is a coin."""
+    return Truth([1.0] * 8, [0.5 if flips else 0.0] + [1.0] * 7, deterministic=True, repeat=1, stored_runs=1)
+
+
+def checked(row: Row, seed: int) -> tuple[str, bool]:
+    """The line of a change, and whether both ways are equal and show what it is about."""
+    rng = random.Random(f"{seed} {row.name}")
+    written = Written.drawn(row.draw(rng), row.errors, rng)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder), written, row.settings, row.target)
+        expected, until = in_process(written, row.how, resolve(Told(cwd=place.path, environment={})))
+        try:
+            found = through_command_line(place, row.way, until)
+            told = found.differs_from(expected)
+        except Exception as error:  # noqa: BLE001 - the other rows are worth their while all the same
+            told = f"{type(error).__name__}: {error}"
+    if row.shows and row.shows not in f"{expected.verdict} {expected.suspects}":
+        told = f"it was to show '{row.shows}'; {told}"
+    states = Counter(ended.partition(",")[0] for ended in expected.suspects.values())
+    shown = ", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none"
+    line = f"{row.kind:<9}{row.name:<46}{expected.verdict:<25}{expected.exit_code:<3}"
+    line += f"{expected.head_calls:>4}  {shown}"
+    return (f"✗ {line}\n    the command line: {told}" if told else f"  {line}"), not told
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", action="append", default=[], help="rows whose kind or name contains this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at once")
+    parser.add_argument("--seed", type=int, default=20261122)
+    told = parser.parse_args()
+    chosen = [
+        row for row in rows() if not told.only or any(text in f"{row.kind} {row.name}" for text in told.only)
+    ]
+    print(f"  {'':<9}{'change':<46}{'verdict':<25}{'exit':<4} head runs, suspects")
+    with ThreadPoolExecutor(told.jobs) as pool:
+        unequal = 0
+        for line, equal in pool.map(partial(checked, seed=told.seed), chosen):
+            unequal += not equal
+            print(line, flush=True)
+    print(f"{unequal} of {len(chosen)} rows differ" if unequal else f"all {len(chosen)} rows are equal")
+    return 1 if unequal or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
