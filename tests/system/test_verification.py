@@ -392,6 +392,31 @@ def test_a_merge_of_a_change_that_edits_every_case_is_held_to_the_bases_suite(ed
     assert (found["comparison"]["on_base_suite"], found["comparison"]["verdict"]) == (True, "regression")
 
 
+def test_a_merge_runs_an_edited_case_in_its_old_form(edited, runevals, shards):
+    """It fails in both forms: to edit it hides no loss, in parts or in one piece."""
+    first, *others = SUITE["items"]
+    edited.write("evals.json", {**SUITE, "items": [{**first, "prompt": "Question 0, please?"}, *others]})
+    edited.write("agent.py", "def answer(prompt):\n    return 'wrong' if 'Question 0' in prompt else 'right'\n")
+    merge = shards()
+    code, out, err = runevals(*merge)
+    assert code == 1, out + err
+    [suspect] = edited.document()["comparison"]["suspects"]
+    assert (suspect["key"], suspect["edited"], suspect["state"]) == ("k0", True, "confirmed")
+
+
+def test_a_merge_measures_an_old_base_afresh_before_it_passes(agent, world, runevals, shards):
+    """What its cases did then, nobody can know by what is stored: they fail by now on both sides."""
+    base = agent.document("base.json")
+    base["run"]["started_at"] = "2026-01-01T00:00:00Z"
+    agent.write("base.json", base)
+    merge = shards()
+    (world / "calls").unlink()
+    code, out, err = runevals(*merge)
+    assert code == 0, out + err
+    assert "running the base" in err
+    assert agent.document()["comparison"]["source"].startswith("a fresh run of ")
+
+
 def test_a_merge_says_why_the_bases_suite_was_not_run(edited, runevals, shards):
     edited.write("agent.py", SURE.format(answer="wrong") + "\nother = answer\n")
     merge = shards("--target", "python:agent.py:other")

@@ -30,10 +30,11 @@ from runevals.run.shards.merge import same_model
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, Told, resolve
 from runevals.suites.load import Loaded, load_suites
+from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.procedure import held_against
 from runevals.verdict.regression import Strictness
-from runevals.verdict.suspects import candidates
+from runevals.verdict.suspects import candidates, edited
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
@@ -99,10 +100,12 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
 
 
 def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
-    """Whether anything looks lost: the whole, a part, or a single case."""
+    """Whether anything looks lost: the whole, a part, or a single case; or the base may be another by now."""
     base, source = baseline.report, baseline.source
     screened = compare(report, base, source, Strictness.SCREENING, settings.rule, FreshRuns())
-    return bool(lost_places(screened) or candidates(Sides.of(report, base).pairs))
+    sides = Sides.of(report, base)
+    looks_lost = lost_places(screened) or candidates(sides.pairs) or edited(sides.matched.both)
+    return bool(looks_lost or list(stale(report, base, settings.rule)))
 
 
 def _base_run(report: RunReport, commit: str, settings: Settings, asked: Asked) -> Baseline:
