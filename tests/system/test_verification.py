@@ -404,6 +404,20 @@ def test_a_merge_runs_an_edited_case_in_its_old_form(edited, runevals, shards):
     assert (suspect["key"], suspect["edited"], suspect["state"]) == ("k0", True, "confirmed")
 
 
+def test_a_merge_runs_a_lost_case_again_though_the_base_cannot_be_run(agent, runevals, shards):
+    agent.write("agent.py", SURE.format(answer="right"))
+    assert runevals(*NO_BASE)[0] == 0
+    base = agent.document("base.json")
+    base["run"]["commit"] = "0" * 40
+    agent.write("base.json", base)
+    agent.write("agent.py", "def answer(prompt):\n    return 'wrong' if prompt == 'Question 0?' else 'right'\n")
+    merge = shards()
+    code, out, err = runevals(*merge)
+    assert code == 3, out + err
+    [suspect] = agent.document()["comparison"]["suspects"]
+    assert (suspect["key"], suspect["state"], len(suspect["head"]["attempts"])) == ("k0", "open", 12)
+
+
 def test_a_merge_measures_an_old_base_afresh_before_it_passes(agent, world, runevals, shards):
     """What its cases did then, nobody can know by what is stored: they fail by now on both sides."""
     base = agent.document("base.json")

@@ -17,6 +17,7 @@ from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.pipeline import (
     Asked,
     base_run,
+    can_run_again,
     on_base_suite,
     rerunnable,
     runner_of,
@@ -84,7 +85,8 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
     incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
     if not incomparable and not _asks_for_runs(report, baseline, settings):
         return final
-    here = _here(report, settings, asked, baseline)
+    wanted = baseline if incomparable or not can_run_again(settings) else None  # else the head's runs tell, too
+    here = _here(report, settings, asked, wanted)
     if isinstance(here, str) and incomparable:
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", settings)
     if isinstance(here, str):
