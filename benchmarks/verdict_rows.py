@@ -22,12 +22,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
+import runevals
 from runevals.records import AttemptReport, CaseReport, Layers, Outcome
 from runevals.run.measurement import concluded
 from runevals.settings.resolve import Settings, Told, resolve
@@ -45,6 +48,9 @@ LETTERS = {
     ERRORED: AttemptReport(attempt=1, status=Outcome.ERRORED, composite=None, layers=Layers(), turns=()),
 }
 PATIENCE_S = 300
+NOTHING: Mapping[str, object] = MappingProxyType({})
+OF_ANOTHER_COMMIT = {"commit": "0" * 40}
+OLD = {"started_at": "2026-01-01T00:00:00Z"}
 
 AGENT = '''"""Answers as WORLD/answers.json says, by side, case and number of call; counts its calls in WORLD."""
 
@@ -173,9 +179,8 @@ class How:
 
     fresh: bool = False  # the base is measured just now
     all_rounds: bool = False
-    base: str = (
-        "runs"  # or "known not to run", "found not to run": when it is asked, or "breaks": at its first call
-    )
+    old: bool = False  # what is stored of the base is a month old
+    base: Literal["runs", "known not to run", "found not to run", "breaks at its first call"] = "runs"
 
 
 class Watched(Simulated):
@@ -185,7 +190,7 @@ class Watched(Simulated):
         self.recited = Recited(written)
         super().__init__(written.truth, self.recited, all_rounds=how.all_rounds)
         self.until_suspects: int | None = None
-        self._breaks = how.base == "breaks"
+        self._breaks = how.base == "breaks at its first call"
         self.why_no_second_look = "no base" if how.base == "known not to run" else ""
         self.why_no_base = "no base" if how.base in ("known not to run", "found not to run") else ""
 
@@ -208,6 +213,8 @@ def in_process(written: Written, how: How, settings: Settings) -> tuple[Seen, in
     """What the procedure says, and the number of calls before the first suspect was run again."""
     runner = Watched(written, how)
     base = runner.stored_base()
+    began = base.run.started_at - timedelta(days=30 * how.old)
+    base = replace(base, run=replace(base.run, started_at=began))
     report, found = held_against(runner, base, "the base", settings.rule, fresh=how.fresh)
     seen = Seen(
         verdict=_verdict(found.verdict, found.inconclusive_by),
@@ -249,6 +256,7 @@ class Place:
             for name, value in os.environ.items()
             if name != "CI" and not name.startswith(("GITHUB_", "RUNEVALS_"))
         }
+        self.env["PYTHONPATH"] = str(Path(runevals.__file__).parents[1])  # the same sources as here
         self.path.mkdir()
         self.world.mkdir()
         told = {"edited": sorted(written.truth.edited), "answers": written.answers}
@@ -301,12 +309,15 @@ class Place:
         """The change's run, its document in the world → its exit code."""
         return self.runevals("run", *words, "-q", "-o", str(self.world / "out.json"))[0]
 
-    def store_base(self, *words: str) -> None:
+    def store_base(self, altered: Mapping[str, object] = NOTHING, *words: str) -> None:
         """The base's own run, as a push to its branch leaves it."""
         self.git("checkout", "-q", "main")
         _, out = self.runevals("run", "--baseline", "none", *words, "-q", "-o", self.base)
         if not Path(self.base).exists():
             raise RuntimeError(f"the base was not measured: {out}")
+        document = json.loads(Path(self.base).read_text())
+        document["run"].update(altered)
+        Path(self.base).write_text(json.dumps(document))
         self.git("checkout", "-q", "change")
 
     def document(self) -> dict[str, Any]:
@@ -331,9 +342,9 @@ def _item(truth: Truth, index: int, *, edited: bool) -> dict[str, object]:
 Way = Callable[[Place, int], int]  # how the command line is used → its exit code; told when suspects are chosen
 
 
-def stored(place: Place, _until: int) -> int:
-    """Against a stored result of the base, whose commit is here."""
-    place.store_base()
+def stored(place: Place, _until: int, *, altered: Mapping[str, object] = NOTHING) -> int:
+    """Against a stored result of the base; `altered` is what else its document says of its run."""
+    place.store_base(altered)
     return place.head("--baseline", place.base)
 
 
@@ -342,27 +353,18 @@ def beside(place: Place, _until: int) -> int:
     return place.head("--base", "main")
 
 
-def without_its_commit(place: Place, _until: int) -> int:
-    """The stored result is of a commit that is not here."""
-    place.store_base()
-    document = json.loads(Path(place.base).read_text())
-    document["run"]["commit"] = "0" * 40
-    Path(place.base).write_text(json.dumps(document))
-    return place.head("--baseline", place.base)
-
-
 def deployed(place: Place, _until: int) -> int:
     """The target is an address, which answers as it is deployed now."""
     with endpoint(place.world) as deploy:
         address = deploy("base")
-        place.store_base("--target", f"http:{address}")
+        place.store_base(NOTHING, "--target", f"http:{address}")
         deploy("head")
         return place.head("--baseline", place.base, "--target", f"http:{address}")
 
 
-def in_shards(place: Place, _until: int, *, number: int) -> int:
+def in_shards(place: Place, _until: int, *, number: int, altered: Mapping[str, object] = NOTHING) -> int:
     """In parts, which `merge` puts together and holds against the base."""
-    place.store_base()
+    place.store_base(altered)
     names = [str(place.world / f"shard-{part}.json") for part in range(1, number + 1)]
     for part, name in enumerate(names, start=1):
         place.runevals("run", "--shard", f"{part}/{number}", "-q", "-o", name)
@@ -538,13 +540,26 @@ def part_lost(_rng: random.Random) -> Truth:
     return Truth(base, [0.1] * 6 + [0.95] * 6 + [1.0] * 12, parts=["a"] * 6 + ["b"] * 6 + ["c"] * 12)
 
 
+def falling(_rng: random.Random) -> Truth:
+    """One part fails mostly, the rest a little more often than before."""
+    return Truth([0.95] * 30, [0.4] * 6 + [0.75] * 24, parts=["a"] * 6 + ["b"] * 24)
+
+
+def bad_suite(_rng: random.Random) -> Truth:
+    """Many cases look lost, and some are."""
+    rates = [1.0] * 10 + [0.5] * 30
+    return Truth(rates, [0.0] * 10 + rates[10:])
+
+
 CRITICAL = frozenset({0})
+FEW = "suspects: {max_runs: 20}\n"
 BESIDE, MERGED = How(fresh=True), How(all_rounds=True)
 NO_BASE, UNREACHABLE = How(base="known not to run"), How(base="found not to run")
 COMMAND = f"type: command, command: ['{sys.executable}', agent.py]"
 
 
-def rows() -> Iterator[Row]:
+def on_a_worktree() -> Iterator[Row]:
+    """Suspects confirmed on the base's commit."""
     worktree = partial(Row, kind="worktree", shows="confirmed")
     yield worktree(name="a case 100 → 0 %, 8 cases", draw=lost(8), way=stored)
     yield worktree(name="a case 100 → 0 %, 12 cases, --base", draw=lost(12), way=beside, how=BESIDE)
@@ -562,9 +577,13 @@ def rows() -> Iterator[Row]:
     yield worktree(name="a case lost, always alike", draw=lambda _: sure(False), way=stored)
     yield worktree(name="a case lost, always alike, --base", draw=lambda _: sure(False), way=beside, how=BESIDE)
 
+
+def without_a_base() -> Iterator[Row]:
+    """The base has only what is stored of it."""
     without = partial(Row, kind="no base", shows="open")
+    elsewhere = partial(stored, altered=OF_ANOTHER_COMMIT)
     yield without(name="verify: off", draw=lost(12), way=stored, how=NO_BASE, settings="verify: off\n")
-    yield without(name="its commit is not here", draw=lost(8), way=without_its_commit, how=NO_BASE)
+    yield without(name="its commit is not here", draw=lost(8), way=elsewhere, how=NO_BASE)
     yield without(name="an address", draw=lost(12), way=deployed, how=UNREACHABLE)
     yield without(
         name="an address, a critical case", draw=lost(8, critical=CRITICAL), way=deployed, how=UNREACHABLE
@@ -575,8 +594,13 @@ def rows() -> Iterator[Row]:
     yield without(
         name="an address, 30 points lost", draw=fallen(20, 0.3), way=deployed, how=UNREACHABLE, shows="regression"
     )
-    yield without(name="its code cannot be run any more", draw=lost(12), way=broken, how=How(base="breaks"))
+    yield without(
+        name="its code cannot be run any more", draw=lost(12), way=broken, how=How(base="breaks at its first call")
+    )
 
+
+def sharded() -> Iterator[Row]:
+    """Run in parts, and merged."""
     shards = partial(Row, kind="shards", how=MERGED)
     two, three, four = (partial(in_shards, number=number) for number in (2, 3, 4))
     yield shards(name="2 shards, a case lost", draw=lost(12), way=two, shows="confirmed")
@@ -592,6 +616,23 @@ def rows() -> Iterator[Row]:
         settings="verify: off\n",
     )
 
+    yield shards(
+        name="2 shards, its commit is not here",
+        draw=lost(12),
+        way=partial(in_shards, number=2, altered=OF_ANOTHER_COMMIT),
+        how=How(all_rounds=True, base="known not to run"),
+        shows="open",
+    )
+    yield shards(
+        name="2 shards, an old base, nothing changed",
+        draw=same(12),
+        way=partial(in_shards, number=2, altered=OLD),
+        how=How(all_rounds=True, old=True),
+    )
+
+
+def cut_short() -> Iterator[Row]:
+    """Ended in the middle, and gone on with."""
     cut = partial(Row, kind="cut")
     yield cut(name="SIGKILL among suspects", draw=lost(8), way=partial(ended, more=9, by=signal.SIGKILL))
     yield cut(
@@ -611,6 +652,9 @@ def rows() -> Iterator[Row]:
     )
     yield cut(name="SIGINT, a case edited", draw=edited(0.0, 0.0), way=partial(ended, more=3, by=signal.SIGINT))
 
+
+def others() -> Iterator[Row]:
+    """Everything else."""
     other = partial(Row, kind="other", way=stored)
     yield other(name="nothing changed, steady, 30 cases, six parts", draw=same(30, parts=in_six(30)))
     yield other(name="nothing changed, ushape, 30 cases, --base", draw=same(30, ushape), way=beside, how=BESIDE)
@@ -621,6 +665,24 @@ def rows() -> Iterator[Row]:
     yield other(name="a tenth of calls errors, nothing changed", draw=same(12), errors=0.1)
     yield other(name="always alike, it was said, and is not", draw=lambda _: sure(True))
     yield other(name="both sides fail four runs of ten now", draw=same(20, outage=0.4))
+    yield from with_an_old_base()
+    yield other(name="a part looks lost, then the whole", draw=falling)
+    yield other(name="20 fresh runs at most", draw=lost(12, number=2), settings=FEW, shows="open")
+    yield other(name="ten cases of 40 lost, others flaky", draw=bad_suite)
+    yield other(
+        name="8 points lost, unsure is a failure", draw=fallen(20, 0.08), settings="on_inconclusive: fail\n"
+    )
+    yield other(name="a tenth of calls errors, 30 points lost", draw=fallen(20, 0.3), errors=0.1)
+    yield other(name="one run a case", draw=lost(12, repeat=1, stored_runs=1))
+    yield other(name="five runs a case", draw=lost(12, now=0.3, repeat=5, stored_runs=5))
+
+
+def with_an_old_base() -> Iterator[Row]:
+    """It is measured afresh before anything passes."""
+    other = partial(Row, kind="other", how=How(old=True), way=partial(stored, altered=OLD))
+    yield other(name="an old base, nothing changed", draw=same(12))
+    yield other(name="an old base, a case lost", draw=lost(12), shows="confirmed")
+    yield other(name="an old base, both sides fail now", draw=same(20, outage=0.5))
 
 
 def sure(flips: bool) -> Truth:
@@ -655,9 +717,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at once")
     parser.add_argument("--seed", type=int, default=20261122)
     told = parser.parse_args()
-    chosen = [
-        row for row in rows() if not told.only or any(text in f"{row.kind} {row.name}" for text in told.only)
-    ]
+    rows = (*on_a_worktree(), *without_a_base(), *sharded(), *cut_short(), *others())
+    chosen = [row for row in rows if not told.only or any(text in f"{row.kind} {row.name}" for text in told.only)]
     print(f"  {'':<9}{'change':<46}{'verdict':<25}{'exit':<4} head runs, suspects")
     with ThreadPoolExecutor(told.jobs) as pool:
         unequal = 0
