@@ -3,7 +3,8 @@
 What each run of each case comes out as is written down beforehand. It answers both the product's procedure over a
 simulated runner (as in `verdict_sim.py`) and `runevals` as a program: a repository with the base's commit and the
 change's, and a target that looks up its answers by side, case and number of call. Verdict, exit code, every
-suspect and every call must be equal. Prints a line for each change, and exits with 1 where any differs.
+suspect and every call must be equal. Prints a line for each change, and exits with 1 where any differs. With
+`--spoil` the program is answered the other way round, and every row must differ.
 """
 
 from __future__ import annotations
@@ -129,6 +130,17 @@ class Written:
 
         base, head = letters(truth.base, truth.stored_runs), letters(truth.head)
         return cls(truth, {"base": base, "head": head, "old form": letters(truth.old_form)})
+
+    def with_head(self, head: Sequence[str]) -> Written:
+        """The same, but the change's runs come out as these, and the last of each from there on."""
+        return replace(
+            self, answers={**self.answers, "head": [letters.ljust(CALLS, letters[-1]) for letters in head]}
+        )
+
+    def spoiled(self) -> Written:
+        """The same, but the change's target answers the other way round."""
+        other = str.maketrans(PASSED + FAILED, FAILED + PASSED)
+        return self.with_head([letters.translate(other) for letters in self.answers["head"]])
 
 
 class Recited:
@@ -491,6 +503,7 @@ class Row:
     draw: Draw
     way: Way
     how: How = field(default=How())
+    head: Sequence[str] = ()  # how the change's runs come out, where that is not drawn
     shows: str = ""  # what must come of it, so that the row is about what its name says
     errors: float = 0.0  # the share of calls that error
     settings: str = ""  # more of them
@@ -538,6 +551,12 @@ def part_lost(_rng: random.Random) -> Truth:
     """Six cases of one category, and another gets better."""
     base = [0.95] * 6 + [0.4] * 6 + [1.0] * 12
     return Truth(base, [0.1] * 6 + [0.95] * 6 + [1.0] * 12, parts=["a"] * 6 + ["b"] * 6 + ["c"] * 12)
+
+
+def two_parts(_rng: random.Random) -> Truth:
+    """What the base does in a part that is lost in the first round, while another gets better."""
+    base = [1.0] * 6 + [0.5] * 6 + [1.0] * 12
+    return Truth(base, base, parts=["a"] * 6 + ["b"] * 6 + ["c"] * 12)
 
 
 def falling(_rng: random.Random) -> Truth:
@@ -666,7 +685,10 @@ def others() -> Iterator[Row]:
     yield other(name="always alike, it was said, and is not", draw=lambda _: sure(True))
     yield other(name="both sides fail four runs of ten now", draw=same(20, outage=0.4))
     yield from with_an_old_base()
-    yield other(name="a part looks lost, then the whole", draw=falling)
+    yield other(name="a part and the whole lost", draw=falling)
+    yield other(
+        name="a part looks lost, then the whole", draw=two_parts, head=("fppffff",) * 6 + ("pf",) * 6 + ("p",) * 12
+    )
     yield other(name="20 fresh runs at most", draw=lost(12, number=2), settings=FEW, shows="open")
     yield other(name="ten cases of 40 lost, others flaky", draw=bad_suite)
     yield other(
@@ -690,12 +712,14 @@ def sure(flips: bool) -> Truth:
     return Truth([1.0] * 8, [0.5 if flips else 0.0] + [1.0] * 7, deterministic=True, repeat=1, stored_runs=1)
 
 
-def checked(row: Row, seed: int) -> tuple[str, bool]:
+def checked(row: Row, seed: int, *, spoiled: bool) -> tuple[str, bool]:
     """The line of a change, and whether both ways are equal and show what it is about."""
     rng = random.Random(f"{seed} {row.name}")
     written = Written.drawn(row.draw(rng), row.errors, rng)
+    if row.head:
+        written = written.with_head(row.head)
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder), written, row.settings, row.target)
+        place = Place(Path(folder), written.spoiled() if spoiled else written, row.settings, row.target)
         expected, until = in_process(written, row.how, resolve(Told(cwd=place.path, environment={})))
         try:
             found = through_command_line(place, row.way, until)
@@ -716,13 +740,14 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], help="rows whose kind or name contains this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="rows at once")
     parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--spoil", action="store_true", help="answer the command line the other way round")
     told = parser.parse_args()
     rows = (*on_a_worktree(), *without_a_base(), *sharded(), *cut_short(), *others())
     chosen = [row for row in rows if not told.only or any(text in f"{row.kind} {row.name}" for text in told.only)]
     print(f"  {'':<9}{'change':<46}{'verdict':<25}{'exit':<4} head runs, suspects")
     with ThreadPoolExecutor(told.jobs) as pool:
         unequal = 0
-        for line, equal in pool.map(partial(checked, seed=told.seed), chosen):
+        for line, equal in pool.map(partial(checked, seed=told.seed, spoiled=told.spoil), chosen):
             unequal += not equal
             print(line, flush=True)
     print(f"{unequal} of {len(chosen)} rows differ" if unequal else f"all {len(chosen)} rows are equal")
