@@ -57,7 +57,7 @@ def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | N
     """
     metrics = [_Metric(name, pairs) for name in metrics_of(pairs)]
     whole = _questions([(WHOLE, range(len(pairs)))], metrics, only)
-    parts = _questions(_parts(pairs), metrics, only)
+    parts = _questions(_parts(pairs, only), metrics, only)
     return Families(
         hypotheses=(*_tested(whole, level), *_tested(parts, level)),
         whole={question.metric.name: question.test for question in whole},
@@ -95,8 +95,11 @@ _READ: Mapping[Family, Callable[[CaseReport], str | None]] = {
 }
 
 
-def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[Place, Sequence[int]]]:
-    """Suites, categories and groups; one that holds the same cases as another is not asked about twice."""
+def _parts(pairs: Sequence[Pair], only: Collection[Place] | None) -> Iterator[tuple[Place, Sequence[int]]]:
+    """Suites, categories and groups; one that holds the same cases as another is not asked about twice.
+
+    Those that `only` names are asked about all the same: of one that is run again alone, there are no other cases.
+    """
     known = {tuple(range(len(pairs)))}
     for family, read in _READ.items():
         members: dict[str, list[int]] = {}
@@ -106,7 +109,8 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[Place, Sequence[int]]]:
                 members.setdefault(name, []).append(index)
         for name, places in members.items():
             same = tuple(places)
-            if len(places) >= PART_MIN_CASES and same not in known:
+            wanted = same not in known if only is None else (family, name) in only
+            if len(places) >= PART_MIN_CASES and wanted:
                 known.add(same)
                 yield (family, name), places
 
