@@ -554,9 +554,9 @@ def part_lost(_rng: random.Random) -> Truth:
 
 
 def two_parts(_rng: random.Random) -> Truth:
-    """What the base does in a part that is lost in the first round, while another gets better."""
-    base = [1.0] * 6 + [0.5] * 6 + [1.0] * 12
-    return Truth(base, base, parts=["a"] * 6 + ["b"] * 6 + ["c"] * 12)
+    """The base's side of a part that is lost in the first round, while another gets better."""
+    base = [1.0] * 8 + [0.0] * 8 + [1.0] * 12
+    return Truth(base, base, parts=["a"] * 8 + ["b"] * 8 + ["c"] * 12)
 
 
 def falling(_rng: random.Random) -> Truth:
@@ -687,7 +687,7 @@ def others() -> Iterator[Row]:
     yield from with_an_old_base()
     yield other(name="a part and the whole lost", draw=falling)
     yield other(
-        name="a part looks lost, then the whole", draw=two_parts, head=("fppffff",) * 6 + ("pf",) * 6 + ("p",) * 12
+        name="a part looks lost, then the whole", draw=two_parts, head=("fppffff",) * 8 + ("pf",) * 8 + ("p",) * 12
     )
     yield other(name="20 fresh runs at most", draw=lost(12, number=2), settings=FEW, shows="open")
     yield other(name="ten cases of 40 lost, others flaky", draw=bad_suite)

@@ -19,7 +19,6 @@ from runevals.suites.plan import Trial
 from runevals.verdict.fresh_runs import RETRIES, RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.score import pooled
-from runevals.verdict.suspects import MORE_RUNS
 from runevals.verdict.verification import FreshLook
 
 HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
@@ -48,7 +47,7 @@ class TargetRunner:
     tell: Callable[[str], None]
     _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = field(default_factory=dict)
-    _made: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)
+    _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
     base_error: str = ""  # why it cannot, where it was tried
     _suspects: int = 0
     _base_calls: int = 0
@@ -127,16 +126,26 @@ class TargetRunner:
             return self.why_no_base
         of_base = None if only is None else [pair.base_key for pair in only]
         of_head = None if only is None else [pair.key for pair in only]
-        base = self._side("base").of_cases(of_base, self.base_looks)
-        head = self._side("head").of_cases(of_head, HEAD_LOOKS)
+        after = max(self._numbered.values(), default=0)
+        base = self._looking("base", of_base, after, self.base_looks)
+        head = self._looking("head", of_head, after, HEAD_LOOKS)
+        looks = len(base.plan.cases) * self.base_looks + len(head.plan.cases) * HEAD_LOOKS
+        watch = self.progress(base, head, phase="base and head", total=looks)
         try:
-            for _ in self.progress(base, head, phase="base and head")(side_by_side((base, head))):
+            for _ in watch(side_by_side((base, head), after=after)):
                 pass
             fresh = base.report()
             require_measured(fresh, base.settings)
         except RunevalsError as error:  # single cases of it may be measured yet
             return f"the base {self.base_name} cannot be run: {error.first_line}"
         return FreshLook(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
+
+    def _looking(self, side: RunSide, cases: Sequence[Key] | None, after: int, looks: int) -> Measurement:
+        """So many attempts at each of these cases, numbered after those that any journal may have of them."""
+        measured = self._side(side).of_cases(cases, after + looks)
+        for case in measured.plan.cases:
+            self._numbered[side, (case.suite, case.key)] = after + looks
+        return measured
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
         """The cases that are about to be run again: in a run that goes on, those that it chose before."""
@@ -162,7 +171,8 @@ class TargetRunner:
         wanted = {_on(side, pair): pair.key for pair in cases}
         phase = f"checking {plural(self._suspects, 'suspect')}"
         try:
-            measured = self._side(side).of_cases(list(wanted), self._offset + MORE_RUNS * (1 + RETRIES))
+            last = max([self._offset, *(self._numbered[side, key] for key in wanted)])
+            measured = self._side(side).of_cases(list(wanted), last + 1)
             trials = [self._next_trial(side, measured, index) for index in range(len(measured.plan.cases))]
             for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
                 pass
@@ -185,8 +195,8 @@ class TargetRunner:
 
     def _next_trial(self, side: RunSide, measured: Measurement, index: int) -> Trial:
         case = measured.plan.cases[index]
-        self._made[side, (case.suite, case.key)] += 1
-        number = self._offset + self._made[side, (case.suite, case.key)]
+        made = self._numbered[side, (case.suite, case.key)]
+        self._numbered[side, (case.suite, case.key)] = number = max(self._offset, made) + 1
         return measured.plan.trials[measured.plan.positions(index)[number - 1]]
 
     @property

@@ -176,9 +176,9 @@ def measure(side: Measurement, watch: Watch = iter) -> Conclusion:
     return concluded(side.report(), None, side.settings)
 
 
-def side_by_side(sides: Sequence[Measurement]) -> Iterator[Evaluation]:
-    """The rounds of all sides in turn, so that an hour that is bad for one is as bad for the other."""
-    for number in range(1, max(side.plan.repeat for side in sides) + 1):
+def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Evaluation]:
+    """The rounds `after` this one of all sides in turn: an hour that is bad for one is as bad for the other."""
+    for number in range(after + 1, max(side.plan.repeat for side in sides) + 1):
         for side in sides:
             if number <= side.plan.repeat:
                 yield from side.round(number)
