@@ -280,8 +280,7 @@ class Place:
 
     def _commit(self, side: str, more: str, target: str) -> None:
         truth = self.written.truth
-        edited = truth.edited if side == "head" else frozenset()
-        items = [_item(truth, index, edited=index in edited) for index in range(len(truth.head))]
+        items = [_item(truth, index, of_head=side == "head") for index in range(len(truth.head))]
         suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
         (self.path / "evals.json").write_text(json.dumps(suite, indent=1))
         (self.path / "agent.py").write_text(AGENT.format(world=str(self.world), side=side))
@@ -341,9 +340,10 @@ class Place:
         return Counter((self.world / "calls").read_text().splitlines())
 
 
-def _item(truth: Truth, index: int, *, edited: bool) -> dict[str, object]:
-    prompt = f"Question {index}, edited?" if edited else f"Question {index}?"
-    item: dict[str, object] = {"testId": f"k{index}", "prompt": prompt, "expected_response": "right"}
+def _item(truth: Truth, index: int, *, of_head: bool) -> dict[str, object]:
+    prompt = f"Question {index}, edited?" if of_head and index in truth.edited else f"Question {index}?"
+    key = f"k{truth.key(index, of_head=of_head)}"
+    item: dict[str, object] = {"testId": key, "prompt": prompt, "expected_response": "right"}
     if truth.parts:
         item["category"] = truth.parts[index]
     if index in truth.critical:
@@ -358,6 +358,12 @@ def stored(place: Place, _until: int, *, altered: Mapping[str, object] = NOTHING
     """Against a stored result of the base; `altered` is what else its document says of its run."""
     place.store_base(altered)
     return place.head("--baseline", place.base)
+
+
+def in_ci(place: Place, until: int) -> int:
+    """Of no change: others will be compared with it."""
+    place.env["CI"] = "true"
+    return stored(place, until)
 
 
 def beside(place: Place, _until: int) -> int:
@@ -492,6 +498,7 @@ def _written_statuses(case: Mapping[str, Any] | None) -> str:
 
 
 Draw = Callable[[random.Random], Truth]
+Suite = Callable[[random.Random, int], list[float]]  # how probably each of so many cases passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -510,17 +517,22 @@ class Row:
     target: str = "type: python, function: 'agent.py:answer'"
 
 
-def lost(cases: int, *, now: float = 0.0, number: int = 1, **fields: Any) -> Draw:
+def lost(cases: int, *, now: float = 0.0, number: int = 1, others: Suite = steady, **fields: Any) -> Draw:
     """The first cases always passed."""
 
     def draw(rng: random.Random) -> Truth:
-        rates = [1.0] * number + steady(rng, cases - number)
+        rates = [1.0] * number + others(rng, cases - number)
         return Truth(rates, [now] * number + rates[number:], **fields)
 
     return draw
 
 
-def same(cases: int, suite: Callable[[random.Random, int], list[float]] = steady, **fields: Any) -> Draw:
+def certain(_rng: random.Random, cases: int) -> list[float]:
+    """Cases that always pass: when a run is cut is known."""
+    return [1.0] * cases
+
+
+def same(cases: int, suite: Suite = steady, **fields: Any) -> Draw:
     """Nothing changed."""
 
     def draw(rng: random.Random) -> Truth:
@@ -570,7 +582,7 @@ def bad_suite(_rng: random.Random) -> Truth:
     return Truth(rates, [0.0] * 10 + rates[10:])
 
 
-CRITICAL = frozenset({0})
+FIRST = frozenset({0})
 FEW = "suspects: {max_runs: 20}\n"
 BESIDE, MERGED = How(fresh=True), How(all_rounds=True)
 NO_BASE, UNREACHABLE = How(base="known not to run"), How(base="found not to run")
@@ -584,7 +596,7 @@ def on_a_worktree() -> Iterator[Row]:
     yield worktree(name="a case 100 → 0 %, 12 cases, --base", draw=lost(12), way=beside, how=BESIDE)
     yield worktree(name="two cases lost of 12", draw=lost(12, number=2), way=stored)
     yield worktree(name="a case 100 → 10 %, --base", draw=lost(12, now=0.1), way=beside, how=BESIDE)
-    yield worktree(name="a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=CRITICAL), way=stored)
+    yield worktree(name="a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=FIRST), way=stored)
     yield worktree(name="a critical case 90 → 0 % among others", draw=among_others, way=stored)
     yield worktree(name="a case lost, a tenth of calls errors", draw=lost(12), way=stored, errors=0.1)
     yield worktree(name="a case lost, a command answers", draw=lost(4), way=stored, target=COMMAND)
@@ -604,9 +616,7 @@ def without_a_base() -> Iterator[Row]:
     yield without(name="verify: off", draw=lost(12), way=stored, how=NO_BASE, settings="verify: off\n")
     yield without(name="its commit is not here", draw=lost(8), way=elsewhere, how=NO_BASE)
     yield without(name="an address", draw=lost(12), way=deployed, how=UNREACHABLE)
-    yield without(
-        name="an address, a critical case", draw=lost(8, critical=CRITICAL), way=deployed, how=UNREACHABLE
-    )
+    yield without(name="an address, a critical case", draw=lost(8, critical=FIRST), way=deployed, how=UNREACHABLE)
     yield without(
         name="an address, nothing changed", draw=same(12), way=deployed, how=UNREACHABLE, shows="no_change"
     )
@@ -623,7 +633,9 @@ def sharded() -> Iterator[Row]:
     shards = partial(Row, kind="shards", how=MERGED)
     two, three, four = (partial(in_shards, number=number) for number in (2, 3, 4))
     yield shards(name="2 shards, a case lost", draw=lost(12), way=two, shows="confirmed")
-    yield shards(name="2 shards, a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=CRITICAL), way=two)
+    yield shards(name="2 shards, a critical case 100 → 20 %", draw=lost(12, now=0.2, critical=FIRST), way=two)
+    yield shards(name="2 shards, a renamed case lost", draw=lost(12, renamed=FIRST), way=two, shows="confirmed")
+    yield shards(name="2 shards, a fifth of the calls errs", draw=lost(12), way=two, errors=0.2)
     yield shards(name="3 shards, nothing changed", draw=same(12), way=three, shows="no_change")
     yield shards(name="3 shards, an edited case made stricter", draw=edited(0.0, 1.0), way=three)
     yield shards(name="4 shards, 40 points lost", draw=fallen(16, 0.4), way=four, shows="regression")
@@ -652,17 +664,19 @@ def sharded() -> Iterator[Row]:
 
 def cut_short() -> Iterator[Row]:
     """Ended in the middle, and gone on with."""
-    cut = partial(Row, kind="cut")
-    yield cut(name="SIGKILL among suspects", draw=lost(8), way=partial(ended, more=9, by=signal.SIGKILL))
+    cut = partial(Row, kind="cut", shows="confirmed")
+    yield cut(
+        name="SIGKILL among suspects", draw=lost(8, others=certain), way=partial(ended, more=9, by=signal.SIGKILL)
+    )
     yield cut(
         name="SIGINT among suspects, --base",
-        draw=lost(8, number=2),
+        draw=lost(8, others=certain),
         way=partial(ended, more=11, by=signal.SIGINT, base=True),
         how=BESIDE,
     )
-    yield cut(name="out of money among suspects", draw=lost(8), way=partial(out_of_money, more=5))
+    yield cut(name="out of money among suspects", draw=lost(8, others=certain), way=partial(out_of_money, more=5))
     yield cut(name="out of money, a critical case", draw=among_others, way=partial(out_of_money, more=9))
-    yield cut(name="out of time among suspects", draw=lost(8), way=partial(ended, more=4, by=None))
+    yield cut(name="out of time among suspects", draw=lost(8, others=certain), way=partial(ended, more=4, by=None))
     yield cut(
         name="SIGKILL in the second look",
         draw=fallen(16, 0.4),
@@ -685,11 +699,16 @@ def others() -> Iterator[Row]:
     yield other(name="always alike, it was said, and is not", draw=lambda _: sure(True))
     yield other(name="both sides fail four runs of ten now", draw=same(20, outage=0.4))
     yield from with_an_old_base()
+    yield other(name="a renamed case lost", draw=lost(12, renamed=FIRST), shows="confirmed")
+    yield other(name="a renamed case lost, --base", draw=lost(12, renamed=FIRST), way=beside, how=BESIDE)
+    yield other(name="half of the calls errs, a case lost", draw=lost(12), errors=0.5)
+    yield other(name="a third of the calls errs, 40 points lost", draw=fallen(16, 0.4), errors=0.35)
+    yield other(name="in CI, of no change", draw=lost(8), way=in_ci, how=How(all_rounds=True), shows="confirmed")
     yield other(name="a part and the whole lost", draw=falling)
     yield other(
         name="a part looks lost, then the whole", draw=two_parts, head=("fppffff",) * 8 + ("pf",) * 8 + ("p",) * 12
     )
-    yield other(name="20 fresh runs at most", draw=lost(12, number=2), settings=FEW, shows="open")
+    yield other(name="20 fresh runs at most", draw=lost(16, number=2, others=certain), settings=FEW, shows="open")
     yield other(name="ten cases of 40 lost, others flaky", draw=bad_suite)
     yield other(
         name="8 points lost, unsure is a failure", draw=fallen(20, 0.08), settings="on_inconclusive: fail\n"

@@ -70,17 +70,23 @@ class Truth:
     base_can_run: bool = True
     edited: frozenset[int] = frozenset()  # what the change rewrites; `old_form` is how they pass in their old form
     old_form: list[float] = field(default_factory=list)
+    renamed: frozenset[int] = frozenset()  # the change gives them another key
     deterministic: bool = False
 
-    def blank(self, index: int, *, edited: bool = False) -> CaseReport:
+    def key(self, index: int, *, of_head: bool) -> str:
+        """Under which a side has the case; as a number it is the case's."""
+        return str(index) if of_head or index not in self.renamed else f"0{index}"
+
+    def blank(self, index: int, *, of_head: bool = False) -> CaseReport:
         """The case without any run."""
+        key = self.key(index, of_head=of_head)
         return CaseReport(
             suite="s",
-            key=str(index),
-            name=str(index),
+            key=key,
+            name=key,
             file="s",
             line=None,
-            fingerprint="edited" if edited else "f",
+            fingerprint=f"edited {index}" if of_head and index in self.edited else str(index),
             status=Outcome.SKIPPED,
             attempts=(),
             layers=Layers(),
@@ -153,10 +159,8 @@ class Simulated:
         return [self._answer(side, index) for _ in range(number)]
 
     def _report(self, runs: Mapping[int, Sequence[AttemptReport]], *, of_head: bool = False) -> RunReport:
-        edited = self.truth.edited if of_head else frozenset()
         cases = [
-            over_attempts(self.truth.blank(index, edited=index in edited), attempts)
-            for index, attempts in runs.items()
+            over_attempts(self.truth.blank(index, of_head=of_head), attempts) for index, attempts in runs.items()
         ]
         target = replace(INFO.target, deterministic=self.truth.deterministic)
         return run_report(replace(INFO, repeat=self.truth.repeat, target=target), cases)
