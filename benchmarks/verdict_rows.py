@@ -583,7 +583,7 @@ def bad_suite(_rng: random.Random) -> Truth:
 
 
 FIRST = frozenset({0})
-FEW = "suspects: {max_runs: 20}\n"
+FEW = "suspects: {max_runs: 10}\n"
 BESIDE, MERGED = How(fresh=True), How(all_rounds=True)
 NO_BASE, UNREACHABLE = How(base="known not to run"), How(base="found not to run")
 COMMAND = f"type: command, command: ['{sys.executable}', agent.py]"
@@ -708,7 +708,7 @@ def others() -> Iterator[Row]:
     yield other(
         name="a part looks lost, then the whole", draw=two_parts, head=("fppffff",) * 8 + ("pf",) * 8 + ("p",) * 12
     )
-    yield other(name="20 fresh runs at most", draw=lost(16, number=2, others=certain), settings=FEW, shows="open")
+    yield other(name="10 fresh runs at most", draw=lost(12, others=certain), settings=FEW, shows="open")
     yield other(name="ten cases of 40 lost, others flaky", draw=bad_suite)
     yield other(
         name="8 points lost, unsure is a failure", draw=fallen(20, 0.08), settings="on_inconclusive: fail\n"
