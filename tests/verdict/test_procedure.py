@@ -120,6 +120,14 @@ def test_a_loss_of_the_whole_is_looked_at_again_and_blocks_where_it_is_seen_agai
     assert {c.key for c in found.of_kind("regressed") if c.label == "confirmed"} == set(lost)
 
 
+def test_a_loss_that_is_confirmed_is_not_inconclusive_as_well():
+    """Two of sixteen cases: fewer rounds than planned do not show it by themselves."""
+    base = {key: SUITE[key] for key in list(SUITE)[:16]}
+    found = held(ScriptedRunner({**base, "k0": "fff", "k1": "fff"}, FINE, always("p", k0="f", k1="f")), base)
+    assert (found.verdict, found.verification.state) == (V.REGRESSION, "confirmed")
+    assert (found.why, found.inconclusive_by) == ("", None)
+
+
 def test_a_bad_hour_blocks_nobody():
     """The head's scored runs fell into it; the fresh runs of both sides did not."""
     runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(15)}}, FINE, FINE)

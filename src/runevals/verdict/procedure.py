@@ -222,7 +222,7 @@ class _Held:
 
     def _lost(self, found: Comparison, seen: SecondLook | None) -> Comparison:
         """A loss of the whole or of a part that blocks."""
-        found = replace(found, verdict=ComparisonVerdict.REGRESSION)
+        found = replace(found, verdict=ComparisonVerdict.REGRESSION, why="", inconclusive_by=None)
         if seen is None or self.look is None:
             reasons = list(stale(self.head, self.base, self.rule))
             return unverified(found, self.why_unverified, reasons) if self.why_unverified else found
