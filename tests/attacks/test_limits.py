@@ -122,7 +122,6 @@ def sets(depth):
 
 # What is in runevals.yaml, in another file, its name, and what the error says; more are in test_named_files.py.
 REFUSED = {
-    "cells": ("suites: [w.csv]", rows(map(str, range(900)), 100_000), "w.csv", "w.csv:2219: has more than"),
     "assert-sets": (
         "suites: [s.json]",
         sets(15),
