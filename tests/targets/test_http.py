@@ -229,7 +229,7 @@ def test_what_stays_broken_is_the_cases_error(answer, code, calls):
     assert len(requests) == calls
 
 
-@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("status", [401, 403, 410])
 def test_a_refusal_stops_the_run_after_one_call(status):
     with json_server(lambda asked, n: Answer({}, status)) as server:
         with pytest.raises(TargetRefused, match=f"refuses every call: {status}"):

@@ -130,6 +130,14 @@ def test_a_refusal_stops_the_run_after_one_call(reply):
     assert len(server.requests) == 1
 
 
+def test_an_endpoint_that_is_gone_stops_the_run_and_is_not_called_again():
+    brownout = "temporarily unavailable as part of a scheduled retirement brownout"
+    with chat_server(lambda body, n: Reply(status=410, error={"message": brownout})) as server:
+        with pytest.raises(TargetRefused, match=f"410 Gone: {brownout}; it was retired, name another endpoint"):
+            target(server).answer(asking())
+        assert len(server.requests) == 1
+
+
 def test_a_silent_server_is_a_timeout():
     def slow(body, n):
         time.sleep(0.5)

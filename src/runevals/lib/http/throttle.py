@@ -253,6 +253,8 @@ def failure_of_status(status: int, message: str, retry_after: str | None) -> Try
         return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
     if status in (401, 403):
         return CallFailed("auth", told, refused=True)
+    if status == 410:
+        return CallFailed("failed", f"410 Gone: {message}; it was retired, name another endpoint", refused=True)
     if status in (408, 409, 429) or status >= 500:
         kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
         return TryAgain(kind, told, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
