@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 
 from runevals.lib.chat.prices import Price, Prices
@@ -12,9 +14,11 @@ from runevals.lib.chat.prices import Price, Prices
     [
         ("gpt-5-mini", 0.25 + 1.0),
         ("gpt-5-mini-2025-08-07", 0.25 + 1.0),  # a dated name is its model's
+        ("gpt-5-mini-2026-09", 0.25 + 1.0),
         ("gpt-5-minimal", None),
         ("own", 2.0 + 1.5),
-        ("gpt-4o", 7.0 + 0.5),  # the settings go before the table
+        ("own-2026-09", 2.0 + 1.5),
+        ("gpt-4o", 7.0 + 0.5),  # the settings go before the library
         (None, None),
     ],
 )
@@ -24,6 +28,40 @@ def test_a_million_tokens_in_and_half_of_one_out(model, cost):
     assert found == (None if cost is None else pytest.approx(cost))
 
 
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        (None, "gpt-5.4-mini"),
+        ("anthropic", "claude-sonnet-5"),
+        ("anthropic", "claude-opus-4-7"),
+        ("google", "gemini-3.5-flash"),
+        ("azure", "gpt-5-mini"),
+        ("aws", "openai.gpt-oss-20b-1:0"),
+        ("groq", "llama-3.3-70b-versatile"),
+        ("mistral", "mistral-large-latest"),
+        ("deepseek", "deepseek-chat"),
+        ("openrouter", "anthropic/claude-sonnet-4.5"),
+    ],
+)
+def test_models_of_today_have_a_price(provider, model):
+    assert Prices().cost_usd(model, 1000, 100, provider=provider) > 0
+
+
 @pytest.mark.parametrize("tokens", [(None, 5), (5, None)])
 def test_unknown_tokens_cost_an_unknown_sum(tokens):
     assert Prices().cost_usd("gpt-5", *tokens) is None
+
+
+def test_more_tokens_in_the_cache_than_there_were_are_all_of_them():
+    prices = Prices()
+    assert prices.cost_usd("gpt-5", 10, 0, cached_tokens=99) == prices.cost_usd("gpt-5", 10, 0, cached_tokens=10)
+
+
+def test_a_model_costs_the_same_by_any_spelling_of_its_name():
+    assert Prices().cost_usd("GPT-5-mini", 10, 10) == Prices().cost_usd("gpt-5-mini", 10, 10)
+
+
+def test_the_release_of_the_library_says_as_of_when_the_prices_are():
+    release = f"genai-prices {version('genai-prices')}"
+    assert Prices().source == release
+    assert Prices({"own": Price(1.0, 1.0)}).source == f"the settings, then {release}"

@@ -1,13 +1,16 @@
-"""What tokens cost: a table with a date, which the settings may add to; an unknown model costs an unknown sum."""
+"""What tokens cost: the settings' own prices, else those of `genai-prices`; of any other model it is unknown."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from functools import lru_cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, Provider
 
 _DATED = re.compile(r"-\d{4}-\d{2}(?:-\d{2})?$|-\d{4,8}$")
 
@@ -22,28 +25,72 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """`own` are the settings' prices, which go before the table's."""
+    """`own` are the settings' prices, which go before the library's."""
 
     own: Mapping[str, Price] = field(default_factory=dict)
 
-    def cost_usd(self, model: str | None, input_tokens: int | None, output_tokens: int | None) -> float | None:
-        """What a call cost; None where its price or tokens are unknown. A dated name is its model's."""
+    def cost_usd(
+        self,
+        model: str | None,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        *,
+        cached_tokens: int | None = None,
+        provider: str | None = None,
+    ) -> float | None:
+        """What a call cost; None where its price or tokens are unknown. A dated name is its model's.
+
+        `cached_tokens` are those of the input that the provider had in its cache. `provider` is its id in
+        `genai-prices`, None where only the model's name says whose price it is.
+        """
         if model is None or input_tokens is None or output_tokens is None:
             return None
-        price = self._price(model)
-        if price is None:
-            return None
-        return (price.input * input_tokens + price.output * output_tokens) / 1e6
+        own = next((self.own[name] for name in _names(model) if name in self.own), None)
+        if own is not None:
+            return (own.input * input_tokens + own.output * output_tokens) / 1e6
+        return _library_cost(model, provider, (input_tokens, cached_tokens or 0, output_tokens))
 
-    def _price(self, model: str) -> Price | None:
-        for name in (model, _DATED.sub("", model)):
-            found = self.own.get(name) or _table().get(name) or _table().get(name.lower())
-            if found is not None:
-                return found
+    @property
+    def source(self) -> str:
+        """Where the prices are from, with the release of the library: its prices are as of that."""
+        library = f"genai-prices {version('genai-prices')}"
+        return f"the settings, then {library}" if self.own else library
+
+
+def load() -> None:
+    """Loads the library, a quarter of a second that can pass beside other work."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    get_snapshot()
+
+
+def _names(model: str) -> Iterator[str]:
+    yield model
+    undated = _DATED.sub("", model)
+    if undated != model:
+        yield undated
+
+
+def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int]) -> float | None:
+    """`tokens` are those of the input, those of them from the provider's cache, and those of the output."""
+    found = _found(model, provider)
+    if found is None:
         return None
+    from genai_prices import Usage
+
+    whose, priced = found
+    into, cached, out = tokens
+    usage = Usage(input_tokens=into, cache_read_tokens=min(cached, into), output_tokens=out)
+    return float(priced.calc_price(usage, whose).total_price)
 
 
-@cache
-def _table() -> Mapping[str, Price]:
-    told = json.loads(files("runevals.lib.chat").joinpath("prices.json").read_text(encoding="utf-8"))
-    return {name: Price(**price) for name, price in told["usd_per_million_tokens"].items()}
+@lru_cache(1024)
+def _found(model: str, provider: str | None) -> tuple[Provider, ModelInfo] | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    for name in _names(model):
+        try:
+            return get_snapshot().find_provider_model(name, None, provider, None)
+        except LookupError:
+            continue
+    return None
