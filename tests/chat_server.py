@@ -26,6 +26,8 @@ class Reply:
     pause_s: float = 0.0  # before each byte of the body
     endless_head: bool = False  # one more header now and then, and never the body
     tool_calls: list[tuple[str, dict]] = field(default_factory=list)  # (name, arguments)
+    usage: dict[str, object] = field(default_factory=dict)  # over what is usual
+    model: str | None = None  # that answered; None: the one asked for, dated
     response_id: str = "c-1"
     cached_tokens: int | None = None  # of the prompt
 
@@ -83,7 +85,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                 "id": reply.response_id,
                 "object": "chat.completion",
                 "created": 1,
-                "model": f"{body['model']}-2026-09",
+                "model": reply.model or f"{body['model']}-2026-09",
                 "choices": [
                     {
                         "index": 0,
@@ -95,7 +97,13 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                         },
                     }
                 ],
-                "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, **self._cached(reply)},
+                "usage": {
+                    "prompt_tokens": 10,
+                    "completion_tokens": 5,
+                    "total_tokens": 15,
+                    **self._cached(reply),
+                    **reply.usage,
+                },
             }
 
         @staticmethod

@@ -138,7 +138,8 @@ def golden(request: pytest.FixtureRequest):
 def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests behave the same on a laptop and in CI: what CI sets is set by the test that wants it."""
     for name in list(os.environ):
-        if name in ("CI", "GITHUB_ACTIONS") or name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_")):
+        ours = name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_", "OLLAMA_", "AWS_"))
+        if ours or name in ("CI", "GITHUB_ACTIONS"):
             monkeypatch.delenv(name)
     remember({})  # the tokens of an action that ran before
 

@@ -122,7 +122,7 @@ def test_a_target_stays_deterministic_until_the_base_says_otherwise(change, targ
 
 WITHOUT_KEYS = dict.fromkeys(("OPENAI_API_KEY", "OPENAI_BASE_URL"))
 PAID = "suites: [evals.json]\ntarget: {type: openai, model: gpt-5}\n"
-MODELS = "suites: [evals.json]\ntarget: {type: github-models, model: openai/gpt-5}\n"
+CLAUDE = "suites: [evals.json]\ntarget: {type: anthropic, model: claude-sonnet-5}\n"
 
 
 def forked(change, **environment):
@@ -136,14 +136,14 @@ def forked(change, **environment):
     [
         pytest.param({}, 1, ALL_LOST, id="control"),
         pytest.param({"settings": PAID}, 3, "the change needs OPENAI_API_KEY", id="target"),
-        pytest.param({"settings": MODELS}, 3, "the change needs GITHUB_TOKEN", id="models"),
+        pytest.param({"settings": CLAUDE}, 3, "the change needs ANTHROPIC_API_KEY", id="provider"),
         pytest.param({"settings": program() + "judge: gpt-5\n"}, 3, "the change needs OPENAI_API_KEY", id="judge"),
     ],
 )
 def test_a_change_does_not_make_itself_skipped(change, files, code, said):
     change.main(settings=program(), agent=GOOD)
     change.write(agent=BAD, **files)
-    forked(change, GITHUB_TOKEN=None).must(code, said)
+    forked(change).must(code, said)
 
 
 @pytest.mark.parametrize("required", [False, True])

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from threading import Thread
 
+from runevals.lib.chat import prices
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.settings.resolve import Settings
 
 
 def load_sdk_beside(settings: Settings) -> None:
-    """Begins to load the SDK, which takes half a second, where a model will be asked."""
+    """Begins to load the SDK and the prices, which takes a second, where a model will be asked."""
     models = [told.type for told in (settings.target, *settings.judges) if told is not None]
-    if not settings.evaluate_only and {"openai", "github-models", "azure"} & {*models}:
-        Thread(target=import_module, args=("runevals.lib.chat.transport",), daemon=True).start()
+    if not settings.evaluate_only and PROVIDERS.keys() & {*models}:
+        Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    import runevals.lib.chat.transport  # noqa: F401
+
+    prices.load()

@@ -56,13 +56,16 @@ class ModelJudge:
         *,
         name: str = "openai",
         prices: Prices = Prices(),  # noqa: B008 - a frozen record
+        seed: int = 1,
     ) -> None:
-        """`parameters` are sent with every question, over temperature 0 and a fixed seed."""
+        """`parameters` are sent with every question, over temperature 0 and the seed, if the provider has one."""
+        provider = chat.endpoint.provider
+        seeded = {} if provider.seed is None else {provider.seed: seed}
         self._chat = chat
         self._prices = prices
         self._name = name
-        self._parameters: dict[str, object] = {"temperature": 0, "seed": 1, **parameters}
-        self._formats = ["json_schema", "json_object", "none"]
+        self._parameters: dict[str, object] = {"temperature": 0, **seeded, **parameters}
+        self._formats = [*provider.formats]
         self._dropped: set[str] = set()
         self._reported: set[str] = set()
         self._lock = threading.Lock()

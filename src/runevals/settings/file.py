@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from runevals.lib.parsing.source import Place, Source, parse_source, read_source
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.settings.retired import retired_in, without_retired
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
@@ -135,14 +136,15 @@ def base_settings_file(
             continue
         shown = _shown(path, cwd)
         base = path.parent.parent if path.parent.name == ".github" else path.parent
-        values = _values(parse_source(found, path.suffix, f"{shown} of the base"))
+        source = parse_source(found, path.suffix, f"{shown} of the base")
+        values = _values(replace(source, value=without_retired(source.value)))
         return SettingsFile(found=True, shown=shown, base=base, values=values, path=path)
     return None
 
 
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
-    problems = [
+    problems = [*retired_in(source)] or [
         source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.settings", "settings-1", source.value)
     ]

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from runevals.lib.http.origin import OPENAI_URL, origin_of
+from runevals.lib.chat.providers import PROVIDERS, address
+from runevals.lib.http.origin import origin_of
 from runevals.records.errors import InvalidSettings
 from runevals.settings.web_target import URL_VARIABLE
 
-DEFAULT = "OPENAI_API_KEY"
 VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only the workflow can set it
 _OF_ONE_COMMIT = (
     "push",
@@ -60,7 +60,7 @@ def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterat
                 told.get("api_key_env"),
                 *(header["env"] for header in headers if isinstance(header, Mapping)),
             )
-            with suppress(ValueError):  # an address that is none is sent nothing
+            with suppress(ValueError, InvalidSettings):  # an address that is none is sent nothing
                 origin = _origin(told, environment)
                 yield from ((name, origin) for name in named if name)
 
@@ -68,4 +68,5 @@ def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterat
 def _origin(told: Mapping[str, Any], environment: Mapping[str, str]) -> str:
     if told.get("type") in ("http", "a2a"):
         return origin_of(environment.get(URL_VARIABLE) or told.get("url", ""))
-    return origin_of(told.get("base_url") or environment.get("OPENAI_BASE_URL") or OPENAI_URL)
+    provider = told["type"] if told.get("type") in PROVIDERS else "openai"
+    return origin_of(told.get("base_url") or address(provider, environment))

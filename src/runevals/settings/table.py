@@ -41,7 +41,8 @@ SETTINGS: tuple[Setting, ...] = (
         name="target",
         metavar="TARGET",
         kind="text",
-        help="The system under test: openai[:MODEL], github-models:MODEL, http:URL, a2a:URL, command:PROGRAM, "
+        help="The system under test: PROVIDER[:MODEL] (openai, anthropic, gemini, azure, openrouter, "
+        "groq, mistral, deepseek, ollama, bedrock), http:URL, a2a:URL, command:PROGRAM, "
         "python:FILE.py:FUNCTION, skill[:FOLDER], recorded:FILE or plugin:NAME.",
     ),
     Setting(name="model", metavar="MODEL", kind="text", help="The model that the target is asked for."),
@@ -49,7 +50,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="judge",
         metavar="JUDGE",
         kind="text",
-        help="The model that grades: MODEL, github-models:MODEL, azure or recorded:FILE.",
+        help="The model that grades: MODEL, PROVIDER:MODEL (openai, anthropic, gemini, …) or recorded:FILE.",
     ),
     Setting(name="judge_model", metavar="MODEL", kind="text", help="The judge's model."),
     Setting(name="no_judge", kind="yes_no", help="Run without a judge; its checks are skipped.", default=False),

@@ -10,21 +10,33 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runevals.lib import git
+from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, followed, lies_inside, path_inside, read_text
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.github_models import GITHUB_MODELS, address, sendable, token_name, without_address
 from runevals.settings.prompt_file import read_prompt_file
-from runevals.settings.sent_keys import DEFAULT, Sent, require_sendable
+from runevals.settings.retired import GITHUB_MODELS, RETIRED
+from runevals.settings.sendable import sendable
+from runevals.settings.sent_keys import Sent, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-TargetType = Literal["openai", "github-models", "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
-JudgeType = Literal["openai", "github-models", "azure", "recorded"]
+AZURE_JUDGE = "gpt-4o-mini"
+TargetType = Literal[ProviderName, "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
+JudgeType = Literal[ProviderName, "recorded"]
+
+
+_TARGETS = (
+    *(f"{name}:MODEL" for name in PROVIDERS),
+    *("http:URL", "a2a:URL", "command:PROGRAM", "python:FILE.py:FUNCTION", "recorded:FILE", "skill:FOLDER"),
+    "plugin:NAME",
+)
+_JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +50,8 @@ class TargetSettings:
     base: Path
     model: str | None = None
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"  # of openai; `web` has its own
+    api_key_env: str = "OPENAI_API_KEY"  # of a chat model; `web` has its own
+    azure_api_version: str | None = None
     system_prompt: str | None = None
     prompt: PromptTemplate | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
@@ -153,12 +166,14 @@ def target_settings(given: Given) -> TargetSettings | None:
     web = None
     if told["type"] in ("http", "a2a"):
         web = web_settings(told, environment, from_file=from_file, base_told=base_told)
+    base_url = _base_url(told, environment, from_file=from_file, what="target")
     settled = TargetSettings(
         type=told["type"],
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
-        model=told.get("model"),
-        base_url=_base_url(told, environment, from_file=from_file, what="target"),
-        api_key_env=_key_name(told, environment, "target") if web is None else "",
+        model=_model(told, environment),
+        base_url=base_url,
+        api_key_env="" if web is not None else _key_name(told, "target"),
+        azure_api_version=azure_api_version(told["type"], base_url, environment),
         system_prompt=system_prompt,
         prompt=_prompt(told, base, repository, web),
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
@@ -172,11 +187,11 @@ def target_settings(given: Given) -> TargetSettings | None:
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
         folder=base / told["cwd"] if "cwd" in told else None,
-        reads_other_files=told["type"] not in ("openai", GITHUB_MODELS, "recorded"),
+        reads_other_files=told["type"] not in (*PROVIDERS, "recorded"),
         web=web,
     )
     _complete(settled)
-    if from_file and (settled.type == "openai" or web is not None):
+    if from_file and (settled.type in PROVIDERS or web is not None):
         _require_sendable(settled, given, "target")
     return settled
 
@@ -186,7 +201,8 @@ def _require_sendable(told: TargetSettings | JudgeSettings, given: Given, what: 
     if web is not None:
         sent = Sent(names=web.key_names, origin=web.origin)
     else:
-        sent = Sent(names=[told.api_key_env], origin=_origin(told.base_url, what), default=DEFAULT)
+        own = PROVIDERS[told.type].key
+        sent = Sent(names=[told.api_key_env], origin=_origin(told.base_url, what), default=own)
     require_sendable(sent, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
 
 
@@ -234,10 +250,10 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
     _, from_file, base = given.named("judge")
     repository, environment = given.repository, given.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
-    told = _judge_words(value) if isinstance(value, str) else value
-    kind: JudgeType = told.get("type", "azure" if azure and "base_url" not in told else "openai")
-    if kind == "azure":
-        return _azure(told, azure, environment)
+    written = _judge_words(value) if isinstance(value, str) else value
+    kind: JudgeType = written.get("type", "azure" if azure and "base_url" not in written else "openai")
+    told = {**written, "type": kind}
+    model = _model(told, environment) or (AZURE_JUDGE if kind == "azure" else None)
     path = file = recorded = None
     if kind == "recorded":
         recorded = _judgements_of_base(told.get("path"), base, given)
@@ -246,13 +262,15 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
         file = base / told["path"]
         if told.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
-    elif not told.get("model"):
+    elif not model:
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
+    base_url = _base_url(told, environment, from_file=from_file, what="judge")
     settled = JudgeSettings(
         type=kind,
-        model=told.get("model"),
-        base_url=_base_url({**told, "type": kind}, environment, from_file=from_file, what="judge"),
-        api_key_env=_key_name({**told, "type": kind}, environment, "judge"),
+        model=model,
+        base_url=base_url,
+        api_key_env=_key_name(told, "judge"),
+        azure_api_version=azure_api_version(kind, base_url, environment),
         parameters=told.get("parameters", {}),
         path=path,
         recorded=recorded,
@@ -260,14 +278,15 @@ def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
         timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
         votes=told.get("votes", 1),
     )
-    if from_file and kind == "openai":
+    if from_file and kind in PROVIDERS:
         _require_sendable(settled, given, "judge")
     return settled
 
 
 def needs_key(told: TargetSettings | JudgeSettings) -> bool:
     """Whether it answers nobody without a key; a server of one's own may."""
-    return told.type == GITHUB_MODELS or (told.type in ("openai", "azure") and told.base_url is None)
+    provider = PROVIDERS.get(told.type)
+    return provider is not None and provider.needs_key and (told.type != "openai" or told.base_url is None)
 
 
 def api_key(told: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> str:
@@ -308,7 +327,7 @@ def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
 def _target_words(text: str) -> dict[str, Any]:
     kind, _, rest = text.partition(":")
     match kind:
-        case "openai" | "github-models":
+        case _ if kind in PROVIDERS:
             return {"type": kind, **({"model": rest} if rest else {})}
         case "recorded":
             return {"type": "recorded", "path": rest}
@@ -323,37 +342,51 @@ def _target_words(text: str) -> dict[str, Any]:
         case "http" | "https" | "a2a":
             return web_words(kind, rest)
         case _:
-            raise InvalidSettings(
-                f"there is no target '{text}'; it is one of openai[:MODEL], github-models:MODEL, http:URL, "
-                "a2a:URL, recorded:FILE, command:PROGRAM, python:FILE.py:FUNCTION, skill[:FOLDER], plugin:NAME"
-            )
+            raise _unknown("target", text, _TARGETS)
 
 
 def _judge_words(text: str) -> dict[str, Any]:
-    kind, _, rest = text.partition(":")
+    kind, colon, rest = text.partition(":")
     if kind == "recorded":
-        return {"type": "recorded", "path": rest}
+        return {"type": kind, "path": rest}
     if text == "azure":
-        return {"type": "azure"}
-    if kind == GITHUB_MODELS:
+        return {"type": text}
+    if colon and kind in PROVIDERS:
         return {"type": kind, "model": rest}
-    return {"model": rest if kind == "openai" else text}
+    if colon or kind == GITHUB_MODELS:
+        raise _unknown("judge", text, _JUDGES)
+    return {"model": text}
+
+
+def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
+    kind = text.partition(":")[0]
+    if kind == GITHUB_MODELS:
+        return InvalidSettings(f"{what}: {RETIRED}")
+    model = f", or MODEL without a colon (openai:{text})" if what == "judge" else ""
+    hint = did_you_mean(kind, [form.partition(":")[0] for form in known])
+    return InvalidSettings(f"there is no {what} '{text}'; it is one of {', '.join(known)}{model}{hint}")
+
+
+def _model(told: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
+    named = environment.get("AZURE_AI_MODEL_NAME") if told["type"] == "azure" else None
+    return told.get("model") or named or None
 
 
 def _base_url(
     told: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
 ) -> str | None:
-    """The endpoint's address. A file of the checkout may not send the job's key elsewhere."""
-    if told["type"] == GITHUB_MODELS:
-        return address(environment)
+    """The endpoint's address, None for OpenAI's. A file of the checkout may not send the job's key elsewhere."""
     named: str | None = told.get("base_url")
+    name = told["type"] if told["type"] in PROVIDERS else "openai"
+    provider = PROVIDERS[name]
     if named is None:
-        named = environment.get("OPENAI_BASE_URL") or None
-        return None if named is None else _http(named, "OPENAI_BASE_URL")
-    if from_file and environment.get("CI") and named != environment.get("OPENAI_BASE_URL"):
+        place = address(name, environment)
+        return None if place == OPENAI_URL else _http(place, provider.located_by or what)
+    if from_file and environment.get("CI") and named != environment.get(provider.located_by or "", provider.url):
+        hint = "" if name == "openai" else " and type: openai"
         raise InvalidSettings(
             f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
-            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}"
+            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}{hint}"
         )
     return _http(named, f"{what}.base_url")
 
@@ -365,26 +398,9 @@ def _http(address: str, name: str) -> str:
     return address
 
 
-def _key_name(told: Mapping[str, Any], environment: Mapping[str, str], what: str) -> str:
-    if told["type"] == GITHUB_MODELS:
-        without_address(told, what)
-        return token_name(environment)
-    return sendable(told.get("api_key_env", "OPENAI_API_KEY"), f"{what}.api_key_env")
-
-
-def _azure(told: Mapping[str, Any], endpoint: str | None, environment: Mapping[str, str]) -> JudgeSettings:
-    if not endpoint:
-        raise InvalidSettings("the azure judge needs AZURE_AI_OPENAI_ENDPOINT and AZURE_AI_API_KEY")
-    return JudgeSettings(
-        type="azure",
-        model=told.get("model") or environment.get("AZURE_AI_MODEL_NAME") or "gpt-4o-mini",
-        base_url=_http(endpoint, "AZURE_AI_OPENAI_ENDPOINT"),
-        api_key_env="AZURE_AI_API_KEY",
-        azure_api_version=environment.get("AZURE_AI_API_VERSION") or "2024-12-01-preview",
-        parameters=told.get("parameters", {}),
-        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        votes=told.get("votes", 1),
-    )
+def _key_name(told: Mapping[str, Any], what: str) -> str:
+    own = PROVIDERS[told["type"] if told["type"] in PROVIDERS else "openai"].key
+    return sendable(told.get("api_key_env", own), f"{what}.api_key_env")
 
 
 def _recording(named: str | None, base: Path, repository: Path | None, what: str) -> Path:

@@ -13,7 +13,7 @@ from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.settings.github_models import sendable
+from runevals.settings.sendable import sendable
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
 _WITHOUT_BODY = ("GET", "DELETE")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Scripted
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec, Location, PromptTemplate, Suite, SuiteProblem, Turn
@@ -32,7 +33,7 @@ from runevals.suites.prompt import prompt_problems, with_prompts
 
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 # Targets whose tool calls we answer, or that played them before.
-CAN_INTERCEPT = frozenset({"openai", "github-models", "recorded"})
+CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +241,7 @@ def require(suites: Sequence[Suite], settings: Settings) -> None:
             "use --target skill, or name other suites"
         )
     target = settings.target
-    of_models = target is not None and target.type in ("openai", "github-models")
+    of_models = target is not None and target.type in PROVIDERS
     if target is not None and of_models and not target.model and (lost := without_model(suites)):
         told = f"the {target.type} target has no model; name one with --model or target.model"
         raise InvalidSettings(f"{told} ({lost[0]} names none either)")

@@ -101,16 +101,6 @@ def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(proj
     }
 
 
-def test_for_github_models_the_job_needs_a_permission_and_no_key(project, runevals):
-    code, out, _ = runevals("init", "--yes", "--target", "github-models:openai/gpt-4.1-mini", "--github")
-    assert code == 0
-    assert "Not run yet: the environment variable GITHUB_TOKEN is not set" in out
-    assert "secrets" not in out
-    workflow = _workflow(project)
-    assert workflow["permissions"]["models"] == "read"
-    assert set(workflow["jobs"]["evals"]["steps"][-1]) == {"uses"}
-
-
 def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
     project.write("judge.jsonl", "")
     runevals("init", "--yes", *PYTHON, "--judge", "recorded:judge.jsonl")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from runevals.cli.doctor.connectivity import address_of, asked
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import (
@@ -22,7 +23,7 @@ from runevals.run.default_target import with_target
 from runevals.run.preflight import absent
 from runevals.run.world.build import require_judge
 from runevals.settings.resolve import Settings, Told, resolve
-from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.load import Loaded, load_suites
 from runevals.suites.plan import RunPlan, make_plan
 
@@ -83,7 +84,7 @@ def _target(settings: Settings) -> Finding:
     if target is None:
         fix = "runevals --target openai:gpt-5-mini, or `target:` in runevals.yaml"
         return missing("target", "nothing says what to run against", fix, TOLD_WRONG)
-    if target.type in ("openai", "github-models"):
+    if target.type in PROVIDERS:
         return _endpoint("target", target, settings)
     lacking = absent(target, settings.environment)
     if lacking is not None:
@@ -118,7 +119,7 @@ def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Setting
     key, address = told.api_key_env, address_of(told)
     shown = f"{told.model} at {address}"
     has_key = bool(settings.environment.get(key))
-    if not has_key and told.base_url is None:
+    if not has_key and needs_key(told):
         fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
         if settings.environment.get("CI"):
             fix = f"hand it on in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
@@ -140,15 +141,12 @@ def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Findin
                 yield stopped(name, found, "the reason is the other side's own: see there (key, model, quota)")
         return
     judges = () if settings.no_judge else settings.judges
-    models = [
-        told.model
-        for told in (settings.target, *judges)
-        if told and told.type in ("openai", "github-models", "azure")
-    ]
+    models = [told for told in (settings.target, *judges) if told and told.type in PROVIDERS]
     if call:
         yield neither("answers", "not asked: target or judge is missing")
     elif models:
-        costs = [settings.prices.cost_usd(model, *_TOKENS) for model in models]
+        price_of = settings.prices.cost_usd
+        costs = [price_of(told.model, *_TOKENS, provider=PROVIDERS[told.type].prices) for told in models]
         known = [cost for cost in costs if cost is not None]
         price = f"less than ${sum(known) + 0.0001:.4f}" if len(known) == len(costs) else "a price we do not know"
         yield neither("answers", f"not asked; --call asks {plural(len(models), 'short question')}, for {price}")

@@ -14,25 +14,23 @@ from runevals.cli.doctor.environment import base_command
 from runevals.cli.init import templates as starter
 from runevals.cli.options import settled
 from runevals.lib import git
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
-from runevals.settings.github_models import GITHUB_MODELS, TOKEN
 from runevals.settings.resolve import Settings
-from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.load import Loaded, load_suites
 
 DEFAULT_MODEL = "gpt-5-mini"
-DEFAULT_GITHUB_MODEL = "openai/gpt-4.1-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
 _WRITTEN = "✓ "
 _QUESTION = """What do your prompts run against?
-  1  a chat model: any OpenAI-compatible API
+  1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
   2  a program of yours: prompt as JSON on stdin, answer on stdout
   3  a Python function of yours: answer(prompt, messages, case)
-  4  a model of GitHub Models: no key, only GitHub's own token
-  5  I do not know yet"""
+  4  I do not know yet"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,31 +170,25 @@ def _workflow(settings: Settings) -> str:
         branch=git.default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else shown,
         variables=_variables(settings),
-        github_models=_asks_github(settings),
     )
 
 
 def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
     """Target and judges that are asked with a key."""
     for told in (settings.target, *settings.judges):
-        if told is not None and told.type in ("openai", "azure"):
+        if told is not None and told.type in PROVIDERS:
             yield told
-
-
-def _asks_github(settings: Settings) -> bool:
-    """Whether target or judge are GitHub's models, for which the job's token is enough."""
-    return any(told is not None and told.type == GITHUB_MODELS for told in (settings.target, *settings.judges))
 
 
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow hands on."""
     names: dict[str, None] = {}
     for told in _asked(settings):
-        names[told.api_key_env] = None
-        if told.type == "azure":
-            names["AZURE_AI_OPENAI_ENDPOINT"] = None
-        elif told.base_url is not None:
-            names["OPENAI_BASE_URL"] = None
+        provider = PROVIDERS[told.type]
+        if provider.needs_key or settings.environment.get(told.api_key_env):
+            names[told.api_key_env] = None
+        if provider.located_by is not None and told.base_url != (None if told.type == "openai" else provider.url):
+            names[provider.located_by] = None
     return list(names)
 
 
@@ -210,10 +202,8 @@ def _why_not(settings: Settings) -> str | None:
 
 def _unset(settings: Settings) -> str | None:
     """The variable without which target or judge answer nobody, and that is not set."""
-    if _asks_github(settings) and not settings.environment.get(TOKEN):
-        return TOKEN
     for told in _asked(settings):
-        if not settings.environment.get(told.api_key_env) and told.base_url is None:
+        if not settings.environment.get(told.api_key_env) and needs_key(told):
             return told.api_key_env
     return None
 
@@ -233,7 +223,7 @@ def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
         if not (settings.repository / starter.WORKFLOW).exists():
             yield "  run it on pull requests: runevals init --github"
         return
-    secrets = [name for name in _variables(settings) if name.endswith("_KEY")]
+    secrets = [name for name in _variables(settings) if starter.is_secret(name)]
     if secrets:
         told = " and ".join(secrets)
         yield f"  add {told} to the repository's secrets (Settings → Secrets and variables → Actions)"
@@ -248,14 +238,13 @@ def _likely_target(environment: Mapping[str, str]) -> str | None:
 
 def _asked_target() -> str | None:
     say(_QUESTION)
-    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
+    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4"]), default="1", show_choices=False):
         case "1":
-            return f"openai:{click.prompt('Model', default=DEFAULT_MODEL)}"
+            model: str = click.prompt("Model", default=DEFAULT_MODEL)
+            return model if model.partition(":")[0] in PROVIDERS else f"openai:{model}"
         case "2":
             return f"command:{click.prompt('Command, such as python my_agent.py')}"
         case "3":
             return f"python:{click.prompt('FILE.py:FUNCTION', default=DEFAULT_FUNCTION)}"
-        case "4":
-            return f"{GITHUB_MODELS}:{click.prompt('Model', default=DEFAULT_GITHUB_MODEL)}"
         case _:
             return None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.suites.dialects import eval_document
 
 SUITE = Path("evals", "evals.json")
@@ -50,7 +51,7 @@ permissions:
   contents: read
   actions: read # the stored result of the base
   pull-requests: write # the comment
-{more}concurrency:
+concurrency:
   group: evals-${{{{ github.ref }}}}
   cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
 jobs:
@@ -135,21 +136,21 @@ def ignoring(text: str) -> str:
     return text + gap + "".join(line + end for line in missing)
 
 
-def workflow(*, branch: str | None, config: str, variables: Sequence[str], github_models: bool = False) -> str:
-    """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
+def is_secret(name: str) -> bool:
+    """Whether a variable holds a key, not an address."""
+    return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
 
-    With `github_models`, the job's token may ask GitHub's models, and no other key needs to be named.
+
+def workflow(*, branch: str | None, config: str, variables: Sequence[str]) -> str:
+    """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
 
     `config` is the settings file, relative to the repository's root.
     """
     plain = branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
     step = [] if config == SETTINGS.name else ["        with:", f"          config: {json.dumps(config)}"]
-    unnamed = [] if github_models else ["OPENAI_API_KEY"]
-    if variables or unnamed:
-        step += ["        env:"] if variables else ["        # env: what your program needs, such as"]
+    step += ["        env:"] if variables else ["        # env: what your program needs, such as"]
     mark = "" if variables else "# "
-    for name in variables or unnamed:
-        place = "secrets" if name.endswith("_KEY") or not variables else "vars"
+    for name in variables or ["OPENAI_API_KEY"]:
+        place = "secrets" if is_secret(name) else "vars"
         step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
-    more = "  models: read # GitHub Models, with the job's token\n" if github_models else ""
-    return _WORKFLOW.format(branch=plain, more=more, step="".join(f"{line}\n" for line in step))
+    return _WORKFLOW.format(branch=plain, step="".join(f"{line}\n" for line in step))

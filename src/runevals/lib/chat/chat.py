@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.chat.prices import Prices
+from runevals.lib.chat.providers import PROVIDERS, Provider
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import Turn
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
@@ -47,7 +49,7 @@ class RequestedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What came back: text (None where the model refused), usage and who answered."""
+    """What came back: text (None where the model refused), usage and who answered. Reasoning counts as output."""
 
     text: str | None
     finish_reason: str | None
@@ -56,6 +58,7 @@ class ChatReply:
     model: str | None
     input_tokens: int | None
     output_tokens: int | None
+    cost_usd: float | None = None  # as the reply has it
     latency_s: float
     response_id: str | None = None
     made_at: float | None = None  # seconds since 1970
@@ -81,7 +84,7 @@ class Endpoint:
     base_url: str | None = None
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
-    access: str = ""  # what may be missing where it refuses the key
+    provider: Provider = PROVIDERS["openai"]
     set_by: str = ""  # where its model is named
 
     @property
@@ -113,12 +116,21 @@ class Chat:
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
         """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
         return Spent(
-            cost_usd=total(
-                prices.cost_usd(reply.model or self.endpoint.model, reply.input_tokens, reply.output_tokens)
-                for reply in replies
-            ),
+            cost_usd=total(self._cost_usd(reply, prices) for reply in replies),
             input_tokens=whole_total(reply.input_tokens for reply in replies),
             output_tokens=whole_total(reply.output_tokens for reply in replies),
+        )
+
+    def _cost_usd(self, reply: ChatReply, prices: Prices) -> float | None:
+        provider = self.endpoint.provider
+        if provider.reports_cost and reply.cost_usd is not None:
+            return reply.cost_usd
+        return prices.cost_usd(
+            reply.model or self.endpoint.model,
+            reply.input_tokens,
+            reply.output_tokens,
+            cached_tokens=reply.cached_tokens,
+            provider=provider.prices,
         )
 
     def _once(
@@ -172,10 +184,8 @@ class Chat:
 
 
 def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
-    status, message = error.status_code, _message(error)
-    if endpoint.access and status in (401, 403):
-        message = f"{message} ({endpoint.access})"
-    body = error.body if isinstance(error.body, Mapping) else {}
+    status, body = error.status_code, _body(error)
+    message = _message(error, body)
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
     if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
@@ -186,7 +196,7 @@ def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], 
     if status in (400, 422):
         named = str(body.get("param") or "")
         for parameter in parameters:
-            if named == parameter or named.startswith(f"{parameter}.") or f"'{parameter}'" in message:
+            if named == parameter or named.startswith(f"{parameter}.") or _is_about(parameter, message):
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers.get("retry-after"))
 
@@ -196,11 +206,27 @@ def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:
     return body.get("code") == "model_not_found" or model in message
 
 
-def _message(error: openai.APIStatusError) -> str:
-    body = error.body
-    if isinstance(body, Mapping) and isinstance(body.get("message"), str):
-        return str(body["message"])[:500]
-    return error.message[:500]
+def _is_about(parameter: str, message: str) -> bool:
+    """Whether the text of a 400 names a parameter: in quotes of any kind, first, or by a name that is no word."""
+    quoted = re.search(rf"""["'`\\]{re.escape(parameter)}["'`\\]""", message)
+    first = re.match(rf"{re.escape(parameter)}\b", message)
+    return bool(quoted or first or ("_" in parameter and re.search(rf"\b{re.escape(parameter)}\b", message)))
+
+
+def _body(error: openai.APIStatusError) -> Mapping[str, Any]:
+    """What an error says of itself; Gemini puts it into a list."""
+    body = error.body[0] if isinstance(error.body, list) and error.body else error.body
+    if not isinstance(body, Mapping):
+        return {}
+    return body["error"] if isinstance(body.get("error"), Mapping) else body
+
+
+def _message(error: openai.APIStatusError, body: Mapping[str, Any]) -> str:
+    """The words of an error; Mistral has an object there."""
+    told = body.get("message")
+    if isinstance(told, Mapping | list):
+        told = json.dumps(told, ensure_ascii=False)
+    return (told if isinstance(told, str) else error.message)[:500]
 
 
 def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
@@ -208,8 +234,9 @@ def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
         completion = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from None
+    _require_no_error(completion)
     try:
-        choice, usage = completion["choices"][0], completion.get("usage")
+        choice, usage = completion["choices"][0], completion.get("usage") or {}
         message = choice["message"]
         return ChatReply(
             text=_text(message.get("content")),
@@ -217,8 +244,9 @@ def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
             tool_calls=tuple(_requested(call) for call in message.get("tool_calls") or ()),
             finish_reason=_text(choice.get("finish_reason")),
             model=_text(completion.get("model")),
-            input_tokens=None if usage is None else _count(usage.get("prompt_tokens")),
-            output_tokens=None if usage is None else _count(usage.get("completion_tokens")),
+            input_tokens=_count(usage.get("prompt_tokens")),
+            output_tokens=_output_tokens(usage),
+            cost_usd=_sum(usage.get("cost")),
             latency_s=latency_s,
             response_id=_text_or_none(completion.get("id")),
             made_at=_count(completion.get("created")),
@@ -229,6 +257,23 @@ def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
         raise ChatFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
     except (AttributeError, IndexError, TypeError) as error:
         raise ChatFailed("unparseable", f"the answer is not a chat completion ({error})") from None
+
+
+def _require_no_error(completion: Any) -> None:
+    """Raises what an error means that came with 200, as OpenRouter sends those of the providers behind it."""
+    error = completion.get("error") if isinstance(completion, Mapping) else None
+    if not isinstance(error, Mapping) or completion.get("choices"):
+        return
+    message, code = str(error.get("message", "an error without a message"))[:500], error.get("code")
+    if isinstance(code, int) and code >= 400:
+        raise failure_of_status(code, message, None)
+    raise ChatFailed("failed", message)
+
+
+def _output_tokens(usage: Mapping[str, Any]) -> int | None:
+    """All that is paid as output: some count a model's reasoning in the total only."""
+    into, out, whole = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    return out if into is None or out is None or whole is None else max(out, whole - into)
 
 
 def _requested(call: Any) -> RequestedCall:
@@ -247,11 +292,18 @@ def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _cached_tokens(usage: Any) -> int | None:
-    details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
-    return _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
+    """DeepSeek has a name of its own for them."""
+    details = usage.get("prompt_tokens_details")
+    own = usage.get("prompt_cache_hit_tokens")
+    return _count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
 
 
 def _count(value: object) -> int | None:
     """Usage is worth having, not worth an answer: what is no count is unknown."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _sum(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < float("inf") else None  # type: ignore[arg-type, operator]

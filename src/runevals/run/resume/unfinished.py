@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals import __version__
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import tracked_in, why_none
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import FILES, Cache, SignedCache
@@ -30,7 +31,7 @@ RUNS = Path(".evals", "runs")
 TOLD = "told.json"
 LOCK = "lock"
 _FILES = (TOLD, LOCK, *FILES)  # all that we ever put into the folder of a run
-PAID = ("openai", "github-models", "http", "a2a")
+PAID = (*PROVIDERS, "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
 

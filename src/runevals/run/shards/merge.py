@@ -9,6 +9,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from runevals import __version__
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import InvalidDocument, WorldRefused
 from runevals.verdict.score import run_report
@@ -16,7 +17,7 @@ from runevals.verdict.score import run_report
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
     {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
 )
-NAMED_BY_CASES = ("openai", "github-models")  # targets whose model may be the one that a case names
+NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
 
 

@@ -40,7 +40,7 @@ from runevals.targets.skill import SkillTarget
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
-  runevals --target github-models:MODEL          a model of GitHub Models (GITHUB_TOKEN)
+  runevals --target ollama:MODEL                 a model on this machine, without a key (or anthropic:, gemini:, …)
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
   runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
 Or write `target:` into runevals.yaml."""
@@ -203,7 +203,7 @@ def _voters(
     chat = chat_of(told, settings.environment, throttles, what="judge")
     kept = None if _forgeable(told.api_key_env, settings) else cache
     for vote in range(1, told.votes + 1):
-        judge = ModelJudge(chat, {"seed": vote, **told.parameters}, name=told.type, prices=settings.prices)
+        judge = ModelJudge(chat, told.parameters, name=told.type, prices=settings.prices, seed=vote)
         yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
-from runevals.settings.github_models import ACCESS, GITHUB_MODELS
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
@@ -36,7 +36,7 @@ class Recipe:
 
 def bounds_itself(told: TargetSettings) -> bool:
     """Whether a target keeps to `at_once` itself: what it does before and after a call then needs no place."""
-    return told.type in ("openai", "github-models")
+    return told.type in PROVIDERS
 
 
 def made(
@@ -53,16 +53,6 @@ def made(
     """
     told = recipe.told
     match told.type:
-        case "openai" | "github-models":
-            chat = chat_of(told, environment, throttles, what="target", at_once=at_once)
-            threading.Thread(target=chat.warm_up, daemon=True).start()
-            return OpenAITarget(
-                chat,
-                system_prompt=told.system_prompt,
-                parameters=told.parameters,
-                prices=recipe.prices,
-                name=told.type,
-            )
         case "http" | "a2a":
             return _behind_address(recipe, environment, throttles, threads)
         case "command":
@@ -87,6 +77,16 @@ def made(
             )
         case "recorded" | "skill":
             raise InvalidSettings(f"a {told.type} target is made where its files are")
+        case _:
+            chat = chat_of(told, environment, throttles, what="target", at_once=at_once)
+            threading.Thread(target=chat.warm_up, daemon=True).start()
+            return OpenAITarget(
+                chat,
+                system_prompt=told.system_prompt,
+                parameters=told.parameters,
+                prices=recipe.prices,
+                name=told.type,
+            )
 
 
 def _behind_address(
@@ -122,9 +122,9 @@ def chat_of(
         model=told.model or "",
         api_key=api_key(told, environment, what),
         base_url=told.base_url,
-        azure_api_version=told.azure_api_version if isinstance(told, JudgeSettings) else None,
+        azure_api_version=told.azure_api_version,
         timeout_s=told.timeout_s,
-        access=ACCESS if told.type == GITHUB_MODELS else "",
+        provider=PROVIDERS[told.type],
         set_by=f"`{what}:` in runevals.yaml, or {'--judge-model' if what == 'judge' else '--target or --model'}",
     )
     return Chat(endpoint, throttles[_host(told.base_url)], at_once=at_once)

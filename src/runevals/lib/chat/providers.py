@@ -1,0 +1,125 @@
+"""Providers of chat models by their prefix: where the OpenAI-compatible API of each is, and how it differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from runevals.lib.http.origin import OPENAI_URL
+from runevals.records.errors import InvalidSettings
+
+ProviderName = Literal[
+    "openai",
+    "anthropic",
+    "gemini",
+    "azure",
+    "openrouter",
+    "groq",
+    "mistral",
+    "deepseek",
+    "ollama",
+    "bedrock",
+]
+AZURE_API_VERSION = "2024-12-01-preview"
+_OLLAMA_PORT = 11434
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One provider. Parameters of a target are sent as written; `seed` and `formats` are for those of a judge."""
+
+    key: str  # the variable that holds the key
+    url: str | None = None
+    located_by: str | None = None  # the variable that says where it is, for one that is not at `url` for everyone
+    needs_key: bool = True
+    prices: str | None = None  # its id in genai-prices; None: the model's name says whose prices hold
+    reports_cost: bool = False  # `usage.cost` is what the call cost, in US dollars
+    seed: str | None = "seed"  # what it calls this parameter; None: it refuses it
+    formats: tuple[str, ...] = (
+        "json_schema",
+        "json_object",
+        "none",
+    )  # how it can be asked for JSON, the best first
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider(url=OPENAI_URL, located_by="OPENAI_BASE_URL", key="OPENAI_API_KEY"),
+    "anthropic": Provider(url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", prices="anthropic"),
+    "gemini": Provider(
+        url="https://generativelanguage.googleapis.com/v1beta/openai",
+        key="GEMINI_API_KEY",
+        prices="google",
+        seed=None,  # 400: Unknown name "seed"
+        formats=("json_object", "none"),  # its schemas know no `const`
+    ),
+    "azure": Provider(located_by="AZURE_AI_OPENAI_ENDPOINT", key="AZURE_AI_API_KEY", prices="azure"),
+    "openrouter": Provider(
+        url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY", prices="openrouter", reports_cost=True
+    ),
+    "groq": Provider(url="https://api.groq.com/openai/v1", key="GROQ_API_KEY", prices="groq"),
+    "mistral": Provider(
+        url="https://api.mistral.ai/v1", key="MISTRAL_API_KEY", prices="mistral", seed="random_seed"
+    ),
+    "deepseek": Provider(
+        url="https://api.deepseek.com/v1",
+        key="DEEPSEEK_API_KEY",
+        prices="deepseek",
+        formats=("json_object", "none"),  # 400: This response_format type is unavailable now
+    ),
+    "ollama": Provider(
+        url=f"http://localhost:{_OLLAMA_PORT}/v1",
+        located_by="OLLAMA_HOST",
+        key="OLLAMA_API_KEY",
+        needs_key=False,
+        prices="ollama",  # which has none: a model of the same name elsewhere does not cost what this one does
+    ),
+    "bedrock": Provider(located_by="AWS_REGION", key="AWS_BEARER_TOKEN_BEDROCK", prices="aws"),
+}
+
+
+def address(name: str, environment: Mapping[str, str]) -> str:
+    """Where a provider's API is. Raises InvalidSettings where only the environment can say it, and does not."""
+    provider = PROVIDERS[name]
+    told = environment.get(provider.located_by, "") if provider.located_by else ""
+    if not told and name == "bedrock":
+        told = environment.get("AWS_DEFAULT_REGION", "")
+    if told and provider.located_by:
+        return _PLACES.get(name, _as_written)(told)
+    if provider.url is None:
+        raise InvalidSettings(
+            f"{name}: the environment variable {provider.located_by} is not set; it says where it is"
+        )
+    return provider.url
+
+
+def azure_api_version(name: str, base_url: str | None, environment: Mapping[str, str]) -> str | None:
+    """The version that an Azure resource is asked for; None elsewhere, and for its address with `/openai/v1`."""
+    if name != "azure" or "/openai/v1" in urlsplit(base_url or "").path:
+        return None
+    return environment.get("AZURE_AI_API_VERSION") or AZURE_API_VERSION
+
+
+def _as_written(told: str) -> str:
+    return told
+
+
+def _ollama(told: str) -> str:
+    """`OLLAMA_HOST` as Ollama reads it: scheme and port may be left out."""
+    if "://" not in told:
+        host = told.rstrip("/")
+        told = f"http://{host}" if re.search(r":\d+$", host) else f"http://{host}:{_OLLAMA_PORT}"
+    told = told.rstrip("/").replace("//0.0.0.0", "//127.0.0.1", 1)
+    return told if told.endswith("/v1") else f"{told}/v1"
+
+
+def _bedrock(told: str) -> str:
+    if not _REGION.fullmatch(told):
+        raise InvalidSettings(f"AWS_REGION: '{told}' is not the name of a region, such as us-east-1")
+    return f"https://bedrock-runtime.{told}.amazonaws.com/openai/v1"
+
+
+_PLACES: Mapping[str, Callable[[str], str]] = {"ollama": _ollama, "bedrock": _bedrock}

@@ -1,0 +1,42 @@
+"""Targets and judges that are no more: settings that name one are told so, and those of a base do without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from runevals.lib.parsing.source import Source
+from runevals.records import SuiteProblem
+
+GITHUB_MODELS = "github-models"
+RETIRED = "GitHub Models was retired on 2026-07-30; name another endpoint, see docs/running.md#targets"
+_NAMING = ("target", "judge", "judges")
+
+
+def retired_in(source: Source) -> Iterator[SuiteProblem]:
+    """A problem for each target or judge of a settings file that is no more."""
+    if not isinstance(source.value, dict):
+        return
+    for key in _NAMING:
+        value = source.value.get(key)
+        for place, one in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if _is_retired(one):
+                whole = (key,) if place is None else (key, place)
+                yield source.problem((*whole, "type") if isinstance(one, dict) else whole, RETIRED)
+
+
+def without_retired(value: Any) -> Any:
+    """The base's settings without what is no more, so that the change which replaces it can be run."""
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if key not in _NAMING or not _names_retired(item)}
+
+
+def _names_retired(value: object) -> bool:
+    return any(map(_is_retired, value)) if isinstance(value, list) else _is_retired(value)
+
+
+def _is_retired(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return value.get("type") == GITHUB_MODELS
+    return isinstance(value, str) and value.partition(":")[0] == GITHUB_MODELS

@@ -1,0 +1,115 @@
+"""Providers of models in the settings: how each is named, and which key goes to which address."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from runevals.lib.chat.providers import PROVIDERS, ProviderName
+from runevals.lib.parsing.schema import schema
+from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.settings.resolve import Told, resolve
+from runevals.settings.target import JudgeType, TargetType
+
+PLACED = {"AZURE_AI_OPENAI_ENDPOINT": "https://x.openai.azure.com", "AWS_REGION": "us-east-1"}
+
+
+@pytest.fixture
+def settle(project):
+    def settled(text="", environment=None, **flags):
+        if text:
+            project.write("runevals.yaml", text)
+        return resolve(Told(flags=flags, cwd=project.path, environment=environment or {}))
+
+    return settled
+
+
+def test_every_provider_is_a_target_and_a_judge_and_stands_in_the_schema():
+    assert get_args(ProviderName) == tuple(PROVIDERS)
+    settings = schema("runevals.settings", "settings-1")
+    target = settings["properties"]["target"]["then"]["properties"]["type"]["enum"]
+    judge = settings["$defs"]["judge"]["then"]["properties"]["type"]["enum"]
+    assert (tuple(target), tuple(judge)) == (get_args(TargetType), get_args(JudgeType))
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_each_is_named_on_the_command_line_and_in_the_file(settle, name):
+    flags = settle(target=f"{name}:a/model:8b", judge=f"{name}:other", environment=PLACED)
+    file = settle(f"target: {{type: {name}, model: 'a/model:8b'}}\njudge: '{name}:other'", environment=PLACED)
+    for settled in (flags, file):
+        target, judge = settled.target, settled.judges[0]
+        assert (target.type, target.model, target.api_key_env) == (name, "a/model:8b", PROVIDERS[name].key)
+        assert (judge.type, judge.model, judge.api_key_env) == (name, "other", PROVIDERS[name].key)
+        assert judge.base_url == target.base_url
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (
+            {"target": "anthropc:claude"},
+            "no target 'anthropc:claude'; it is one of openai:MODEL, anthropic:",
+        ),
+        ({"target": "anthropc:claude"}, r"plugin:NAME; did you mean 'anthropic'\?"),
+        ({"judge": "gemni:x"}, r"there is no judge 'gemni:x'; .*did you mean 'gemini'\?"),
+        ({"judge": "llama3:8b"}, r"or MODEL without a colon \(openai:llama3:8b\)"),
+    ],
+)
+def test_an_unknown_prefix_lists_those_there_are(settle, flags, told):
+    with pytest.raises(InvalidSettings, match=told):
+        settle(**flags)
+
+
+def test_so_does_an_unknown_type_in_the_file_with_its_place(settle):
+    with pytest.raises(InvalidSuite, match=r"(?s)runevals.yaml:1.*anthropic.*did you mean 'anthropic'\?"):
+        settle("target: {type: anthropc, model: m}")
+
+
+def test_a_server_meant_for_openai_does_not_get_another_providers_key(settle):
+    environment = {"OPENAI_BASE_URL": "https://elsewhere.example/v1", "CI": "true"}
+    assert settle(target="groq:m", environment=environment).target.base_url == "https://api.groq.com/openai/v1"
+    text = "target: {type: groq, model: m, base_url: 'https://elsewhere.example/v1'}"
+    with pytest.raises(InvalidSettings, match="would be sent the API key; in CI, name it in the workflow"):
+        settle(text, environment=environment)
+    assert settle(text).target.base_url == "https://elsewhere.example/v1"
+
+
+def test_in_ci_the_file_may_not_send_a_provider_another_key(settle):
+    text = "judge: {type: groq, model: m, api_key_env: OPENAI_API_KEY}"
+    keys = {"OPENAI_API_KEY": "key-1", "GROQ_API_KEY": "key-2"}
+    assert settle(text, environment=keys).judges[0].api_key_env == "OPENAI_API_KEY"
+    with pytest.raises(InvalidSettings, match=r"OPENAI_API_KEY stands in .* sent to https://api.groq.com"):
+        settle(text, environment={"CI": "true", **keys})
+    named = {"CI": "true", "RUNEVALS_API_KEY_ENV": "OPENAI_API_KEY", **keys}
+    assert settle(text, environment=named).judges[0].api_key_env == "OPENAI_API_KEY"
+    assert settle("judge: groq:m", environment={"CI": "true", **keys}).judges[0].api_key_env == "GROQ_API_KEY"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "target: {type: openai, model: m, api_key_env: GITHUB_TOKEN}",
+        "target: {type: openai, model: m, api_key_env: INPUT_GITHUB_TOKEN}",
+        "target: {type: groq, model: m, api_key_env: GITHUB_TOKEN}",
+        "judge: {model: m, api_key_env: GH_TOKEN}",
+        "judge: {model: m, api_key_env: ACTIONS_RUNTIME_TOKEN}",
+        "target: {type: http, url: 'https://a.example', api_key_env: GITHUB_TOKEN}",
+        "target: {type: http, url: 'https://a.example', headers: {X: {env: INPUT_GITHUB_TOKEN}}}",
+    ],
+)
+def test_the_jobs_token_goes_to_github_only(settle, text):
+    with pytest.raises(InvalidSettings, match="goes to GitHub only"):
+        settle(text)
+
+
+def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "key-1")
+    items = [{"prompt": "p", "expected_response": "x"}]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    project.write("evals.json", json.dumps(suite))
+    project.write("runevals.yaml", "target: {type: groq}\n")
+    code, _, err = runevals()
+    assert code == 2
+    assert "the groq target has no model" in err
