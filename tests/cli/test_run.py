@@ -534,6 +534,13 @@ def test_an_address_without_a_scheme_is_told_before_the_run(project, runevals, m
     assert not (project.path / ".evals").exists()
 
 
+@pytest.mark.parametrize("flag", ["--model", "--judge-model"])
+def test_a_flag_that_names_one_thing_is_given_once(project, runevals, flag):
+    project.write("evals.json", SUITE)
+    code, out, err = runevals(flag, "a", flag, "b")
+    ended(code, 2, out + err, f"{flag} was given 2 times (a, b), but a run has one; run the command once for each")
+
+
 def test_a_model_that_there_is_not_stops_the_run_and_says_where_it_is_named(project, runevals, monkeypatch):
     project.write(
         "evals.json",

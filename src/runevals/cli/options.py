@@ -27,6 +27,7 @@ _TYPES: Mapping[str, Any] = {
     "whole": click.INT,
     "number": click.FLOAT,
 }
+_ONCE = frozenset({"model", "judge_model"})  # a run has one of each
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
@@ -86,7 +87,19 @@ def _option(setting: Setting) -> Callable[[F], F]:
         setting.name,
         type=_TYPES[setting.kind],
         default=None,
+        multiple=setting.name in _ONCE,
+        callback=_only if setting.name in _ONCE else None,
         metavar=setting.metavar or "|".join(setting.choices) or _METAVARS[setting.kind],
         shell_complete=lambda _context, _option, begun: [c for c in setting.choices if c.startswith(begun)],
         help=setting.help + (" Several: separate by commas." if setting.kind == "texts" else "") + default,
     )
+
+
+def _only(_context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The one value of a flag. Two would mean two runs: neither is left out unmentioned."""
+    if len(values) > 1:
+        raise click.UsageError(
+            f"{option.opts[0]} was given {len(values)} times ({', '.join(values)}), but a run has one; "
+            "run the command once for each"
+        )
+    return values[0] if values else None
