@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runevals.suites.importing.providers import target_of
+from runevals.suites.importing.remarks import Remarks
 from tests.ending import ended
 
 VALUES = ", ".join(f"{name}: {list(range(10))}" for name in "abcdef")
@@ -113,6 +115,22 @@ def prompted(project, name="runevals.yaml"):
     return named, (project.path / name).parent.joinpath(named).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("provider", "target"),
+    [
+        ("anthropic:messages:claude-sonnet-5", {"type": "anthropic", "model": "claude-sonnet-5"}),
+        ("google:gemini-3.5-flash", {"type": "gemini", "model": "gemini-3.5-flash"}),
+        ("openrouter:meta/llama-4", {"type": "openrouter", "model": "meta/llama-4"}),
+        ("ollama:chat:qwen3:4b", {"type": "ollama", "model": "qwen3:4b"}),
+        ("ollama:embeddings:nomic", None),
+        ("cohere:command-a", None),
+    ],
+)
+def test_providers_that_speak_the_same_api_become_targets(provider, target):
+    found = target_of(provider, Remarks())
+    assert found == target
+
+
 def test_a_prefix_that_tests_have_of_their_own_is_a_variable(project, runevals):
     config = "prompts: ['{{x}}?']\nproviders: [openai:tiny]\n"
     config += (
@@ -162,7 +180,7 @@ def test_without_a_target_the_prompt_is_written_and_the_settings_say_what_to_add
         "No target: no provider has an equal here",
         without=["✓"],
     )
-    assert "openrouter:anthropic/claude-sonnet-5: ask it through" in err
+    assert "cohere:command-a: ask it through" in err
     assert "its config (systemPrompt) is lost with it" in err
     text = (project.path / "several-prompts" / "runevals.yaml").read_text(encoding="utf-8")
     (target,) = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# target:")]

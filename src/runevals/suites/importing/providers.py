@@ -9,6 +9,12 @@ from typing import Any
 from runevals.suites.importing.remarks import Remarks
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+# promptfoo's names of providers that we ask by the same API → ours
+_PROVIDERS = {
+    **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama")},
+    "google": "gemini",
+}
+_NO_CHAT = ("embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk")
 _READ = frozenset({"id", "label", "config"})
 # What of a provider's config is sent with each request as it stands.
 _PARAMETERS = frozenset(
@@ -42,7 +48,7 @@ def judge_of(told: Any, remarks: Remarks, where: str) -> dict[str, Any] | None:
     for name, _ in _listed([told], remarks):
         target = _target(name)
         if target is not None:
-            return {key: value for key, value in target.items() if key != "type"}
+            return {key: value for key, value in target.items() if (key, value) != ("type", "openai")}
         remarks.lost(where, f"the grader {name} has no equal here; name a judge in the settings")
     return None
 
@@ -66,12 +72,12 @@ def _listed(told: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any
 
 def _target(name: str) -> dict[str, Any] | None:
     kind, _, rest = name.partition(":")
-    model = rest.removeprefix("chat:").removeprefix("responses:")
-    if kind == "openai" and model and not rest.startswith(("embedding", "assistant", "image", "realtime", "tts")):
-        return {"type": "openai", "model": model}
-    if kind == "ollama" and model and not rest.startswith("embeddings"):
-        return {"type": "openai", "model": model, "base_url": "http://localhost:11434/v1"}
-    return None
+    model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
+    if not model or rest.startswith(_NO_CHAT):
+        return None
+    if kind == "openai":
+        return {"type": kind, "model": model}
+    return {"type": _PROVIDERS[kind], "model": model} if kind in _PROVIDERS else None
 
 
 def _advice(name: str) -> str:
