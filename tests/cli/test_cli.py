@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -28,6 +30,14 @@ def test_help_says_what_a_number_counts(runevals, told):
 
 def test_the_version_is_told(runevals):
     assert runevals("--version")[1].startswith("runevals ")
+
+
+def test_what_is_slow_to_import_is_imported_where_it_is_used():
+    """In a process of its own: the command's main module, and the one that most commands need."""
+    slow = ("genai_prices", "openai", "pydantic", "requests", "rich", "jsonschema")
+    script = f"import sys, runevals.__main__, runevals.cli.run; print(*(sys.modules.keys() & {{*{slow}}}))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize(
