@@ -67,7 +67,7 @@ def world(name, installed):
                 yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "not-a-real-key"}
         case "prompt-file":
             with chat_server(chat) as server:
-                yield {"RUNEVALS_GITHUB_MODELS_URL": server.base_url, "GITHUB_TOKEN": "not-a-real-token"}
+                yield {"OLLAMA_HOST": server.base_url}
         case "http-agent":
             with http_agent() as told:
                 yield told

@@ -22,7 +22,6 @@ from pathlib import Path
 import pytest
 
 from runevals.suites.shard import shards_of
-from tests.chat_server import Reply, chat_server
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 from tests.sample_suites import AGENT, WORSE
 
@@ -213,23 +212,14 @@ def test_the_first_five_minutes_end_with_a_blocked_merge(workflow, hub):
     repository.git("commit", "-qm", "add evals")
     repository.git("branch", "-f", "change")
     hub.history = [repository.git("rev-parse", "main")]
-    first_line = files["prompts/support.md"].splitlines()[0]
-
-    def answer(body, number):
-        prompt, question = (message["content"] for message in body["messages"])
-        facts = {"Basic": "$10 a month", "Team": "$25 a month", "cancel": "30 days"}
-        known = [fact for word, fact in facts.items() if word in question and fact in prompt]
-        return Reply(" ".join(known) or "I do not know.")
-
-    with chat_server(answer) as server:
-        models = {"RUNEVALS_GITHUB_MODELS_URL": server.base_url}
-        succeeded, log = workflow(1, "evals.yml", "push", PUSH, **models)
-        assert succeeded, log
-        broken = merged(repository, first_line, "prompts/support.md")
-        succeeded, log = workflow(2, "evals.yml", "pull_request", broken, **models)
-        assert not succeeded, log
-    assert "### ❌ 3 of 3 cases regressed" in hub.bodies()[0]
-    assert set(server.keys) == {f"Bearer {TOKEN}"}
+    first_line, _, rest = files["agent.py"].partition("\n")
+    assert first_line.startswith("PRICES = {")
+    succeeded, log = workflow(1, "evals.yml", "push", PUSH)
+    assert succeeded, log
+    broken = merged(repository, f"PRICES = {{}}\n{rest}", "agent.py")
+    succeeded, log = workflow(2, "evals.yml", "pull_request", broken)
+    assert not succeeded, log
+    assert "### ❌ 2 of 3 cases regressed" in hub.bodies()[0]
 
 
 ANIMALS = tuple(f"animal {number}" for number in range(120))
