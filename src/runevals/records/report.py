@@ -233,6 +233,7 @@ class Provenance:
     ref: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    prices: str | None = None  # what costs are computed from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +264,7 @@ class RunInfo:
     notices: tuple[str, ...] = ()
     shard: ShardInfo | None = None  # None: the whole
     stopped: Problem | None = None  # why it ended before all was measured
+    prices: str | None = None  # what its costs are computed from, with the release; None where nothing is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

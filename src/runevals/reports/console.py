@@ -186,6 +186,8 @@ def _footer(conclusion: Conclusion) -> str:
         parts.append(money(report.totals.cost_usd))
     if report.totals.judge_cost_usd is not None:
         parts.append(f"judge {money(report.totals.judge_cost_usd)}")
+    if report.run.prices is not None and (report.totals.cost_usd or report.totals.judge_cost_usd):
+        parts.append(f"prices as of {one_line(report.run.prices, 80)}")
     parts += [one_line(note, 120) for note in judge_notes(report)]
     if conclusion.comparison is not None:
         parts.append(f"base: {one_line(conclusion.comparison.source, 120)}")

@@ -213,6 +213,7 @@ def _side(report: RunReport) -> Facts:
         *(("Judge's " + name, value) for name, value in ([] if run.judge is None else _identity(run.judge))),
         ("Cost of target", money(totals.cost_usd)),
         ("Cost of judge", money(totals.judge_cost_usd)),
+        ("Prices as of", run.prices or ""),
         ("Tokens", _tokens(totals.input_tokens, totals.output_tokens)),
         ("Latency p95", seconds(totals.latency_p95_s)),
         ("Not measured", error_kinds(report)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import branch_of, commit_of
 from runevals.records import Provenance
 from runevals.settings.resolve import Settings
@@ -21,7 +22,15 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=told(settings),
         notices=notices,
+        prices=settings.prices.source if _is_priced(settings) else None,
     )
+
+
+def _is_priced(settings: Settings) -> bool:
+    """Whether target or judge is one whose calls have a price by model."""
+    target = None if settings.evaluate_only else settings.target
+    judges = () if settings.no_judge else settings.judges
+    return any(one is not None and one.type in (*PROVIDERS, "http") for one in (target, *judges))
 
 
 def told(settings: Settings) -> dict[str, object]:

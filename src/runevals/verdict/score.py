@@ -79,6 +79,7 @@ def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
         ref=provenance.ref,
         settings=provenance.settings,
         notices=provenance.notices,
+        prices=provenance.prices,
     )
     return run_report(run, (), complete=False)
 
@@ -108,6 +109,7 @@ def run_info(
         ref=provenance.ref,
         settings=provenance.settings,
         notices=provenance.notices,
+        prices=provenance.prices,
         shard=plan.shard,
     )
 

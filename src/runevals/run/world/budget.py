@@ -108,7 +108,13 @@ class Budget:
         finally:
             timer.cancel()
 
-    def spend(self, cost_usd: float | None, input_tokens: int | None, output_tokens: int | None) -> None:
+    def spend(
+        self,
+        cost_usd: float | None,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        model: str | None = None,
+    ) -> None:
         """One answer more. An amount that is limited and unknown ends the run: nobody could keep to the limit."""
         with self._lock:
             self.was_spent = True
@@ -117,7 +123,9 @@ class Budget:
             cost, tokens = self._cost_usd, self._tokens
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
         if most_usd is not None and cost_usd is None:
-            self._unknown("--max-cost cannot be kept: what a call costs is unknown (`prices:` in the settings)")
+            whose = f" of {model}" if model else ""
+            told = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
+            self._unknown(f"--max-cost cannot be kept: {told}")
         elif most_usd is not None and cost >= most_usd:
             self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
         elif most_tokens is not None and (input_tokens is None or output_tokens is None):

@@ -43,7 +43,7 @@ class BoundedTarget:
             return Response(problem=self._budget.stop.refused(str(refusal)))
         answered = response.problem is None or response.model is not None  # what came back was paid for
         if answered and not response.cached and not self._is_free:
-            self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens)
+            self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens, response.model)
         if not answered and self._budget.stop.problem is not None:
             return Response(problem=self._budget.stop.problem)
         return response
@@ -80,7 +80,7 @@ class BoundedJudge:
                     raise
                 return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
         if found.model is not None and not self._is_free:
-            self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens)
+            self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens, found.model)
         lacking = found.score is None or any(vote.score is None for vote in found.votes)
         if lacking and self._budget.stop.problem is not None:
             return replace(found, score=None, votes=(), problem=self._budget.stop.problem)

@@ -1,0 +1,47 @@
+"""What a run says of where its costs are from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.run.provenance import provenance
+from runevals.settings.resolve import Told, resolve
+from tests.chat_server import Reply, chat_server
+from tests.ending import ended
+from tests.sample_suites import SUITE
+
+
+@pytest.mark.parametrize(
+    ("flags", "priced"),
+    [
+        ({"target": "anthropic:claude-sonnet-5"}, True),
+        ({"target": "command:cat", "judge": "gemini:gemini-3.5-flash"}, True),
+        ({"target": "command:cat", "judge": "gpt-5", "no_judge": True}, False),
+        ({"target": "command:cat"}, False),
+    ],
+)
+def test_a_run_that_asks_a_model_names_the_release_of_its_prices(project, flags, priced):
+    settings = resolve(Told(flags=flags, cwd=project.path, environment={}))
+    told = provenance(settings, ()).prices
+    assert (told is not None and told.startswith("genai-prices ")) is priced
+
+
+def test_a_report_says_as_of_when_its_prices_are(project, runevals):
+    """Claude, with a limit of what it may cost."""
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply("Paris", model="claude-sonnet-5-20260801")) as server:
+        target = {"type": "anthropic", "model": "claude-sonnet-5", "base_url": server.base_url}
+        project.write(
+            "runevals.yaml", json.dumps({"target": target, "prices": {"own": {"input": 1, "output": 1}}})
+        )
+        project.write(".env.local.user", "ANTHROPIC_API_KEY=key-1\n")
+        code, out, _ = runevals("--max-cost", "1", "-o", "results.json", "-o", "report.md")
+    ended(code, 0, out, "prices as of the settings, then genai-prices ")
+    document = project.document("results.json")
+    assert document["totals"]["cost_usd"] > 0
+    assert document["run"]["prices"].startswith("the settings, then genai-prices ")
+    assert document["run"]["target"]["type"] == "anthropic"
+    assert "prices as of the settings" in (project.path / "report.md").read_text(encoding="utf-8")
+    assert set(server.keys) == {"Bearer key-1"}
