@@ -24,11 +24,14 @@ HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf
 OTHERS = {
     "ReferenceError",
     "TextDecoder",
+    "check_suite",
     "cmark-gfm",
     "id-token",
+    "issue_comment",
     "max-parallel",
     "maxTokens",
     "no_shouting",
+    "repository_dispatch",
     "runevals-validate",
 }
 
