@@ -420,15 +420,20 @@ def test_the_change_passes_by_its_own_rules(lenient):
     lenient.step("push").must(0)
 
 
+@pytest.mark.parametrize("event", EVENTS[:3])
+def test_a_strangers_head_is_refused_where_there_are_secrets(lenient, event):
+    """A comment runs the default branch's workflow with its secrets; a step then checks out the change."""
+    lenient.step(event).must(2, "allow_untrusted: true")
+
+
 @pytest.mark.parametrize("event", [*EVENTS, "pull_request", "pull_request_review_comment"])
 def test_a_strangers_head_is_not_judged_by_its_own_rules(lenient, event):
-    """A comment runs the default branch's workflow with its secrets; a step then checks out the change."""
-    lenient.step(event).must(1, "min_pass_rate")
+    lenient.step(event, INPUT_ALLOW_UNTRUSTED="true").must(1, "min_pass_rate")
 
 
 @pytest.mark.parametrize("event", EVENTS[:3])
 def test_where_no_commit_is_trusted_nothing_is_run(lenient, event):
-    lenient.step(event, sha="").must(3, "does not say on which base")
+    lenient.step(event, sha="", INPUT_ALLOW_UNTRUSTED="true").must(3, "does not say on which base")
 
 
 @pytest.mark.needs("root")

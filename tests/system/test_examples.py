@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from a2a.helpers.proto_helpers import new_text_message
 
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.schema import schema
 from runevals.suites.dialects import DIALECTS
 from tests.a2a_server import a2a_server
@@ -119,4 +120,7 @@ def test_the_list_of_examples_is_whole():
     assert sorted(folder for folder, link, *_ in TABLE if folder == link) == FOLDERS
     kinds = schema("runevals.settings", "settings-1")["properties"]["target"]["then"]["properties"]["type"]["enum"]
     assert {dialect for *_, dialect, _ in TABLE} == {dialect.NAME for dialect in DIALECTS}
-    assert {target for *_, target in TABLE} == {*kinds} - {"plugin"}  # which a package brings
+    targets = {target for *_, target in TABLE}
+    assert targets <= {*kinds}
+    assert {*kinds} - targets <= {"plugin", *PROVIDERS}  # what a package brings, and models like those shown
+    assert targets & {*PROVIDERS}

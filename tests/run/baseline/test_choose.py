@@ -68,12 +68,11 @@ def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
 
 
 @pytest.mark.parametrize("baseline", ["none", "base.json"])
-def test_a_flag_goes_before_base_run(tmp_path, baseline):
-    made = document.write(decide(report({"a": "p"}), None, defaults()))
-    (tmp_path / "base.json").write_text(made, encoding="utf-8")
+def test_a_flag_goes_before_base_run(repository, baseline):
+    repository.write("base.json", document.write(decide(report({"a": "p"}), None, defaults())))
     flags = {"baseline": baseline}
-    settings = resolve(Told(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
-    found = find_stored(replace(settings, base_side=BaseSide(commit=COMMIT)), None)
+    settings = resolve(Told(cwd=repository.path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
+    found = find_stored(replace(settings, base_side=BaseSide(commit=repository.git("rev-parse", "HEAD"))), None)
     assert (found.unreadable, found.baseline is None) == (None, baseline == "none")
 
 

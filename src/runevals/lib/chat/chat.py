@@ -249,7 +249,7 @@ def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
             cost_usd=_sum(usage.get("cost")),
             latency_s=latency_s,
             response_id=_text_or_none(completion.get("id")),
-            made_at=_count(completion.get("created")),
+            made_at=_sum(completion.get("created")),
             cached_tokens=_cached_tokens(usage),
             from_cache=from_cache or completion.get("cached") is True,
         )
