@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -82,7 +83,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files, then fail")
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Any worker takes any test, but one takes those in containers, and first: they wait for each other."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "containers" if _IN_CONTAINERS.search(nodeid) else nodeid
+
+    return Scheduling(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what cannot run here; `pytest_terminal_summary` names it as NOT RUN."""
     kept, not_run = [], []
@@ -92,8 +104,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if missing:
             not_run.append(f"NOT RUN {item.nodeid}: needs {', '.join(missing)}")
             continue
-        if "container" in needs:
-            item.add_marker(pytest.mark.xdist_group("container"))  # they build the same image
         kept.append(item)
     items[:] = kept
     config.stash[_NOT_RUN] = not_run
@@ -116,6 +126,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
+_IN_CONTAINERS = re.compile(r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container")
 
 
 @pytest.fixture
