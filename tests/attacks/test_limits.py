@@ -11,6 +11,7 @@ import pytest
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.source import unique_keys
+from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import page_text
 from tests.attacks.conftest import CASES, SUITE, commit, stock
 
@@ -172,6 +173,14 @@ def test_a_key_that_is_there_twice_is_found_at_once():
     started = time.process_time()
     with pytest.raises(ValueError, match="'299999' stands here twice"):
         unique_keys([*pairs, pairs[-1]])
+    assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("part", ["\\", "%25", "&amp;", "%", "&", "\\u00", "&#0"])
+def test_an_answer_full_of_escapes_is_searched_for_secrets_at_once(part):
+    redact = redactor({"AGENT_KEY": "agent-key-123456"})
+    started = time.process_time()
+    assert redact(part * (2_000_000 // len(part)) + "z").endswith("z")
     assert time.process_time() - started < SECONDS
 
 

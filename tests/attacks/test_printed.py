@@ -142,6 +142,7 @@ def test_a_crash_is_told_as_text(hostile, monkeypatch):
 
 CRASHING_THREAD = """
 import os, sys, threading
+from runevals.cli import main
 leave = os._exit
 def broken():
     raise LookupError(sys.argv[1])

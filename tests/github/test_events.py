@@ -138,7 +138,9 @@ FROM_ELSEWHERE = ["issue_comment", "repository_dispatch", "check_suite", "check_
 @pytest.mark.parametrize("name", FROM_ELSEWHERE)
 def test_an_event_that_is_not_listed_runs_the_commit_of_its_own_workflow_only(name):
     payload = {**REPOSITORY, "issue": {"pull_request": {}}}
-    assert job_of(event(name, payload)) == Job()
+    assert job_of(event(name, payload, head=TIP, sha=TIP)) == Job()
+    unknown = event(name, payload, head=None)  # checked out elsewhere, or without git: it may be anybody's
+    assert (job_of(unknown).task, job_of(unknown, allow_untrusted=True).task) == ("refused", "run")
     given = event(name, payload, head=HEAD, sha=TIP)
     assert job_of(given).task == "refused"
     assert job_of(given).why.startswith(f"{name} runs with secrets, and what is checked out is not the base's own")

@@ -433,6 +433,19 @@ def test_a_case_that_was_confirmed_as_lost_stays_lost_when_the_job_is_run_again(
     assert hub.bodies()[-1].startswith(f"{MARKER}\n### ❌ 1 case lost&#58; a")
 
 
+def test_what_an_earlier_attempt_could_not_measure_does_not_count(job, hub, by_chance, stored):
+    assert job()[0] == 0
+    path = job.repository.path / ".evals/results/results.json"
+    found = parse(path.read_text(encoding="utf-8"), "results")
+    cases = [case("a", "e"), *found.report.cases[1:]]
+    errored = replace(cases[0], fingerprint=found.report.cases[0].fingerprint)
+    report = run_report(found.report.run, [errored, *cases[1:]])
+    path.write_text(write(replace(found, report=report)), encoding="utf-8")
+    code, _, printed = run_again(job, hub)
+    assert code == 0, printed
+    assert [len(one.attempts) for one in job.cases()] == [1, 2]
+
+
 def test_the_runs_of_an_earlier_attempt_count_too(job, hub, by_chance, stored):
     code, _, printed = job()
     assert code == 0, printed

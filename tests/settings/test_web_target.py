@@ -123,6 +123,16 @@ def test_in_ci_a_change_may_not_send_a_key_elsewhere(tmp_path, key):
             settled(tmp_path, written, environment=in_ci, base=other)
 
 
+@pytest.mark.parametrize("event", ["push", "schedule", "workflow_dispatch"])
+def test_what_is_merged_is_sent_where_it_says(tmp_path, event):
+    """There, whoever wrote the settings could write the workflow too."""
+    written = f"{{type: http, url: '{URL}', api_key_env: K}}"
+    environment = {"CI": "true", "K": KEY, "GITHUB_EVENT_NAME": event}
+    assert settled(tmp_path, written, environment=environment).target.web.url == URL
+    with pytest.raises(InvalidSettings, match="would be sent K"):
+        settled(tmp_path, written, environment=environment, base={"type": "openai", "model": "m"})
+
+
 def test_without_a_key_any_address_may_be_asked_in_ci(tmp_path):
     assert settled(tmp_path, f"{{type: http, url: '{URL}'}}", environment={"CI": "true"}).target.web.url == URL
 

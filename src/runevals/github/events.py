@@ -58,7 +58,7 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
     if job.task == "run" and event.name and event.unreadable is not None:
         why = f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
         return replace(job, task="refused", why=why)
-    if job.task == "run" and not allow_untrusted and runs_a_strangers_code(event):
+    if job.task == "run" and not allow_untrusted and (runs_a_strangers_code(event) or _may_be_anything(event)):
         told = (
             f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
             "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better"
@@ -119,6 +119,11 @@ def runs_a_strangers_code(event: Event) -> bool:
     change = event.payload.get("pull_request") if event.name == "pull_request_target" else None
     base = change.get("base") if isinstance(change, Mapping) else None
     return event.head not in (event.sha, base.get("sha") if isinstance(base, Mapping) else None)
+
+
+def _may_be_anything(event: Event) -> bool:
+    """Whether nothing says which commit lies in the workspace, at an event that may bring a stranger's."""
+    return bool(event.name) and event.name not in LISTED and event.head is None
 
 
 def _default_branch(payload: Mapping[str, Any]) -> str:

@@ -6,9 +6,11 @@ from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
+from runevals.run.default_target import with_target
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.resolve import Settings, Told
 from runevals.settings.target import needs_key
+from runevals.suites.load import load_suites
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
@@ -17,6 +19,8 @@ _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
 def withheld(settings: Settings) -> tuple[str, ...]:
     """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
     environment = settings.environment
+    if settings.target is None:
+        settings = with_target(settings, load_suites(settings).suites)  # the suites may name the models
     asked = [told for told in (settings.target, *settings.judges) if told is not None]
     lacking = [told.api_key_env for told in asked if needs_key(told) and not environment.get(told.api_key_env)]
     if all(told.type in ("recorded", "skill") for told in asked):

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 
 from runevals.lib.text.numbers import capitalised, plural
-from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
+from runevals.records import AttemptReport, Comparison, Conclusion, Outcome, RunReport, Suspect
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
@@ -95,7 +95,7 @@ class TargetRunner:
             return report
         told = "an earlier attempt of this job ran the same commit: its runs count, too"
         run = replace(report.run, notices=(*report.run.notices, told))
-        return pooled(replace(report, run=run), (self.earlier.report,))
+        return pooled(replace(report, run=run), (_measured_only(self.earlier.report),))
 
     @property
     def lost_before(self) -> Sequence[Suspect]:
@@ -209,6 +209,15 @@ class TargetRunner:
             opened = {"base": self.open_base, "head": self.open_head, "old form": self.open_old_form}
             self._sides[side] = self._opened.enter_context(opened[side]())
         return self._sides[side]
+
+
+def _measured_only(report: RunReport) -> RunReport:
+    """Without the attempts that could not be measured: an outage then is none of the commit's."""
+    cases = [
+        replace(case, attempts=tuple(a for a in case.attempts if a.status in (Outcome.PASSED, Outcome.FAILED)))
+        for case in report.cases
+    ]
+    return replace(report, cases=tuple(cases))
 
 
 def with_own_error(

@@ -29,7 +29,8 @@ def require_few_calls(settings: Settings, loaded: Loaded, told: Told) -> None:
     if most is None and calls > LEAST:
         of_base = _calls_of_base(settings, told)
         most = max(LEAST, TIMES * of_base)
-        by = f", {TIMES} times the {of_base} of the base and at least {LEAST}; its settings may say max_calls"
+        more = "its settings, or RUNEVALS_MAX_CALLS in the workflow, may say more"
+        by = f", {TIMES} times the {of_base} of the base and at least {LEAST}; {more}"
     if most is not None and calls > most:
         cases = sum(len(suite.cases) for suite in loaded.suites)
         raise InvalidSettings(

@@ -10,14 +10,9 @@ from typing import Any
 from runevals.lib.chat.providers import PROVIDERS, address
 from runevals.lib.http.origin import origin_of
 from runevals.records.errors import InvalidSettings
-from runevals.settings.web_target import URL_VARIABLE
+from runevals.settings.web_target import URL_VARIABLE, is_of_one_commit
 
 VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only the workflow can set it
-_OF_ONE_COMMIT = (
-    "push",
-    "schedule",
-    "workflow_dispatch",
-)  # events at which settings and workflow are one commit's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +31,7 @@ def require_sendable(
 
     `base` is what the settings say that decide over the change, `of_change` whether there is one for sure.
     """
-    trusted = environment.get("GITHUB_EVENT_NAME") in _OF_ONE_COMMIT and not of_change
-    if not environment.get("CI") or trusted:
+    if not environment.get("CI") or is_of_one_commit(environment, of_change=of_change):
         return
     known = {sent.default, *environment.get(VARIABLE, "").replace(",", " ").split()}
     known |= {name for name, origin in sent_by(base, environment) if origin == sent.origin}

@@ -165,7 +165,8 @@ def target_settings(given: Given) -> TargetSettings | None:
     base_told = given.base_values.get("target")
     web = None
     if told["type"] in ("http", "a2a"):
-        web = web_settings(told, environment, from_file=from_file, base_told=base_told)
+        of_change = given.base_side is not None
+        web = web_settings(told, environment, from_file=from_file, base_told=base_told, of_change=of_change)
     base_url = _base_url(told, environment, from_file=from_file, what="target")
     settled = TargetSettings(
         type=told["type"],

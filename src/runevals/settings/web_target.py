@@ -27,10 +27,20 @@ DEFAULT_BODY: Mapping[str, object] = {
 }
 
 
+_OF_ONE_COMMIT = ("push", "schedule", "workflow_dispatch")
+
+
 def web_settings(
-    told: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, base_told: object
+    told: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    from_file: bool,
+    base_told: object,
+    of_change: bool = True,
 ) -> WebSettings:
     """The endpoint of an http or a2a target. `base_told` is the target in the settings that decide over a change.
+
+    `of_change`: there is a base that decides.
 
     Raises InvalidSettings.
     """
@@ -53,14 +63,19 @@ def web_settings(
     )
     _check_placeholders("target.url", placeholders(settled.url))
     _check_placeholders("target.body", placeholders(settled.body))
-    outside = not from_file or named_outside is not None
-    if settled.key_names and environment.get("CI") and not outside and not _is_of_base(settled, base_told):
+    trusted = not from_file or named_outside is not None or is_of_one_commit(environment, of_change=of_change)
+    if settled.key_names and environment.get("CI") and not trusted and not _is_of_base(settled, base_told):
         raise InvalidSettings(
             f"target.url stands in the settings file, which a pull request may change, and would be sent "
             f"{', '.join(settled.key_names)}; in CI, name it in the workflow ({URL_VARIABLE}={settled.shown}) "
             "or merge it into the base branch's settings first"
         )
     return settled
+
+
+def is_of_one_commit(environment: Mapping[str, str], *, of_change: bool) -> bool:
+    """Whether settings and workflow are of one commit, so that whoever wrote the one could write the other."""
+    return environment.get("GITHUB_EVENT_NAME") in _OF_ONE_COMMIT and not of_change
 
 
 def web_words(kind: str, rest: str) -> dict[str, Any]:

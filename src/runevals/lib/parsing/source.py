@@ -161,8 +161,8 @@ def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """For `object_pairs_hook`: the object. Raises ValueError where a key stands twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        known: set[str] = set()
+        twice = next(name for name, _ in pairs if name in known or known.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
     return fields
 

@@ -17,8 +17,9 @@ _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuv
 _CODES = "2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-e]|0[9ad]"
 _DECIMAL = "3[2-9]|4[0-7]|5[89]|6[0-4]|9[1-6]|12[3-6]"
 _ESCAPE = re.compile(
-    rf"[%&\\](?i:(?<=%)(?:25)*(?:{_CODES})|(?<=\\)\\*(?:u00(?:{_CODES})|x(?:{_CODES})|[nrt])"
-    rf"|(?<=&)(?:amp;)*(?:amp|lt|gt|quot|apos|sol|plus|equals|#0*(?:{_DECIMAL})|#x0*(?:{_CODES}));)"
+    rf"%(?i:(?:25)*(?:{_CODES}))"
+    rf"|(?<!\\)\\+(?i:u00(?:{_CODES})|x(?:{_CODES})|[nrt])"  # from the first: at each, it would take for ever
+    rf"|&(?i:(?:amp;)*(?:amp|lt|gt|quot|apos|sol|plus|equals|#0*(?:{_DECIMAL})|#x0*(?:{_CODES}));)"
 )
 _CHARACTER = re.compile("(.)", re.DOTALL)
 _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)

@@ -34,7 +34,7 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
     if settings.category or settings.tag or settings.filter:
         return "only some of the cases are asked for"
-    if known is not None and (why := _asked_otherwise(settings, known)):
+    if known is not None and (why := asked_otherwise(settings, known)):
         return why
     if known is not None and not same_cases(loaded, known):
         return "the base's result is of other cases"
@@ -48,7 +48,8 @@ def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunRep
     return None
 
 
-def _asked_otherwise(settings: Settings, known: RunReport) -> str | None:
+def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
+    """What a result was made with that this run is not: another target, judge or version; None for nothing."""
     assert settings.target is not None  # noqa: S101 - looked at above
     judge = None if settings.no_judge else judges_named(settings.judges)
     if known.tool_version != __version__:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
 from runevals.run import measurement as pipeline
-from runevals.run.baseline.dependencies import changes_since
+from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline
 from runevals.run.provenance import provenance
@@ -20,6 +20,10 @@ from runevals.verdict.score import nothing_run
 def reused(settings: Settings, loaded: Loaded, base: StoredBase) -> Conclusion | str | None:
     """What stands for this run, or why the run must be made; None where there is no base to ask git about."""
     loaded = replace(loaded, notices=(*loaded.notices, *base.notices))
+    if base.baseline is not None and settings.target is not None:
+        otherwise = asked_otherwise(settings, base.baseline.report)
+        if otherwise is not None:  # of whichever commit it is: git knows nothing of what a workflow asks for
+            return otherwise
     found = None if base.baseline is None else stored(settings, loaded, base.baseline)
     of_base = base.unreadable is None if base.baseline is None else base.baseline.older is None
     if isinstance(found, Conclusion) or of_base or base.commit is None:
