@@ -34,9 +34,10 @@ class LineProcess:
         env: Mapping[str, str],
         cwd: Path | None,
         max_answer_bytes: int,
+        start_timeout_s: float = START_TIMEOUT_S,
         ours: bool = False,
     ) -> None:
-        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready.
+        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready in time.
 
         `ours`: a worker that gives up its rights itself.
         """
@@ -50,7 +51,7 @@ class LineProcess:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ)
         try:
-            self.ready = self._read_line(time.monotonic() + START_TIMEOUT_S)
+            self.ready = self._read_line(time.monotonic() + start_timeout_s)
         except (TimeoutError, ProcessDied):
             self.kill()
             raise

@@ -16,6 +16,7 @@ from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
 from runevals.targets.program_report import failed, is_report, reported
 
+LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 PATIENCE_S = 0.1
 
 
@@ -94,6 +95,7 @@ class PythonTarget:
                 env=self._env,
                 cwd=self._cwd,
                 max_answer_bytes=MAX_OUTPUT_BYTES,
+                start_timeout_s=max(LEAST_START_S, self._timeout_s),
             )
         except (OSError, ProcessDied, TimeoutError) as error:
             raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error

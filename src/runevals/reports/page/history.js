@@ -16,7 +16,8 @@ function scaleOf({ scale, points }) {
 function trend({ name, axis, points, scale }) {
   const [low, high] = scaleOf({ scale, points });
   const x = (place) => `${points.length > 1 ? 2 + (96 * place) / (points.length - 1) : 50}%`;
-  const y = (value) => HIGH - EDGE - ((HIGH - 2 * EDGE) * (Math.min(Math.max(value, low), high) - low)) / (high - low);
+  const y = (value) =>
+    HIGH - EDGE - ((HIGH - 2 * EDGE) * (Math.min(Math.max(value, low), high) - low)) / (high - low);
   const levels = [low, (low + high) / 2, high];
   const drawn = levels.map((level) =>
     svg("line", { class: "level", x1: 0, x2: "100%", y1: y(level), y2: y(level) }),
