@@ -16,12 +16,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from runevals.suites.shard import shards_of
+from tests.conftest import docker
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 from tests.sample_suites import AGENT, WORSE
 
@@ -225,17 +228,26 @@ def test_the_first_five_minutes_end_with_a_blocked_merge(workflow, hub):
 ANIMALS = tuple(f"animal {number}" for number in range(120))
 ECHO = "def answer(prompt):\n    return prompt\n"
 WORSE_ECHO = "def answer(prompt):\n    return prompt.replace('7', 'seven')\n"
-ENDING = """
-import os, signal, time
+WAITING = """
+import time
 
 
 def answer(prompt):
-    if prompt == {victim!r}:
-        for _ in range(2):
-            os.kill(1, signal.SIGTERM)
-            time.sleep(0.5)
+    time.sleep(20 if prompt == {one!r} else 0)
     return prompt
 """
+
+
+def end_shard(part: int) -> None:
+    """Ends its container as a runner that is taken away is; a program in it could not."""
+    ends_at = time.monotonic() + 240
+    while time.monotonic() < ends_at:
+        filters = ("--filter", "ancestor=runevals-under-test", "--filter", f"name=shard-{part}")
+        found = docker("ps", "--quiet", *filters).stdout.split()
+        if found:
+            docker("kill", *found)
+            return
+        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -280,9 +292,11 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
 
 
 def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
-    """It is ended from outside, at once, as a runner that is taken away is."""
-    agent = ENDING.format(victim=next(name for name in ANIMALS if shard_of(name) == 2))
+    agent = WAITING.format(one=next(name for name in ANIMALS if shard_of(name) == 2))
+    ending = threading.Thread(target=end_shard, args=[2])
+    ending.start()
     succeeded, log = sharded(2, "sharded.yml", "pull_request", merged(sharded.repository, agent))
+    ending.join()
     assert not succeeded, log
     [body] = hub.bodies()
     assert "### ⛔ Not measured – of 3 shards, these are missing&#58; 2" in body
