@@ -7,13 +7,13 @@ import sys
 import time
 from dataclasses import replace
 
-from runevals.records import CheckReport, Layer, Outcome, RunReport, TurnReport
+from runevals.records import CheckResult, Layer, Outcome, RunReport, TurnReport
 from runevals.verdict.compare import compare
 from runevals.verdict.score import over_attempts, run_report
 from verdict_sim import ATTEMPTS, INFO, Truth
 
 CHECKS = {
-    passed: CheckReport(
+    passed: CheckResult(
         id="contains",
         evaluator="contains",
         layer=Layer.FACT,

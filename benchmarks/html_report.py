@@ -20,7 +20,7 @@ from tests.sample_reports import case, report  # noqa: E402
 
 from runevals.records import (  # noqa: E402
     CaseReport,
-    CheckReport,
+    CheckResult,
     Layer,
     Outcome,
     Problem,
@@ -30,7 +30,7 @@ from runevals.records import (  # noqa: E402
 )
 from runevals.reports import html  # noqa: E402
 from runevals.run.measurement import Baseline, decide  # noqa: E402
-from runevals.settings.resolve import Told, resolve  # noqa: E402
+from runevals.settings.resolve import RawSettings, resolve  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
 CASES, RUNS, LENGTH, LIMIT_S = 10_000, 1, 2_000, 2.0
@@ -41,7 +41,7 @@ TEXT = (
 )
 WORDS = TEXT.split()
 
-SETTINGS = resolve(Told(cwd=Path("/nowhere"), environment={}))
+SETTINGS = resolve(RawSettings(cwd=Path("/nowhere"), environment={}))
 SEARCH = """const box = document.getElementById('search');
 box.value = 'question 777';
 box.dispatchEvent(new Event('input'))"""
@@ -145,7 +145,7 @@ def turn(prompt: str, answer: str, dice: random.Random, loss: float) -> TurnRepo
     grade = 2.0 if found < loss else 4.0 if found < 0.3 else 5.0
     error = Problem(code="target_timeout", message="no answer within 60 s") if broken else None
     outcome = Outcome.ERRORED if broken else Outcome.PASSED if grade >= 4 else Outcome.FAILED
-    judged = CheckReport(
+    judged = CheckResult(
         id="Relevance",
         evaluator="Relevance",
         layer=Layer.JUDGE,

@@ -34,7 +34,7 @@ from typing import Any, Literal
 import runevals
 from runevals.records import AttemptReport, CaseReport, Layers, Outcome
 from runevals.run.measurement import concluded
-from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.verdict.fresh_runs import RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.procedure import held_against
@@ -739,7 +739,7 @@ def checked(row: Row, seed: int, *, spoiled: bool) -> tuple[str, bool]:
         written = written.with_head(row.head)
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), written.spoiled() if spoiled else written, row.settings, row.target)
-        expected, until = in_process(written, row.how, resolve(Told(cwd=place.path, environment={})))
+        expected, until = in_process(written, row.how, resolve(RawSettings(cwd=place.path, environment={})))
         try:
             found = through_command_line(place, row.way, until)
             told = found.differs_from(expected)

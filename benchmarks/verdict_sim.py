@@ -27,7 +27,7 @@ from runevals.records import (
     Layers,
     ModelIdentity,
     Outcome,
-    Rule,
+    RegressionRule,
     RunInfo,
     RunReport,
 )
@@ -37,7 +37,7 @@ from runevals.verdict.fresh_runs import RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.procedure import held_against
 from runevals.verdict.score import over_attempts, run_report
-from runevals.verdict.suspects import Trialled
+from runevals.verdict.suspects import SuspectRuns
 from runevals.verdict.verification import FreshLook
 
 BASE_LOOKS, HEAD_LOOKS = 6, 2
@@ -196,7 +196,7 @@ class Seen:
 def decided(truth: Truth, rng: random.Random) -> Seen:
     """One change through the product's procedure."""
     runner = Simulated(truth, coins(truth, rng))
-    _, comparison = held_against(runner, runner.stored_base(), "stored", Rule())
+    _, comparison = held_against(runner, runner.stored_base(), "stored", RegressionRule())
     return Seen(comparison, runner.head_runs / len(truth.head))
 
 
@@ -390,7 +390,7 @@ def compare_speed() -> str:
 def always_confirm() -> None:
     """Instead of the test: every suspect that was run is called lost."""
 
-    def settled(batch: Sequence[Trialled], _cases: int, _rule: Rule) -> None:
+    def settled(batch: Sequence[SuspectRuns], _cases: int, _rule: RegressionRule) -> None:
         for suspect in batch:
             suspect.state, suspect.reason = "confirmed", ""
 

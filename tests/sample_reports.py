@@ -10,7 +10,7 @@ from typing import Any
 from runevals.records import (
     AttemptReport,
     CaseReport,
-    CheckReport,
+    CheckResult,
     Layer,
     Layers,
     ModelIdentity,
@@ -26,7 +26,7 @@ from runevals.verdict.score import run_report
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERRORED, "s": Outcome.SKIPPED}
 
 
-def check(outcome: Outcome, **more: object) -> CheckReport:
+def check(outcome: Outcome, **more: object) -> CheckResult:
     """One ExactMatch result."""
     error = Problem(code="target_failed", message="connection reset") if outcome is Outcome.ERRORED else None
     score = {Outcome.PASSED: 1.0, Outcome.FAILED: 0.0}.get(outcome)
@@ -41,7 +41,7 @@ def check(outcome: Outcome, **more: object) -> CheckReport:
         "reason": reason,
         "error": error,
     }
-    return CheckReport(**{**fields, **more})
+    return CheckResult(**{**fields, **more})
 
 
 def attempt(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runevals.run.baseline.dependencies import changes_since
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.load import load_suites
 from tests.attacks.conftest import REGRESSED, SUITE, commit, stock
 
@@ -42,7 +42,7 @@ def change(hostile):
         stock(hostile.path, "checkout", "-q", "-b", "change")
 
     def why():
-        settings = resolve(Told(cwd=hostile.path, environment={}))
+        settings = resolve(RawSettings(cwd=hostile.path, environment={}))
         return changes_since(settings, load_suites(settings), hostile.commit, None)
 
     def again():

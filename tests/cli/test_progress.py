@@ -9,14 +9,14 @@ import pytest
 
 from runevals.cli.progress import Tally, lines
 from runevals.lib.http.throttle import Throttles
-from runevals.records import CheckReport, Outcome, Problem, Response, Trace, TurnTrace
+from runevals.records import CheckResult, Outcome, Problem, Response, Trace, TurnTrace
 from runevals.run.evaluate import Evaluation
 from tests.sample_suites import AGENT, SUITE
 
 
 def evaluation(outcome=Outcome.PASSED, cost_usd=None, judge_usd=None, problem=None):
-    check = CheckReport(id="c", evaluator="c", layer="fact", outcome=outcome)
-    judged = CheckReport(
+    check = CheckResult(id="c", evaluator="c", layer="fact", outcome=outcome)
+    judged = CheckResult(
         id="j", evaluator="j", layer="judge", outcome=outcome, judge_model="m", cost_usd=judge_usd
     )
     answer = Response(text="x", cost_usd=cost_usd, problem=problem)

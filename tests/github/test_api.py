@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from runevals.github.api import Api, Refused
+from runevals.github.api import Api, GitHubRefused
 from runevals.lib.http.throttle import Throttle
 from tests.github.emulator import TOKEN, Fault, github
 
@@ -27,7 +27,7 @@ def test_a_next_page_elsewhere_is_refused_and_sees_no_token(hub, api):
         hub.comment(7, "one")
         hub.faults.append(Fault(COMMENTS, 200, {"Link": link}))
         hub.problems.clear()
-        with pytest.raises(Refused, match="next page is said to be at another host"):
+        with pytest.raises(GitHubRefused, match="next page is said to be at another host"):
             list(api.items(COMMENTS, READ))
         assert stranger.asked == []
     hub.problems.clear()  # the answer was meant to be wrong
@@ -75,14 +75,14 @@ def test_a_limit_is_lifted_when_github_says(hub, api):
 )
 def test_patience_ends_and_the_reason_is_told(hub, api, fault, told):
     hub.faults.append(fault)
-    with pytest.raises(Refused, match=told):
+    with pytest.raises(GitHubRefused, match=told):
         list(api.items(COMMENTS, READ))
     assert len(hub.asked) <= 5
 
 
 def test_what_may_have_been_made_is_not_made_twice(hub, api):
     hub.faults.append(Fault("POST", 502))
-    with pytest.raises(Refused):
+    with pytest.raises(GitHubRefused):
         api.post(COMMENTS, WRITE, {"body": "x"})
     assert hub.paths("POST") == [COMMENTS]
 
@@ -109,7 +109,7 @@ def test_a_blob_host_that_redirects_again_is_not_followed(hub, api):
     with github() as stranger:
         hub.artifact(1, "x", {"results.json": "{}"})
         hub.blob_faults.append(Fault("GET", 302, {"Location": f"{stranger.url}/user"}))
-        with pytest.raises(Refused, match="answers with 302"):
+        with pytest.raises(GitHubRefused, match="answers with 302"):
             api.download("/repos/o/r/actions/artifacts/1/zip", "actions: read", 10**6)
         assert stranger.asked == []
 
@@ -117,7 +117,7 @@ def test_a_blob_host_that_redirects_again_is_not_followed(hub, api):
 def test_an_api_that_redirects_is_not_followed(hub, api):
     with github() as stranger:
         hub.faults.append(Fault("GET /user", 307, {"Location": f"{stranger.url}/user"}))
-        with pytest.raises(Refused, match="redirects to elsewhere"):
+        with pytest.raises(GitHubRefused, match="redirects to elsewhere"):
             api.get("/user", READ)
         assert stranger.asked == []
     hub.problems.clear()  # the answer was meant to be wrong
@@ -132,12 +132,12 @@ def test_a_blob_host_that_is_down_for_a_moment_is_asked_anew(hub, api):
 
 def test_a_download_ends_where_it_is_too_large(hub, api):
     hub.artifact(1, "x", b"x" * 3 * 1024**2)
-    with pytest.raises(Refused, match="more than 1 MiB"):
+    with pytest.raises(GitHubRefused, match="more than 1 MiB"):
         api.download("/repos/o/r/actions/artifacts/1/zip", "actions: read", 1024**2)
 
 
 def test_nobody_there_is_told():
-    with pytest.raises(Refused, match="GitHub does not answer"):
+    with pytest.raises(GitHubRefused, match="GitHub does not answer"):
         Api("http://127.0.0.1:9", TOKEN, Throttle(max_attempts=2, first_delay_s=0.01)).get("/user", READ)
 
 

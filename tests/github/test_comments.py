@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.github.api import Refused
+from runevals.github.api import GitHubRefused
 from runevals.github.comments import Comments, marker, slug
 from tests.github.emulator import US, Fault
 
@@ -97,7 +97,7 @@ def test_a_burst_of_502_makes_one_comment(hub, comments):
 )
 def test_a_refusal_is_told_once(hub, comments, status, message, told):
     hub.faults.append(Fault("POST", status, message=message))
-    with pytest.raises(Refused, match=told):
+    with pytest.raises(GitHubRefused, match=told):
         comments.put(7, OURS, BODY)
     assert len(hub.paths("POST")) == 1
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runevals.github.events import Job
-from runevals.github.job import OnGitHub
+from runevals.github.job import JobContext
 from runevals.github.stored_mark import stored_mark
 from runevals.reports import results_document as document
 from runevals.run.measurement import decide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.sample_reports import report
 
 CASES = {"a": "pp", "b": "pp"}
@@ -22,7 +22,7 @@ TAGGED = "d" * 40
 
 @pytest.fixture
 def settings(project):
-    return resolve(Told(cwd=project.path, environment={}))
+    return resolve(RawSettings(cwd=project.path, environment={}))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def store(hub, settings):
 @pytest.fixture
 def found(api, settings):
     def look(mark, *, api=api, branch="main"):
-        here = OnGitHub(
+        here = JobContext(
             job=Job(branch=branch),
             api=api,
             server="",
@@ -52,7 +52,7 @@ def found(api, settings):
             comment_id="x",
             artifact="runevals-x",
         )
-        marked = resolve(Told(cwd=settings.cwd, environment={}, flags={"mark": mark}))
+        marked = resolve(RawSettings(cwd=settings.cwd, environment={}, flags={"mark": mark}))
         return stored_mark(marked, here, marked.mark, PLANNED)
 
     return look

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.github.without_secrets import not_measured
 from runevals.run.baseline.protected_side import ChangeEvent, base_side
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.against_base import on_main
 from tests.sample_suites import SETTINGS
 
@@ -32,7 +32,7 @@ PAID = "suites: [evals.json]\ntarget: {type: openai, model: gpt-5}\n"
 def test_the_base_decides(repository, of_base, of_change, environment, outcome):
     on_main(repository, "runevals.yaml", of_base)
     repository.write("runevals.yaml", of_change)
-    told = Told(cwd=repository.path, environment=environment)
+    told = RawSettings(cwd=repository.path, environment=environment)
     side = base_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
     found = not_measured(resolve(replace(told, base_side=side)), told)
     assert (None if found is None else found.verdict.outcome) == outcome

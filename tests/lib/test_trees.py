@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from runevals.lib.trees import CannotFollow, CommitTree, Disk, WorkTree, files_below, matching
+from runevals.lib.trees import CannotFollow, CommitTree, FolderTree, WorkTree, files_below, matching
 
 PATTERNS = ["*", "**", "a/*", "a/**", "**/p.txt", "**/*.txt", "a/**/b/*", "[ab]/?.txt", "a**", "a/../*", ".*/*"]
 FILES = [
@@ -40,7 +40,7 @@ def trees(repository):
 def test_patterns_match_what_those_of_python_do(trees, repository, pattern, hidden):
     listed = glob.glob(pattern, root_dir=repository.path, recursive=True, include_hidden=hidden)
     expected = {name.rstrip("/") for name in listed if ".git" not in name.split("/")}
-    for tree in (*trees, Disk(repository.path)):
+    for tree in (*trees, FolderTree(repository.path)):
         found = [path for path, _ in matching(tree, pattern, hidden=hidden) if ".git" not in path.split("/")]
         assert len(found) == len(set(found))
         assert set(found) - {""} == expected - {""}
@@ -69,7 +69,7 @@ def test_deep_patterns_over_deep_folders_look_at_each_place_once(tmp_path):
     folder.mkdir(parents=True)
     (folder / "x.json").touch()
     started = time.process_time()
-    found = list(matching(Disk(tmp_path), "/".join(["**", "*"] * 10) + "/x.json"))
+    found = list(matching(FolderTree(tmp_path), "/".join(["**", "*"] * 10) + "/x.json"))
     assert len(found) == 1
     assert time.process_time() - started < 5  # measured: 0.1
 
@@ -78,4 +78,4 @@ def test_there_is_a_most_of_places(tmp_path):
     for number in range(20):
         (tmp_path / str(number)).touch()
     with pytest.raises(CannotFollow, match="more than 10 places"):
-        list(matching(Disk(tmp_path), "*", most=10))
+        list(matching(FolderTree(tmp_path), "*", most=10))

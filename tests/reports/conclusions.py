@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runevals.records import Conclusion, RunReport
 from runevals.run.measurement import Baseline, decide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.sample_reports import case, report
 
 HOSTILE = (
@@ -17,7 +17,7 @@ HOSTILE = (
 
 
 def conclusion(head: RunReport, base: RunReport | None, **settings: object) -> Conclusion:
-    resolved = replace(resolve(Told(cwd=Path("/nowhere"), environment={})), **settings)
+    resolved = replace(resolve(RawSettings(cwd=Path("/nowhere"), environment={})), **settings)
     baseline = (
         None if base is None else Baseline(report=base, source="base.json of a1b2c3d, run 2026-11-20 12:00 UTC")
     )

@@ -7,7 +7,7 @@ import pytest
 from runevals.records.errors import InvalidSettings
 from runevals.run.call_limit import planned_calls, require_few_calls
 from runevals.settings.file import BaseSide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.load import load_suites
 
 MODEL = "suites: [evals.json]\ntarget: {type: openai, model: tiny}\n"
@@ -22,7 +22,7 @@ def planned(repository):
     def made(settings, **environment):
         repository.write("runevals.yaml", settings)
         side = BaseSide(commit=repository.git("rev-parse", "main"))
-        told = Told(cwd=repository.path, environment=environment, base_side=side)
+        told = RawSettings(cwd=repository.path, environment=environment, base_side=side)
         found = resolve(told)
         return found, load_suites(found), told
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.run.nothing_measured import ended_by
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 
 
 @pytest.fixture
 def settings(tmp_path):
-    return resolve(Told(cwd=tmp_path, environment={"DEPLOY_TOKEN": "the-secret-of-the-job"}))
+    return resolve(RawSettings(cwd=tmp_path, environment={"DEPLOY_TOKEN": "the-secret-of-the-job"}))
 
 
 def test_an_error_that_nobody_foresaw_is_a_bug_and_no_pass(settings):
@@ -25,7 +25,7 @@ def test_an_error_that_nobody_foresaw_is_a_bug_and_no_pass(settings):
 
 def test_a_secret_in_the_words_of_an_error_is_not_told(settings):
     found = ended_by(
-        WorldRefused("the server said the-secret-of-the-job\nand the-secret-of-the-job again"), settings
+        ExternalError("the server said the-secret-of-the-job\nand the-secret-of-the-job again"), settings
     )
     assert found.verdict.exit_code == 3
     assert "the-secret-of-the-job" not in found.verdict.headline + " ".join(found.report.run.notices)

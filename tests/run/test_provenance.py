@@ -7,7 +7,7 @@ import json
 import pytest
 
 from runevals.run.provenance import provenance
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.sample_suites import SUITE
@@ -23,7 +23,7 @@ from tests.sample_suites import SUITE
     ],
 )
 def test_a_run_that_asks_a_model_names_the_release_of_its_prices(project, flags, priced):
-    settings = resolve(Told(flags=flags, cwd=project.path, environment={}))
+    settings = resolve(RawSettings(flags=flags, cwd=project.path, environment={}))
     told = provenance(settings, ()).prices
     assert (told is not None and told.startswith("genai-prices ")) is priced
 

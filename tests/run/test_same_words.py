@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from runevals.records import Outcome
-from runevals.run.same_words import NOTICE, SameWords
+from runevals.run.same_words import NOTICE, RepeatedAnswers
 from tests.sample_reports import attempt
 
 
 def seen(*cases):
     """Cases with the words of each of their runs; None where no answer came."""
-    words = SameWords()
+    words = RepeatedAnswers()
     for number, outputs in enumerate(cases):
         for output in outputs:
             outcome = Outcome.ERRORED if output is None else Outcome.PASSED

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from runevals.records import Message
-from runevals.records.errors import InvalidSettings, InvalidSuite, ToldWrong
+from runevals.records.errors import InvalidSettings, InvalidSuite, UsageError
 from runevals.settings.file import read_settings_file
 from runevals.settings.prompt_file import read_prompt_file
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 
 CHAT = '[{"role": "system", "content": "In {{language}}."}, {"role": "user", "content": "{{question}}"}]'
 
@@ -64,7 +64,7 @@ def test_what_is_no_template_is_refused_where_it_stands(read, name, content, tol
 def settled(tmp_path, target):
     (tmp_path / ".git").mkdir(exist_ok=True)
     (tmp_path / "runevals.yaml").write_text(f"target: {{{target}}}\n", encoding="utf-8")
-    told = Told(cwd=tmp_path, environment={})
+    told = RawSettings(cwd=tmp_path, environment={})
     return resolve(told, read_settings_file(tmp_path, tmp_path, None)).target
 
 
@@ -73,7 +73,7 @@ def test_it_lies_inside_the_repository(tmp_path, named):
     (tmp_path.parent / "outside.md").write_text("x", encoding="utf-8")
     (tmp_path / "link.md").symlink_to("/etc/passwd")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ToldWrong, match=r"target\.prompt_file"):
+    with pytest.raises(UsageError, match=r"target\.prompt_file"):
         settled(tmp_path, f"type: openai, model: m, prompt_file: {named}")
 
 

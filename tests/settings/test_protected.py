@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 
 JUDGE = {"judge": {"type": "openai", "model": "mine"}}
 
@@ -19,7 +19,7 @@ def settled(of_change, of_base, *, environment=(), **flags):
         for values in (of_change, of_base)
     ]
     side = BaseSide(commit="c" * 40, file=files[1])
-    told = Told(flags=flags, cwd=Path("/x"), environment=dict(environment), base_side=side)
+    told = RawSettings(flags=flags, cwd=Path("/x"), environment=dict(environment), base_side=side)
     return resolve(told, files[0] or SettingsFile(found=False, shown="", base=Path("/x")))
 
 

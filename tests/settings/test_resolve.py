@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records.errors import InvalidSettings, InvalidSuite, ToldWrong
-from runevals.settings.resolve import Told, resolve
+from runevals.records.errors import InvalidSettings, InvalidSuite, UsageError
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.settings.table import SETTINGS
 
 
@@ -16,7 +16,7 @@ def project(tmp_path):
     def settle(text: str | None = None, *, environment=None, inputs=None, cwd=tmp_path, **flags):
         if text is not None:
             (tmp_path / "runevals.yaml").write_text(text, encoding="utf-8")
-        return resolve(Told(flags=flags, inputs=inputs or {}, cwd=cwd, environment=environment or {}))
+        return resolve(RawSettings(flags=flags, inputs=inputs or {}, cwd=cwd, environment=environment or {}))
 
     settle.path = tmp_path
     return settle
@@ -132,7 +132,7 @@ def test_files_that_the_settings_name_lie_inside_the_repository(project, named):
     (project.path.parent / "outside.md").write_text("x", encoding="utf-8")
     (project.path / "link.md").symlink_to("/etc/passwd")
     (project.path / "folder").mkdir()
-    with pytest.raises(ToldWrong, match=r"target.system_prompt_file"):
+    with pytest.raises(UsageError, match=r"target.system_prompt_file"):
         project(f"target: {{type: openai, model: m, system_prompt_file: {named}}}")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.settings.file import BaseSide, base_settings_file
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 
 GONE = "GitHub Models was retired on 2026-07-30; name another endpoint, see docs/running.md#targets"
 
@@ -42,11 +42,11 @@ def test_a_change_that_replaces_it_is_judged_by_its_own_judge(project):
     base = base_settings_file([project.path], project.path, None, lambda name: old)
     project.write("runevals.yaml", "judge: openai:gpt-5\ntarget: openai:gpt-5-mini\nmin_pass_rate: 0.1\n")
     side = BaseSide(commit="0123456789", file=base, on_pull_request=True)
-    settled = resolve(Told(cwd=project.path, environment={}, base_side=side))
+    settled = resolve(RawSettings(cwd=project.path, environment={}, base_side=side))
     assert [judge.model for judge in settled.judges] == ["gpt-5"]
     assert settled.min_pass_rate == 0.9
 
 
 def test_what_else_is_wrong_with_a_base_is_still_an_error(project):
-    with pytest.raises(ToldWrong, match="unknown key 'max'"):
+    with pytest.raises(UsageError, match="unknown key 'max'"):
         base_settings_file([project.path], project.path, None, lambda name: b"suspects: {max: 1}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings
-from runevals.settings.sent_keys import Sent, require_sendable, sent_by
+from runevals.settings.sent_keys import SentKeys, require_sendable, sent_by
 
 AROUND = {"CI": "true", "DEPLOY_KEY": "deploy-key-1", "OPENAI_API_KEY": "sk-1"}
 
@@ -17,7 +17,7 @@ def allowed(
     name="DEPLOY_KEY", base=None, origin=HERE, *, default="OPENAI_API_KEY", of_change=False, **environment
 ):
     try:
-        sent = Sent(names=[name], origin=origin, default=default)
+        sent = SentKeys(names=[name], origin=origin, default=default)
         require_sendable(sent, {**AROUND, **environment}, base or {}, what="target", of_change=of_change)
     except InvalidSettings:
         return False
@@ -71,7 +71,7 @@ def test_a_preview_that_the_workflow_names_is_where_the_base_would_send_it():
 
 
 def test_the_message_says_what_to_do():
-    sent = Sent(names=["DEPLOY_KEY"], origin=HERE)
+    sent = SentKeys(names=["DEPLOY_KEY"], origin=HERE)
     with pytest.raises(InvalidSettings, match=r"target: DEPLOY_KEY .* sent to https://api.*_ENV=DEPLOY_KEY\)"):
         require_sendable(sent, AROUND, {}, what="target", of_change=True)
 

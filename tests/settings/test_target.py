@@ -10,7 +10,7 @@ import pytest
 from runevals.lib.chat.providers import PROVIDERS, ProviderName
 from runevals.lib.parsing.schema import schema
 from runevals.records.errors import InvalidSettings, InvalidSuite
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.settings.target import JudgeType, TargetType
 
 PLACED = {"AZURE_AI_OPENAI_ENDPOINT": "https://x.openai.azure.com", "AWS_REGION": "us-east-1"}
@@ -21,7 +21,7 @@ def settle(project):
     def settled(text="", environment=None, **flags):
         if text:
             project.write("runevals.yaml", text)
-        return resolve(Told(flags=flags, cwd=project.path, environment=environment or {}))
+        return resolve(RawSettings(flags=flags, cwd=project.path, environment=environment or {}))
 
     return settled
 

@@ -6,7 +6,7 @@ import pytest
 
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.ending import ended
 from tests.json_server import Answer, json_server
 
@@ -27,7 +27,7 @@ def settled(tmp_path, written, *, environment=(), base=None, **flags):
     if base is not None:
         file = SettingsFile(found=True, shown="runevals.yaml", base=tmp_path, values={"target": base})
         side = BaseSide(commit="0123456789", file=file, on_pull_request=True)
-    return resolve(Told(flags=flags, cwd=tmp_path, environment=dict(environment), base_side=side))
+    return resolve(RawSettings(flags=flags, cwd=tmp_path, environment=dict(environment), base_side=side))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from runevals.lib import git
 from runevals.lib.parsing.schema import schema
 from runevals.settings.file import GUARDED, BaseSide, base_settings_file
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.against_base import AGAINST, on_main, pull_request_event, weakened
 from tests.sample_suites import SETTINGS, TEN, WORSE
 
@@ -45,7 +45,7 @@ def test_a_change_says_no_prices(repository, runevals):
     on_main(repository, "runevals.yaml", SETTINGS + "prices: {ours: {input: 5, output: 5}}\n")
     free = "{input: 0, output: 0}"
     repository.write("runevals.yaml", SETTINGS + f"prices: {{ours: {free}, gpt-5-mini: {free}, new: {free}}}\n")
-    told = Told(cwd=repository.path, environment={})
+    told = RawSettings(cwd=repository.path, environment={})
     commit = repository.git("rev-parse", "main")
     side = BaseSide(
         commit=commit, file=base_settings_file([repository.path], repository.path, None, base_of(commit))

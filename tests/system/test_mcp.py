@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runevals.suites.urls.fetch import NotFetched
-from runevals.suites.urls.mcp_client import McpServers, Place
+from runevals.suites.urls.mcp_client import McpServers, ServerContext
 from runevals.suites.urls.mcp_config import claiming, read_servers
 from tests.ending import ended
 from tests.page_server import page_server
@@ -126,7 +126,7 @@ def test_a_server_that_is_late_is_not_waited_for(tmp_path):
     slow = "import time; time.sleep(60)"
     told = {"docs": docs(tmp_path, "docs"), "mute": {**docs(tmp_path, "mute"), "args": ["-c", slow]}}
     servers = read_servers(json.dumps({"servers": told}).encode(), ".json", "mcp.json")
-    with McpServers(Place(cwd=tmp_path, env={}, timeout_s=8), lambda *_: None) as mcp:
+    with McpServers(ServerContext(cwd=tmp_path, env={}, timeout_s=8), lambda *_: None) as mcp:
 
         def fetched(url):
             return mcp.fetch(claiming(servers, url), url)

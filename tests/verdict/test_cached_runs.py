@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Delivery, Rule
+from runevals.records import Delivery, RegressionRule
 from runevals.verdict.cached_runs import copies, from_cache
 from runevals.verdict.compare import Sides, compare
 from runevals.verdict.fresh_runs import SingleCases
@@ -86,7 +86,7 @@ def test_a_cache_seen_in_fresh_runs_leaves_the_suspect_open(side):
 
     runner = ScriptedRunner({f"k{n}": "fff" if n == 0 else "ppp" for n in range(10)}, always("p"), always("f"))
     runner.again = again
-    singles = SingleCases(runner, Rule())
+    singles = SingleCases(runner, RegressionRule())
     base, head = report({f"k{n}": "ppp" for n in range(10)}), runner.report_of(runner.rounds)
     singles.test(Sides.of(head, base).pairs)
     (suspect,) = singles.found().suspects

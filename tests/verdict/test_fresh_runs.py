@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.records import Rule
+from runevals.records import RegressionRule
 from runevals.verdict.compare import Sides
 from runevals.verdict.fresh_runs import SingleCases
 from tests.sample_reports import report
@@ -13,7 +13,7 @@ BASE = dict.fromkeys(ROUNDS, "ppp")
 
 
 def looked_at(runner, **more):
-    singles = SingleCases(runner, Rule(**more))
+    singles = SingleCases(runner, RegressionRule(**more))
     pairs = Sides.of(report(ROUNDS), report(BASE)).pairs
     singles.test(pairs)
     return singles, pairs

@@ -8,13 +8,13 @@ import pytest
 
 from runevals.records import Gate, GateState, Scope
 from runevals.run.measurement import Baseline, decide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.sample_reports import case, report
 
 
 @pytest.fixture
 def settings(tmp_path):
-    return resolve(Told(cwd=tmp_path, environment={}))
+    return resolve(RawSettings(cwd=tmp_path, environment={}))
 
 
 def decided(settings, head, base=None, **more):
@@ -328,8 +328,8 @@ def test_a_gate_with_a_presets_name_replaces_it(settings):
     ],
 )
 def test_gates_that_cannot_be_meant_are_refused(tmp_path, text, told):
-    from runevals.records.errors import ToldWrong
+    from runevals.records.errors import UsageError
 
     (tmp_path / "runevals.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ToldWrong, match=told):
-        resolve(Told(cwd=tmp_path, environment={}))
+    with pytest.raises(UsageError, match=told):
+        resolve(RawSettings(cwd=tmp_path, environment={}))

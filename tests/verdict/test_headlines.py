@@ -8,9 +8,9 @@ import pytest
 
 from runevals import decide
 from runevals.records import ComparisonVerdict as V
-from runevals.records import Rule
+from runevals.records import RegressionRule
 from runevals.run.measurement import concluded
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.procedure import held_against
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
@@ -62,8 +62,8 @@ def test_an_improvement_has_its_own_p():
 def held(head, base, **fields):
     runner = ScriptedRunner({**SUITE, "k7": "fff"}, base, head)
     stored = report([case(key, letters, **fields) for key, letters in SUITE.items()])
-    found = held_against(runner, stored, "stored", Rule())
-    return concluded(*found, resolve(Told(cwd=Path("/nowhere"), environment={})))
+    found = held_against(runner, stored, "stored", RegressionRule())
+    return concluded(*found, resolve(RawSettings(cwd=Path("/nowhere"), environment={})))
 
 
 def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
@@ -76,7 +76,7 @@ def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
 
 
 def test_a_large_drop_that_may_be_noise_passes_unless_the_settings_say_otherwise():
-    settings = resolve(Told(cwd=Path("/nowhere"), environment={}, flags={"on_inconclusive": "fail"}))
+    settings = resolve(RawSettings(cwd=Path("/nowhere"), environment={}, flags={"on_inconclusive": "fail"}))
     assert decide(report(SUITE), report(UNCLEAR)).verdict.exit_code == 0
     found = decide(report(SUITE), report(UNCLEAR), settings).verdict
     assert (found.outcome, found.exit_code) == ("unmeasured", 3)

@@ -9,17 +9,17 @@ from itertools import pairwise
 
 import pytest
 
-from runevals.records import ComparisonVerdict, Gate, GateState, Links, Mark, MarkRun, Rule
+from runevals.records import ComparisonVerdict, Gate, GateState, Links, Mark, MarkRun, RegressionRule
 from runevals.reports import comment, console, html
 from runevals.reports import results_document as document
 from runevals.run.measurement import decide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.compare import compare
 from runevals.verdict.marks import against_mark
 from runevals.verdict.wording import about_mark, since_mark
 from tests.sample_reports import report
 
-RULE = Rule()
+RULE = RegressionRule()
 
 
 def marked(base, mark=Mark(tag="v1.4"), **more):  # noqa: B008 - a frozen record
@@ -46,7 +46,7 @@ def test_losses_that_never_blocked_are_seen_together():
 
 
 def test_the_mark_that_is_the_best_of_many_runs_is_held_to_more():
-    rng, rule = random.Random(1), Rule(alpha=0.05)
+    rng, rule = random.Random(1), RegressionRule(alpha=0.05)
 
     def run():
         letters = ("".join(rng.choices("pf", (4, 1), k=2)) for _ in range(30))
@@ -106,7 +106,7 @@ def test_how_a_mark_is_named(mark, told):
 )
 def test_a_gate_can_block_what_was_lost_since_the_mark(tmp_path, lost, errored, state):
     gate = Gate(name="slow", metric="mark_drop", op="<=", limit=0.05)
-    settings = replace(resolve(Told(cwd=tmp_path, environment={})), gates=(gate,))
+    settings = replace(resolve(RawSettings(cwd=tmp_path, environment={})), gates=(gate,))
     head = lossy(lost or 0)
     if errored:
         head = report(
@@ -125,7 +125,7 @@ def test_a_gate_can_block_what_was_lost_since_the_mark(tmp_path, lost, errored, 
 
 
 def test_every_report_says_it_once_and_the_document_keeps_it(tmp_path):
-    settings = replace(resolve(Told(cwd=tmp_path, environment={})), mark_run=marked(lossy(0)))
+    settings = replace(resolve(RawSettings(cwd=tmp_path, environment={})), mark_run=marked(lossy(0)))
     found = decide(lossy(170), None, settings)
     for render in (console.render, lambda one: comment.render(one, Links()), html.render):
         assert render(found).count("points since v1.4 (p ") == 1

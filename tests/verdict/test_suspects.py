@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records import Rule
+from runevals.records import RegressionRule
 from runevals.verdict.matching import Pair
-from runevals.verdict.suspects import Trialled, admitted, candidates, case_p, settle
+from runevals.verdict.suspects import SuspectRuns, admitted, candidates, case_p, settle
 from tests.sample_reports import LETTERS, attempt, case
 
 
@@ -67,7 +67,7 @@ def test_the_test_of_a_case_is_fishers(base, head):
 
 def trialled(base, head, key="a"):
     runs = [[attempt(n, LETTERS[letter]) for n, letter in enumerate(letters, 1)] for letters in (base, head)]
-    return Trialled(pair=pair(key, "ppp", "fff"), base=runs[0], head=runs[1])
+    return SuspectRuns(pair=pair(key, "ppp", "fff"), base=runs[0], head=runs[1])
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def trialled(base, head, key="a"):
 )
 def test_how_a_suspect_ends(base, head, others, state):
     suspects = [trialled(base, head), *(trialled("p" * 12, "f" * 2 + "p" * 10, f"k{n}") for n in range(others))]
-    settle(suspects, 100, Rule())
+    settle(suspects, 100, RegressionRule())
     assert suspects[0].state == state

@@ -19,7 +19,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from runevals import __version__
-from runevals.records.errors import INTERRUPTED, OUR_BUG, TOLD_WRONG, WORLD_REFUSED, RunevalsError
+from runevals.records.errors import COULD_NOT_MEASURE, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError
 
 REPORT_TO = "the issue tracker of runevals"
 
@@ -85,8 +85,8 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="`runevals` alone is `runevals run`. Exit codes: 0 gates passed, 1 a gate failed, 2 told wrong, "
-    "3 could not measure, 4 our bug, 130 interrupted.",
+    epilog="`runevals` alone is `runevals run`. Exit codes: 0 gates passed, 1 a gate failed, 2 usage error, "
+    "3 could not measure, 4 internal error, 130 interrupted.",
 )
 @click.version_option(__version__, "-V", "--version", message="runevals %(version)s")
 def commands() -> None:
@@ -127,7 +127,7 @@ def call(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        return _told(_in_words(error), TOLD_WRONG)
+        return _told(_in_words(error), USAGE_ERROR)
     except (KeyboardInterrupt, click.Abort):
         return _told("Interrupted.", INTERRUPTED)
     except SystemExit:  # click's way of saying that nobody reads our output any more
@@ -146,15 +146,15 @@ def explained(error: Exception) -> int:
 
         told = f"{one_line(str(error.filename))}: {error.strerror}" if error.filename else str(error)
         wrong = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
-        return _told(f"Error: {told}", TOLD_WRONG if wrong else WORLD_REFUSED)
+        return _told(f"Error: {told}", USAGE_ERROR if wrong else COULD_NOT_MEASURE)
     where = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
-    return _told(f"{''.join(traceback.format_exception(error))}{where}", OUR_BUG)
+    return _told(f"{''.join(traceback.format_exception(error))}{where}", INTERNAL_ERROR)
 
 
 def _thread_failed(failure: threading.ExceptHookArgs) -> None:
     """Prints the traceback of a thread that nobody waits for."""
     lines = traceback.format_exception(failure.exc_type, failure.exc_value, failure.exc_traceback)
-    _told("".join(lines), OUR_BUG)
+    _told("".join(lines), INTERNAL_ERROR)
 
 
 def _told(text: str, code: int) -> int:

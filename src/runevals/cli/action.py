@@ -38,12 +38,12 @@ from runevals.lib.storage.files import hand_over, is_plain, require_only, write_
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redactor
 from runevals.records.errors import (
-    MEASURED_GREEN,
+    PASSED,
     CannotWrite,
+    ExternalError,
     InvalidSettings,
     InvalidSuite,
     RunevalsError,
-    WorldRefused,
 )
 from runevals.reports import REPORTERS, comment, summary
 from runevals.reports.publish import publish
@@ -57,18 +57,18 @@ from runevals.run.shards.verdict import not_merged
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.dotenv import environment as with_dotenv
 from runevals.settings.file import SettingsFile
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.load import load_suites
 from runevals.suites.plan import make_plan
 from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
-    from runevals.github.job import OnGitHub
-    from runevals.github.post_comment import Posting
+    from runevals.github.job import JobContext
+    from runevals.github.post_comment import CommentDelivery
     from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.file import BaseSide
-    from runevals.settings.resolve import Settings, Told
+    from runevals.settings.resolve import RawSettings, Settings
 
 
 # What says where a verdict is told: of the base's settings, all that is needed where the change's are wrong.
@@ -114,7 +114,7 @@ def _execute(runner: _Runner, workspace: Path, as_root: str | None) -> int:
     environment = runner.environment
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
-    told = Told(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
+    told = RawSettings(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     job = job_here(environment, workspace, inputs)
     if job.task == "refused":
         raise InvalidSettings(job.why)
@@ -135,7 +135,7 @@ def _execute(runner: _Runner, workspace: Path, as_root: str | None) -> int:
     return _plan(settings, runner.commands, int(str(action_input("cases_per_shard", inputs))))
 
 
-def _settled(told: Told) -> tuple[Settings, RunevalsError | None]:
+def _settled(told: RawSettings) -> tuple[Settings, RunevalsError | None]:
     """The settings of the job; where they are wrong, or the base's cannot be had, what is left of them, and why.
 
     What is left are the base's, or the defaults: they say where the problem is to be told. Raises RunevalsError
@@ -161,10 +161,12 @@ def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> i
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     say(f"{describe(plan, settings)}\nshards      {shards}")
     commands.add_outputs({"shards": shards})
-    return MEASURED_GREEN
+    return PASSED
 
 
-def _run(settings: Settings, told: Told, here: OnGitHub, runner: _Runner, problem: RunevalsError | None) -> int:
+def _run(
+    settings: Settings, told: RawSettings, here: JobContext, runner: _Runner, problem: RunevalsError | None
+) -> int:
     """One run; every file is written, and everything told, before the exit code is decided."""
     folder: Path | None = None
     try:
@@ -183,7 +185,7 @@ def _run(settings: Settings, told: Told, here: OnGitHub, runner: _Runner, proble
             publish(conclusion, [folder / reporter.FILENAME for reporter in REPORTERS])
             written = True
     except CannotWrite as error:
-        if conclusion.verdict.exit_code == MEASURED_GREEN:
+        if conclusion.verdict.exit_code == PASSED:
             raise
         warn_runner(str(error))  # a red stays one whatever becomes of its reports
     finally:  # a verdict that was paid for is told even where a file cannot be written
@@ -204,7 +206,7 @@ class _Found:
     ended: Exception | None = None
 
 
-def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[str, str]) -> _Found:
+def _found(settings: Settings, told: RawSettings, here: JobContext, environment: Mapping[str, str]) -> _Found:
     """Raises RunevalsError for what ends it."""
     keyless = None if here.job.has_secrets else not_measured(settings, told)
     if keyless is not None:
@@ -216,7 +218,7 @@ def _found(settings: Settings, told: Told, here: OnGitHub, environment: Mapping[
     return _Found(conclusion, stored, attempt)
 
 
-def _tell_all(found: _Found, folder: Path | None, settings: Settings, here: OnGitHub, runner: _Runner) -> None:
+def _tell_all(found: _Found, folder: Path | None, settings: Settings, here: JobContext, runner: _Runner) -> None:
     """The comment, the screen, annotations, outputs and summary."""
     conclusion, environment = found.conclusion, runner.environment
     head = here.job.head or environment.get("GITHUB_SHA")
@@ -252,7 +254,7 @@ def _tell_of(error: Exception, environment: Mapping[str, str], key_names: Collec
 
 
 def _measured(
-    settings: Settings, told: Told, here: OnGitHub, stored: StoredBase, environment: Mapping[str, str]
+    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
     load_sdk_beside(settings)
@@ -273,11 +275,11 @@ def _measured(
         return judged(settings, loaded, asked), attempt
 
 
-def _merged(settings: Settings, told: Told, here: OnGitHub, stored: StoredBase) -> Conclusion:
+def _merged(settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
-    except WorldRefused as missing:
+    except ExternalError as missing:
         return not_merged(settings, str(missing))
     return merged_conclusion(report, settings, told, stored, partial(stored_mark, settings, here))
 
@@ -296,7 +298,7 @@ def _folder(settings: Settings) -> Path:
     return folder
 
 
-def _keep(posted: Posting, folder: Path) -> Path:
+def _keep(posted: CommentDelivery, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
     path = folder / comment.FILENAME
     try:
@@ -319,8 +321,8 @@ def _outputs(
     conclusion: Conclusion,
     files: Mapping[str, Path],
     settings: Settings,
-    here: OnGitHub,
-    posted: Posting,
+    here: JobContext,
+    posted: CommentDelivery,
     stored: StoredBase,
 ) -> dict[str, str]:
     totals, comparison = conclusion.report.totals, conclusion.comparison

@@ -12,7 +12,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.terminal import warn_runner
-from runevals.github.api import Refused, understood
+from runevals.github.api import GitHubRefused, understood
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
 from runevals.github.post_comment import Unverified, posting, posting_unverified
@@ -24,7 +24,7 @@ from runevals.settings.resolve import defaults
 
 if TYPE_CHECKING:
     from runevals.github.api import Api
-    from runevals.github.job import OnGitHub
+    from runevals.github.job import JobContext
     from runevals.records import RunReport
     from runevals.settings.resolve import Settings
 
@@ -57,13 +57,13 @@ def command(document: Path, pull_request: int, comment_id: str | None, *, truste
         found = Unverified(reports=[conclusion.report], comment_id=comment_id)
         posted = posting_unverified(found, here, "always", pull_request)
     if posted.problem:
-        raise Refused(posted.problem)
+        raise GitHubRefused(posted.problem)
     say(posted.url)
     finish(0)
 
 
-def comment_on(settings: Settings, here: OnGitHub) -> int:
-    """Shows the results of the run that the event names on its pull request. Raises Refused, InvalidSettings."""
+def comment_on(settings: Settings, here: JobContext) -> int:
+    """Posts the results of the run that the event names. Raises GitHubRefused, InvalidSettings."""
     if here.api is None or here.job.run is None:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
     with understood():
@@ -71,7 +71,7 @@ def comment_on(settings: Settings, here: OnGitHub) -> int:
     return 0
 
 
-def _commented(settings: Settings, here: OnGitHub, api: Api) -> str:
+def _commented(settings: Settings, here: JobContext, api: Api) -> str:
     """What was done. Only what GitHub itself says decides where a comment goes."""
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")
     pull_request = _pull_request(api, here.repository, run)
@@ -88,11 +88,11 @@ def _commented(settings: Settings, here: OnGitHub, api: Api) -> str:
     )
     posted = posting_unverified(found, replace(here, run=run["id"]), settings.comment, pull_request)
     if posted.problem:
-        raise Refused(posted.problem)
+        raise GitHubRefused(posted.problem)
     return posted.url or f"No comment on #{pull_request} by comment: {settings.comment}."
 
 
-def _reports(settings: Settings, here: OnGitHub, api: Api, run: int) -> Iterator[RunReport]:
+def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterator[RunReport]:
     """What the named artifact of the run holds, else all of ours: whoever made it chose their names and number."""
     named = settings.comment_id or settings.baseline_artifact
     names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)[:MOST_ARTIFACTS]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
@@ -24,7 +24,7 @@ from runevals.settings.resolve import resolve
 from runevals.suites.load import load_suites
 
 
-@click.command("compare", cls=Grouped)
+@click.command("compare", cls=GroupedCommand)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
 @click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import Described, described, family_title
+from runevals.evaluators.describe import EvaluatorDescription, described, family_title
 from runevals.suites.dialects import skill_cases
 
 _HEAD = """# Evaluators
@@ -37,7 +37,7 @@ def page() -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _entry(one: Described) -> Iterator[str]:
+def _entry(one: EvaluatorDescription) -> Iterator[str]:
     yield f"### {one.name}"
     yield f"*{one.summary}* {one.facts}"
     names = _names(one)
@@ -52,7 +52,7 @@ def _entry(one: Described) -> Iterator[str]:
         yield "\n".join(f"* {verdict}: `{answer}`" for verdict, answer in one.answers)
 
 
-def _names(one: Described) -> list[str]:
+def _names(one: EvaluatorDescription) -> list[str]:
     """Under which other names the formats know it."""
     names = [f"`{alias}`" for alias in one.aliases]
     names += [

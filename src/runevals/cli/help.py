@@ -31,7 +31,7 @@ REST = "Help"
 _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names)}
 
 
-class Grouped(click.Command):
+class GroupedCommand(click.Command):
     """A command whose options are listed by what they are about, the most wanted first."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

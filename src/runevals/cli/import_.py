@@ -18,13 +18,13 @@ from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
-from runevals.records.errors import TOLD_WRONG, InvalidSettings, ToldWrong
+from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
 from runevals.settings.resolve import repository_root
 from runevals.suites.importing.files import Files
 from runevals.suites.importing.promptfoo import convert
 
 if TYPE_CHECKING:
-    from runevals.suites.importing.promptfoo import Converted
+    from runevals.suites.importing.promptfoo import ConvertedConfig
     from runevals.suites.importing.prompts import Prompt
 
 PROMPTS = "prompts"  # the folder beside the suite
@@ -65,7 +65,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     for remark in converted.remarks:
         say(str(remark), err=True)
     if not converted.samples:
-        raise ToldWrong(f"{file}: nothing of it can be converted; see the list above")
+        raise UsageError(f"{file}: nothing of it can be converted; see the list above")
     prompts = _placed(converted.prompts, output, settings_file)
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
@@ -73,7 +73,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     say("\n".join(_summary(converted, prompts, tool, lost)))
     say(f"  Written: {', '.join(map(str, texts))}")
     if lost and strict:
-        finish(TOLD_WRONG)
+        finish(USAGE_ERROR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def _free_name(label: str, taken: set[str]) -> str:
     return name
 
 
-def _summary(converted: Converted, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
+def _summary(converted: ConvertedConfig, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
     """What was converted; only what is whole and names a target is ✓."""
     checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
     has_target = "target" in converted.settings
@@ -128,17 +128,17 @@ def _summary(converted: Converted, prompts: Sequence[_Placed], tool: str, lost: 
         yield f"  Prompt: {os.path.relpath(other.path)}, asked by: runevals --config {other.settings}"
 
 
-def _converted(file: Path) -> Converted:
+def _converted(file: Path) -> ConvertedConfig:
     if file.suffix not in (".yaml", ".yml", ".json"):
-        raise ToldWrong(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")
+        raise UsageError(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")
     value = read_source(file, str(file)).value
     if not isinstance(value, Mapping):
-        raise ToldWrong(f"{file}: is no configuration: it must be an object with 'prompts' and 'tests'")
+        raise UsageError(f"{file}: is no configuration: it must be an object with 'prompts' and 'tests'")
     folder = file.resolve().parent
     return convert(value, Files(folder=folder, root=repository_root(folder)))
 
 
-def _texts(converted: Converted, prompts: Sequence[_Placed], output: Path, config: Path) -> dict[Path, str]:
+def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path, config: Path) -> dict[Path, str]:
     """What is written where."""
     texts = {output: json.dumps({"samples": converted.samples}, ensure_ascii=False, indent=2) + "\n"}
     for placed in prompts:

@@ -20,7 +20,7 @@ from runevals.settings.resolve import Settings
 from runevals.suites.append_case import save, stored
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected, spec_of
-from runevals.suites.load import Loaded
+from runevals.suites.load import LoadedSuites
 from runevals.verdict.wording import because
 
 _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
@@ -72,7 +72,7 @@ def _answered(
     prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings, asked: Asked
 ) -> Exchange:
     suite = _suite(prompt, expected, defaults, settings)
-    conclusion = judged(settings, Loaded(suites=(suite,)), asked)
+    conclusion = judged(settings, LoadedSuites(suites=(suite,)), asked)
     if conclusion.verdict.exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     [case] = conclusion.report.cases

@@ -12,7 +12,7 @@ from runevals.cli import finish
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
-from runevals.records.errors import GATE_FAILED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, PASSED
 
 _JUDGE = settings_options("judge", "judge_model", "judge_concurrency", "cache", "config")
 
@@ -54,9 +54,9 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
     if output is not None:
         write_whole(output, json.dumps(plain(found), indent=1, ensure_ascii=False) + "\n")
     if any(each.judged == 0 for each in found):
-        finish(WORLD_REFUSED)
+        finish(COULD_NOT_MEASURE)
     low = min_alpha is not None and any(each.alpha.value is None or each.alpha.value < min_alpha for each in found)
-    finish(GATE_FAILED if low else MEASURED_GREEN)
+    finish(GATE_FAILED if low else PASSED)
 
 
 @command.command("check")
@@ -83,5 +83,5 @@ def check(evaluator: str, times: int, **told: Any) -> None:
     for line in described(found):
         say(line)
     if found.unmeasured:
-        finish(WORLD_REFUSED)
-    finish(GATE_FAILED if found.got_through or found.plain.passed else MEASURED_GREEN)
+        finish(COULD_NOT_MEASURE)
+    finish(GATE_FAILED if found.got_through or found.plain.passed else PASSED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from runevals.records import Conclusion, RunReport
     from runevals.run.baseline.marks import FindMark
     from runevals.run.baseline.stored_base import StoredBase
-    from runevals.settings.resolve import Settings, Told
+    from runevals.settings.resolve import RawSettings, Settings
 
 
-@click.command("merge", cls=Grouped)
+@click.command("merge", cls=GroupedCommand)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
@@ -80,7 +80,7 @@ def merged_report(documents: Sequence[Path]) -> RunReport:
 def merged_conclusion(
     report: RunReport,
     settings: Settings,
-    told: Told,
+    told: RawSettings,
     stored: StoredBase | None = None,
     find_mark: FindMark | None = None,
 ) -> Conclusion:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from runevals.settings.dotenv import environment
-from runevals.settings.resolve import RESULTS, Settings, Told, resolve
+from runevals.settings.resolve import RESULTS, RawSettings, Settings, resolve
 from runevals.settings.table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,13 +63,13 @@ def settled(
     return resolve(told_by(flags, paths=paths, evaluate_only=evaluate_only))
 
 
-def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> Told:
+def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> RawSettings:
     """What a command line says here."""
     given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS} - _NO_FLAG}
     if paths:
         given["suites"] = list(paths)
     cwd = Path.cwd()
-    return Told(
+    return RawSettings(
         flags=given,
         cwd=cwd,
         environment=environment(cwd, flags.get("env_name"), os.environ),

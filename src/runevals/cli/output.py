@@ -32,7 +32,7 @@ format_option: Callable[[Any], Any] = click.option(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class OutputResult:
     """What was written, or why it could not be, and the exit code that follows."""
 
     files: tuple[Path, ...]
@@ -40,7 +40,7 @@ class Reported:
     exit_code: int
 
 
-def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Reported:
+def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> OutputResult:
     """Writes, tells the verdict, and says where the files are, or why they are not.
 
     A red stays one whatever becomes of its reports; a green without them is not what was asked for.
@@ -58,7 +58,7 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Rep
     elif files:
         say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
     code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
-    return Reported(files=tuple(files), failure=failure, exit_code=code)
+    return OutputResult(files=tuple(files), failure=failure, exit_code=code)
 
 
 def require_kept_results() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
@@ -19,7 +19,7 @@ from runevals.suites.plan import RunPlan, judged_checks, make_plan, part_of
 from runevals.suites.shard import shards_of
 
 
-@click.command("plan", cls=Grouped)
+@click.command("plan", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options()
 @environment_option

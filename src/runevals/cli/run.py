@@ -17,7 +17,7 @@ from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.doctor.checks import exit_code, prepared
 from runevals.cli.doctor.finding import tell_finding
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.init.scaffold import suite_wanted
 from runevals.cli.interactive import interact
 from runevals.cli.options import environment_option, settings_options, told_by
@@ -50,11 +50,11 @@ from runevals.suites.upgrade import upgrade_file
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
     from runevals.run.pipeline import Asked
-    from runevals.run.resume.unfinished import Unfinished, UnfinishedRun
-    from runevals.suites.load import Loaded
+    from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
+    from runevals.suites.load import LoadedSuites
 
 
-@click.command("run", cls=Grouped)
+@click.command("run", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
 @click.option(
     "--prompts-file",
@@ -166,7 +166,7 @@ def _detail(told: Mapping[str, Any]) -> Detail:
 
 
 def _run(
-    settings: Settings, loaded: Loaded, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
+    settings: Settings, loaded: LoadedSuites, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
 ) -> int:
     outputs, reports, documents = _outputs(told)
     require_cache(settings)
@@ -211,7 +211,7 @@ def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path
 
 
 def _journalled(
-    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: Unfinished | None
+    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: ResumableRun | None
 ) -> UnfinishedRun | None:
     """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
     if before is not None:
@@ -245,7 +245,7 @@ def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
             raise InvalidSettings(f"{flags} say opposite things; leave one out")
 
 
-def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
+def _suites(settings: Settings, told: dict[str, Any]) -> LoadedSuites:
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
         if told["dry_run"]:
@@ -264,10 +264,10 @@ def _suites(settings: Settings, told: dict[str, Any]) -> Loaded:
     suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
     if suite.errors:
         raise InvalidSuite(suite.errors)
-    return loading.Loaded(suites=(suite,))
+    return loading.LoadedSuites(suites=(suite,))
 
 
-def _found_or_created(settings: Settings) -> Loaded:
+def _found_or_created(settings: Settings) -> LoadedSuites:
     """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
     try:
         return load_suites(settings)
@@ -277,7 +277,7 @@ def _found_or_created(settings: Settings) -> Loaded:
         return load_suites(settings)
 
 
-def _upgrade_at_terminal(loaded: Loaded, settings: Settings) -> None:
+def _upgrade_at_terminal(loaded: LoadedSuites, settings: Settings) -> None:
     """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
     if not at_terminal():
         return

@@ -11,7 +11,7 @@ import click
 from runevals.lib.parsing.schema import schema
 from runevals.lib.storage.files import write_whole
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.suites.editor_schema import for_editors
 
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
@@ -41,7 +41,7 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema --write .vscode/schemas
     """
     if name is not None and name not in SCHEMAS:
-        raise ToldWrong(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
+        raise UsageError(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
     if folder is not None:
         for known in SCHEMAS if name is None else [name]:
             click.echo(_written(Path(folder), known))

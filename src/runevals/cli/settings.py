@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import say
 from runevals.settings.resolve import Settings, SuiteEntry
@@ -14,7 +14,7 @@ from runevals.settings.table import SETTINGS
 from runevals.settings.target import judges_named
 
 
-@click.command("settings", cls=Grouped)
+@click.command("settings", cls=GroupedCommand)
 @settings_options()
 @environment_option
 def command(**told: Any) -> None:

@@ -17,9 +17,9 @@ from runevals.reports.past_results import newest, readable
 if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem
     from runevals.settings.resolve import Settings
-    from runevals.suites.health import Finding
-    from runevals.suites.load import Loaded
-    from runevals.suites.problem_formats import Validated
+    from runevals.suites.health import Hint
+    from runevals.suites.load import LoadedSuites
+    from runevals.suites.problem_formats import ValidationResult
 
 MOST_RESULTS = 20  # of a folder, the newest
 MOST_OF_A_KIND = 50
@@ -63,15 +63,15 @@ def command(
       runevals validate --format sarif > runevals.sarif
     """
     from runevals.lib.terminal import say
-    from runevals.records.errors import TOLD_WRONG, InvalidSettings, InvalidSuite
+    from runevals.records.errors import USAGE_ERROR, InvalidSettings, InvalidSuite
     from runevals.run.preflight_plugins import require_usable_plugins
-    from runevals.suites.problem_formats import Validated, as_problem
+    from runevals.suites.problem_formats import ValidationResult, as_problem
 
     require_usable_plugins()
     if results and not health:
         raise InvalidSettings("--results is for --health; give both")
-    found: list[Finding] = []
-    loaded: Loaded | None = None
+    found: list[Hint] = []
+    loaded: LoadedSuites | None = None
     problems: Sequence[SuiteProblem]
     try:
         settings = settled(told, paths=paths, evaluate_only=evaluate_only)
@@ -85,14 +85,14 @@ def command(
     else:
         hints = map(as_problem, found)
         suites = () if loaded is None else loaded.suites
-        click.echo(_written(Validated(problems=(*problems, *hints), suites=suites), form))
+        click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=suites), form))
         for notice in () if loaded is None or form != "github" else loaded.notices:
             say(notice)
     if loaded is None:
-        finish(TOLD_WRONG)
+        finish(USAGE_ERROR)
 
 
-def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, list[Finding]]:
+def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuites, list[Hint]]:
     """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
     from runevals.lib.sandbox import Sandbox
     from runevals.suites.health import findings
@@ -106,7 +106,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[Loaded, li
         return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
 
-def _written(found: Validated, form: str) -> str:
+def _written(found: ValidationResult, form: str) -> str:
     """What was found in a format for programs, without secrets."""
     from runevals.github.annotations import as_annotations
     from runevals.lib.text.secrets import redacted, redactor
@@ -122,7 +122,7 @@ def _written(found: Validated, form: str) -> str:
             return as_sarif(plain)
 
 
-def _tell(problems: Sequence[SuiteProblem], loaded: Loaded | None, hints: Sequence[str]) -> None:
+def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:
     """What people read: problems to stderr, the rest to stdout."""
     from runevals.lib.terminal import say
 
@@ -146,7 +146,7 @@ def _suite_line(suite: Suite) -> str:
     return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")
 
 
-def _told(found: Sequence[Finding]) -> list[str]:
+def _told(found: Sequence[Hint]) -> list[str]:
     """A line a finding, the number of those of a kind that are left out, and how many there are."""
     lines: list[str] = []
     for kind in dict.fromkeys(finding.kind for finding in found):

@@ -18,8 +18,8 @@ from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
 from runevals.run.pipeline import Asked, judged
 from runevals.run.progress import Progress
-from runevals.settings.resolve import Settings, Told, resolve
-from runevals.suites.load import Loaded, load_suites
+from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.suites.load import LoadedSuites, load_suites
 from runevals.suites.plan import wanted
 
 EVERY_S = 0.5
@@ -37,7 +37,7 @@ class _Seen:
     stamps: Stamps = field(default_factory=dict)
 
 
-def watch(told: Told, progress: Progress) -> NoReturn:
+def watch(told: RawSettings, progress: Progress) -> NoReturn:
     """Runs everything, then the cases that a change concerns. Raises RunevalsError for the first run only."""
     if told.environment.get("CI"):
         raise InvalidSettings("--watch is for somebody who looks on, and CI is set; leave it out")
@@ -62,7 +62,7 @@ def _tell_watching(seen: _Seen) -> None:
     say(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
 
 
-def _run(seen: _Seen, told: Told, progress: Progress) -> _Seen:
+def _run(seen: _Seen, told: RawSettings, progress: Progress) -> _Seen:
     """Runs the cases that are not as they were seen, all of them where anything else changed."""
     settings = resolve(told)
     loaded = load_suites(settings)
@@ -91,7 +91,7 @@ def _identity(case: Case) -> tuple[str, str, str]:
     return case.suite, case.key, case.fingerprint
 
 
-def _only(loaded: Loaded, cases: Sequence[Case]) -> Loaded:
+def _only(loaded: LoadedSuites, cases: Sequence[Case]) -> LoadedSuites:
     wanted_cases = set(map(_identity, cases))
     suites = [
         replace(suite, cases=tuple(case for case in suite.cases if _identity(case) in wanted_cases))
@@ -100,7 +100,7 @@ def _only(loaded: Loaded, cases: Sequence[Case]) -> Loaded:
     return replace(loaded, suites=tuple(suite for suite in suites if suite.cases), notices=())
 
 
-def _files(settings: Settings, loaded: Loaded) -> list[Path]:
+def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """What the run is made of; a skill's own files are not named anywhere."""
     files = files_of(settings, loaded)
     if settings.target is not None and settings.target.type == "skill" and settings.target.path is not None:

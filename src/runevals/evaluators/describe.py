@@ -32,7 +32,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
+class EvaluatorDescription:
     """One evaluator, for its readers. `answers` are (passes or fails, an answer) to its example."""
 
     name: str
@@ -46,11 +46,11 @@ class Described:
     facts: str
 
 
-def described(cls: type[Evaluator]) -> Described:
+def described(cls: type[Evaluator]) -> EvaluatorDescription:
     """Everything that is said of an evaluator."""
     prose, sections = _parts(inspect.getdoc(cls) or "")
     example = inspect.cleandoc(sections.get("Example", ""))
-    return Described(
+    return EvaluatorDescription(
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
         family=cls.__module__.rpartition(".")[0].rpartition(".")[2],

@@ -8,7 +8,7 @@ from typing import Literal
 
 from runevals.lib.text.escape import log_text, one_line
 from runevals.records import SuiteProblem
-from runevals.suites.problem_formats import Validated
+from runevals.suites.problem_formats import ValidationResult
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
 LONGEST = 1000
@@ -56,7 +56,7 @@ def _property(text: str) -> str:
     return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
-def as_annotations(found: Validated) -> Iterator[str]:
+def as_annotations(found: ValidationResult) -> Iterator[str]:
     """A workflow command a problem."""
     yield from map(annotation_command, map(problem_mark, found.problems))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.http.throttle import Throttle, TryAgain, retry_after_s
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 
 if TYPE_CHECKING:
     import requests
@@ -24,7 +24,7 @@ CHUNK = 65536
 WRITES = frozenset({"POST", "PATCH"})
 
 
-class Refused(WorldRefused):
+class GitHubRefused(ExternalError):
     """GitHub would not do what we asked. `status` is its answer's, None where none came."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -36,7 +36,7 @@ class Api:
     """Requests to one API with one token, which no other host ever sees."""
 
     def __init__(self, url: str, token: str, throttle: Throttle | None = None) -> None:
-        """`url` is the runner's GITHUB_API_URL. Raises Refused where that is no web address."""
+        """`url` is the runner's GITHUB_API_URL. Raises GitHubRefused where that is no web address."""
         import requests  # only a job on GitHub needs it
 
         self._url = url.rstrip("/")
@@ -47,13 +47,13 @@ class Api:
             {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": VERSION, "User-Agent": "runevals"}
         )
         if urlsplit(self._url).scheme not in ("http", "https"):
-            raise Refused(f"GITHUB_API_URL is {self._url}, which is no web address")
+            raise GitHubRefused(f"GITHUB_API_URL is {self._url}, which is no web address")
 
     def __repr__(self) -> str:
         return f"Api({self._url!r})"
 
     def get(self, path: str, needs: str, **query: str | int) -> Any:
-        """The JSON at `path`. `needs` is the permission to name where GitHub refuses. Raises Refused."""
+        """The JSON at `path`. `needs` is the permission to name where GitHub refuses. Raises GitHubRefused."""
         return _json(self._answered("GET", self._url + path, needs, params=query))
 
     def items(self, path: str, needs: str, key: str | None = None, **query: str | int) -> Iterator[Any]:
@@ -67,7 +67,9 @@ class Api:
             if not url:
                 return
             if _origin(url) != _origin(self._url):
-                raise Refused(f"{path}: GitHub's next page is said to be at another host, {urlsplit(url).netloc}")
+                raise GitHubRefused(
+                    f"{path}: GitHub's next page is said to be at another host, {urlsplit(url).netloc}"
+                )
 
     def post(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
         """What was created. One that may have been, though no answer says so, is not asked for again."""
@@ -78,24 +80,28 @@ class Api:
         return _json(self._answered("PATCH", self._url + path, needs, json=body))
 
     def download(self, path: str, needs: str, most_bytes: int) -> bytes:
-        """What `path` redirects to, fetched there without our token. Raises Refused."""
+        """What `path` redirects to, fetched there without our token. Raises GitHubRefused."""
 
         def once() -> bytes:  # the address is good for a minute only, so both steps are taken again
             answer = self._once("GET", self._url + path, needs, {})
             if answer.status_code != 302 or "Location" not in answer.headers:
-                raise Refused(f"{path}: GitHub answers with {answer.status_code} and no address to fetch it from")
+                raise GitHubRefused(
+                    f"{path}: GitHub answers with {answer.status_code} and no address to fetch it from"
+                )
             return _elsewhere(answer.headers["Location"], most_bytes)
 
-        return self._throttle.call(once, lambda last: Refused(f"{path}: {last}"))
+        return self._throttle.call(once, lambda last: GitHubRefused(f"{path}: {last}"))
 
     def _answered(self, method: str, url: str, needs: str, **more: Any) -> requests.Response:
         def once() -> requests.Response:
             answer = self._once(method, url, needs, more)
             if answer.is_redirect:
-                raise Refused(f"{_shown(method, url)}: GitHub redirects to elsewhere, where we do not follow")
+                raise GitHubRefused(
+                    f"{_shown(method, url)}: GitHub redirects to elsewhere, where we do not follow"
+                )
             return answer
 
-        return self._throttle.call(once, lambda last: Refused(f"{_shown(method, url)}: {last}"))
+        return self._throttle.call(once, lambda last: GitHubRefused(f"{_shown(method, url)}: {last}"))
 
     def _once(self, method: str, url: str, needs: str, more: Mapping[str, Any]) -> requests.Response:
         import requests
@@ -105,11 +111,11 @@ class Api:
         except requests.RequestException as error:
             told = f"GitHub does not answer ({type(error).__name__})"
             if method == "POST":
-                raise Refused(f"{_shown(method, url)}: {told}") from None
+                raise GitHubRefused(f"{_shown(method, url)}: {told}") from None
             raise TryAgain("failed", told) from None
         _may_pass(answer, method)
         if answer.status_code >= 400:
-            raise Refused(_refusal(answer, _shown(method, url), needs), answer.status_code)
+            raise GitHubRefused(_refusal(answer, _shown(method, url), needs), answer.status_code)
         return answer
 
 
@@ -131,7 +137,9 @@ def understood() -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise Refused(f"GitHub's answer is not what it describes ({type(error).__name__}: {error})") from None
+        raise GitHubRefused(
+            f"GitHub's answer is not what it describes ({type(error).__name__}: {error})"
+        ) from None
 
 
 def _may_pass(answer: requests.Response, method: str) -> None:
@@ -180,7 +188,7 @@ def _json(answer: requests.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Refused(f"{_shown('GET', answer.url)}: GitHub's answer is not JSON") from None
+        raise GitHubRefused(f"{_shown('GET', answer.url)}: GitHub's answer is not JSON") from None
 
 
 def _elsewhere(address: str, most_bytes: int) -> bytes:
@@ -195,7 +203,7 @@ def _elsewhere(address: str, most_bytes: int) -> bytes:
             if answer.status_code >= 500:
                 raise TryAgain("failed", f"{host} answers with {answer.status_code}")
             if answer.status_code != 200:
-                raise Refused(f"{host} answers with {answer.status_code}", answer.status_code)
+                raise GitHubRefused(f"{host} answers with {answer.status_code}", answer.status_code)
             return _at_most(answer, host, most_bytes)
     except requests.RequestException as error:
         raise TryAgain("failed", f"{host} does not answer ({type(error).__name__})") from None
@@ -206,7 +214,7 @@ def _at_most(answer: requests.Response, host: str, most_bytes: int) -> bytes:
     for chunk in answer.iter_content(CHUNK):
         body += chunk
         if len(body) > most_bytes:
-            raise Refused(f"{host} sends more than {most_bytes // 1024**2} MiB")
+            raise GitHubRefused(f"{host} sends more than {most_bytes // 1024**2} MiB")
     return bytes(body)
 
 

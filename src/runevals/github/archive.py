@@ -8,7 +8,7 @@ import stat
 import zipfile
 import zlib
 
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 
 MOST_BYTES = 64 * 1024 * 1024  # of the file wanted, and of the archive
 MOST_ENTRIES = 200
@@ -19,7 +19,7 @@ _ENTRY = b"PK\x01\x02"  # what every entry of the directory begins with
 _ENCRYPTED = 0x1
 
 
-class UnsafeArchive(WorldRefused):
+class UnsafeArchive(ExternalError):
     """An archive that no honest run makes."""
 
 

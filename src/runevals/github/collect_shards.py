@@ -8,7 +8,7 @@ from pathlib import Path
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.reports.results_document import read
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
@@ -19,17 +19,17 @@ MOST_NAMED = 5
 def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
     """The shards in the workspace's folder of this name, each with its file's name.
 
-    A change can commit any file there, but none that holds the sha of its own commit. Raises WorldRefused where
+    A change can commit any file there, but none that holds the sha of its own commit. Raises ExternalError where
     there is nothing, or something that no job of this commit left.
     """
     folder = (settings.cwd / named).resolve()
     files = sorted(folder.rglob("*.json"))
     if not files:
-        raise WorldRefused(f"no shard left its results in {named}")
+        raise ExternalError(f"no shard left its results in {named}")
     repository = settings.repository.resolve()
     committed = git.tracked_in(repository, folder)
     if committed is None:
-        raise WorldRefused(
+        raise ExternalError(
             f"git cannot tell what of {named} is in the repository itself: {git.why_none(repository)}"
         )
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
@@ -46,7 +46,7 @@ def _refuse(files: Sequence[Path], folder: Path, named: str, what: str) -> None:
         first = ", ".join(_shown(path, folder, named) for path in files[:MOST_NAMED])
         more = f" and {plural(len(files) - MOST_NAMED, 'more file')}" if len(files) > MOST_NAMED else ""
         verb = "is" if len(files) == 1 else "are"
-        raise WorldRefused(f"{first}{more} {verb} {what}; only what the jobs of its shards left counts")
+        raise ExternalError(f"{first}{more} {verb} {what}; only what the jobs of its shards left counts")
 
 
 def _shown(path: Path, folder: Path, named: str) -> str:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runevals.github.api import Api, Refused
+from runevals.github.api import Api, GitHubRefused
 
 READS, WRITES = "pull-requests: read", "pull-requests: write"
 OF_THE_JOB = "github-actions[bot]"  # who comments with a job's own token, which may not ask for its name
@@ -17,7 +17,7 @@ LONGEST_ID = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
+class CommentOutcome:
     """What became of a comment."""
 
     what: Literal["created", "changed", "unchanged", "none"]
@@ -50,37 +50,37 @@ class Comments:
         self._path = f"/repos/{repository}/issues"
         self._we: str | None = None
 
-    def put(self, pull_request: int, marker: str, body: str, *, create: bool = True) -> Posted:
+    def put(self, pull_request: int, marker: str, body: str, *, create: bool = True) -> CommentOutcome:
         """Makes `body`, which begins with `marker`, our comment there; without `create` only where one is.
 
-        Raises Refused.
+        Raises GitHubRefused.
         """
         for attempt in range(1, ATTEMPTS + 1):
             found = self._ours(pull_request, marker)
             if found is not None and (posted := self._changed(found, body)) is not None:
                 return posted
             if found is None and not create:
-                return Posted(what="none")
+                return CommentOutcome(what="none")
             try:
                 made = self._api.post(f"{self._path}/{pull_request}/comments", WRITES, {"body": body})
-                return Posted(what="created", url=made["html_url"])
-            except Refused as refused:
+                return CommentOutcome(what="created", url=made["html_url"])
+            except GitHubRefused as refused:
                 definite = refused.status is not None and refused.status < 500
                 if definite or attempt == ATTEMPTS:
                     raise  # else it may have been made all the same: it is looked for again
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _changed(self, found: Any, body: str) -> Posted | None:
+    def _changed(self, found: Any, body: str) -> CommentOutcome | None:
         """None where somebody has just deleted it."""
         if _same(found["body"], body):
-            return Posted(what="unchanged", url=found["html_url"])
+            return CommentOutcome(what="unchanged", url=found["html_url"])
         try:
             changed = self._api.patch(f"{self._path}/comments/{found['id']}", WRITES, {"body": body})
-        except Refused as refused:
+        except GitHubRefused as refused:
             if refused.status != 404:
                 raise
             return None
-        return Posted(what="changed", url=changed["html_url"])
+        return CommentOutcome(what="changed", url=changed["html_url"])
 
     def _ours(self, pull_request: int, marker: str) -> Any | None:
         """The newest comment by us that begins with the marker; anybody can write one that holds it."""
@@ -94,7 +94,7 @@ class Comments:
         if self._we is None:
             try:
                 self._we = str(self._api.get("/user", "")["login"])
-            except Refused as refused:
+            except GitHubRefused as refused:
                 if refused.status not in (401, 403):
                     raise
                 self._we = OF_THE_JOB

@@ -16,7 +16,7 @@ from runevals.github.stored import merge_base
 from runevals.lib import git
 from runevals.records import Links
 from runevals.run.baseline.protected_side import ChangeEvent
-from runevals.settings.resolve import Settings, Told, input_of, repository_root
+from runevals.settings.resolve import RawSettings, Settings, input_of, repository_root
 from runevals.settings.table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
@@ -25,7 +25,7 @@ _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnGitHub:
+class JobContext:
     """One job. `api` None: nothing says which repository, or there is no token."""
 
     job: Job
@@ -101,7 +101,7 @@ def _left_default(event: Event, environment: Mapping[str, str], repository: Path
     return common if api is None else merge_base(api, environment["GITHUB_REPOSITORY"], branch, event.head)
 
 
-def change_event(told: Told) -> ChangeEvent:
+def change_event(told: RawSettings) -> ChangeEvent:
     """What the event says of the change that is checked out. Raises InvalidSettings."""
     token = told.inputs.get("github_token") or told.environment.get("GITHUB_TOKEN", "")
     event = read_event(told.environment, repository_root(told.cwd), token)
@@ -118,7 +118,7 @@ def action_input(name: str, inputs: Mapping[str, str]) -> object:
     return input_of(next(setting for setting in INPUTS if setting.name == name), inputs)
 
 
-def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> OnGitHub:
+def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> JobContext:
     """The job as the runner's variables describe it."""
     repository = environment.get("GITHUB_REPOSITORY", "")
     workflow, name = environment.get("GITHUB_WORKFLOW", "workflow"), environment.get("GITHUB_JOB", "job")
@@ -126,7 +126,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     run = environment.get("GITHUB_RUN_ID", "")
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
     shard = settings.shard
-    return OnGitHub(
+    return JobContext(
         job=job,
         api=_api(environment, token),
         server=environment.get("GITHUB_SERVER_URL") or DEFAULT_SERVER,

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Mapping
 
 from runevals import __version__
-from runevals.github.api import Refused, understood
+from runevals.github.api import GitHubRefused, understood
 from runevals.github.comments import slug
-from runevals.github.job import OnGitHub
-from runevals.github.stored import NotStored, Unreadable, results_text
+from runevals.github.job import JobContext
+from runevals.github.stored import NotStored, UnreadableResult, results_text
 from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
@@ -25,7 +25,7 @@ _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or tol
 
 
 def measured_before(
-    here: OnGitHub, environment: Mapping[str, str], notify: Callable[[str], None]
+    here: JobContext, environment: Mapping[str, str], notify: Callable[[str], None]
 ) -> Conclusion | None:
     """What the attempt of this job before found, if it stored it; `notify` is told why it cannot be read.
 
@@ -38,7 +38,7 @@ def measured_before(
         with understood():
             text = results_text(here.api, here.repository, here.run, here.artifact)
         return results_document.parse(text, "its result")
-    except (Unreadable, InvalidDocument, Refused) as problem:
+    except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
         notify(f"What the attempt of this job before measured does not count: {problem}")
     except NotStored:
         pass
@@ -46,7 +46,7 @@ def measured_before(
 
 
 def attempted(
-    settings: Settings, here: OnGitHub, inputs: Mapping[str, str], notify: Callable[[str], None]
+    settings: Settings, here: JobContext, inputs: Mapping[str, str], notify: Callable[[str], None]
 ) -> UnfinishedRun | None:
     """The run that goes on where the attempt before was ended, or begins; None where nothing may be kept.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runevals.github.api import Refused, understood
+from runevals.github.api import GitHubRefused, understood
 from runevals.github.comments import Comments, unverified_marker
-from runevals.github.job import OnGitHub
+from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
 from runevals.reports import comment, unverified_comment
 
@@ -15,7 +15,7 @@ CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posting:
+class CommentDelivery:
     """The comment's text, where it stands, and why it does not."""
 
     body: str
@@ -24,12 +24,12 @@ class Posting:
 
 
 def posting(
-    conclusion: Conclusion, here: OnGitHub, when: str, pull_request: int | None, head: str | None
-) -> Posting:
+    conclusion: Conclusion, here: JobContext, when: str, pull_request: int | None, head: str | None
+) -> CommentDelivery:
     """Renders the comment and puts it on the pull request where `when` says so."""
     body = comment.render(conclusion, here.links(head), here.marker)
     if when == "never":
-        return Posting(body=body)
+        return CommentDelivery(body=body)
     create = when == "always" or _worth_it(conclusion, when)
     return _put(body, here.marker, here, pull_request, create=create)
 
@@ -44,27 +44,27 @@ class Unverified:
     comment_id: str | None = None  # None: one comment, whatever their artifacts are called
 
 
-def posting_unverified(found: Unverified, here: OnGitHub, when: str, pull_request: int) -> Posting:
+def posting_unverified(found: Unverified, here: JobContext, when: str, pull_request: int) -> CommentDelivery:
     """Renders one comment on all of them, with a marker of its own, and puts it on the pull request."""
     marker = unverified_marker(found.comment_id)
     body = unverified_comment.render(found.reports, here.links(found.head), marker, found.author)
     if when == "never":
-        return Posting(body=body)
+        return CommentDelivery(body=body)
     create = when == "always" or not unverified_comment.all_pass(found.reports)
     return _put(body, marker, here, pull_request, create=create)
 
 
-def _put(body: str, marker: str, here: OnGitHub, pull_request: int | None, *, create: bool) -> Posting:
+def _put(body: str, marker: str, here: JobContext, pull_request: int | None, *, create: bool) -> CommentDelivery:
     if pull_request is None:
-        return Posting(body=body)
+        return CommentDelivery(body=body)
     if here.api is None:
-        return Posting(body=body, problem="there is no github_token to write it with")
+        return CommentDelivery(body=body, problem="there is no github_token to write it with")
     try:
         with understood():
             put = Comments(here.api, here.repository).put(pull_request, marker, body, create=create)
-    except Refused as refused:
-        return Posting(body=body, problem=str(refused))
-    return Posting(body=body, url=put.url)
+    except GitHubRefused as refused:
+        return CommentDelivery(body=body, problem=str(refused))
+    return CommentDelivery(body=body, url=put.url)
 
 
 def _worth_it(conclusion: Conclusion, when: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from runevals.github.api import Api, Refused, understood
+from runevals.github.api import Api, GitHubRefused, understood
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, member
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
@@ -20,7 +20,7 @@ TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class StoredQuery:
     """Whose result is looked for."""
 
     repository: str
@@ -47,14 +47,14 @@ class NotStored(Exception):
     """Why a run has no result to give."""
 
 
-class Unreadable(NotStored):
+class UnreadableResult(NotStored):
     """It has one, which cannot be read or used."""
 
 
-def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
+def runs(api: Api, wanted: StoredQuery) -> Iterator[StoredRun]:
     """Runs whose results can be compared with: of the commit, of those before it, of the branch.
 
-    Raises Refused.
+    Raises GitHubRefused.
     """
     if wanted.commit is not None:
         for behind, commit in enumerate([wanted.commit, *(wanted.before or _before(api, wanted))]):
@@ -64,8 +64,10 @@ def runs(api: Api, wanted: Wanted) -> Iterator[StoredRun]:
         yield from islice(found, MOST_COMMITS)
 
 
-def newest(api: Api, wanted: Wanted, most: int, *, until: datetime, commit: str | None) -> Iterator[StoredRun]:
-    """The newest completed runs of a commit, or of the branch until some time. Raises Refused."""
+def newest(
+    api: Api, wanted: StoredQuery, most: int, *, until: datetime, commit: str | None
+) -> Iterator[StoredRun]:
+    """The newest completed runs of a commit, or of the branch until some time. Raises GitHubRefused."""
     if commit is not None:
         found = _of(api, wanted, None, status="completed", head_sha=commit)
     else:
@@ -74,8 +76,8 @@ def newest(api: Api, wanted: Wanted, most: int, *, until: datetime, commit: str 
     yield from islice(found, most)
 
 
-def unfinished(api: Api, wanted: Wanted) -> StoredRun | None:
-    """A run of the wanted commit that has not ended yet, and whose result may be used. Raises Refused."""
+def unfinished(api: Api, wanted: StoredQuery) -> StoredRun | None:
+    """A run of the wanted commit that has not ended yet, and whose result may be used. Raises GitHubRefused."""
     if wanted.commit is None:
         return None
     return next(_of(api, wanted, 0, finished=False, head_sha=wanted.commit), None)
@@ -84,7 +86,7 @@ def unfinished(api: Api, wanted: Wanted) -> StoredRun | None:
 def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
     """The results document in a run's artifact of this name.
 
-    Raises NotStored, Unreadable, or Refused for what may pass.
+    Raises NotStored, UnreadableResult, or GitHubRefused for what may pass.
     """
     found = [
         item
@@ -97,9 +99,9 @@ def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
         raise NotStored("it stored none")
     newest = max(found, key=lambda item: int(item["id"]))
     if newest["expired"]:
-        raise Unreadable("it has expired")
+        raise UnreadableResult("it has expired")
     if newest["size_in_bytes"] > MOST_BYTES:
-        raise Unreadable(f"it is larger than {MOST_BYTES // 1024**2} MiB")
+        raise UnreadableResult(f"it is larger than {MOST_BYTES // 1024**2} MiB")
     return _text(api, repository, newest)
 
 
@@ -109,14 +111,14 @@ def _text(api: Api, repository: str, artifact: Any) -> str:
         archive = api.download(path, READ_RUNS, MOST_BYTES)
         check_digest(archive, artifact.get("digest"))
         return member(archive, RESULTS).decode("utf-8")
-    except Refused as refused:
+    except GitHubRefused as refused:
         if refused.status in (404, 410):
-            raise Unreadable("it has expired") from None
+            raise UnreadableResult("it has expired") from None
         raise
     except UnsafeArchive as unsafe:
-        raise Unreadable(f"it was refused: {unsafe}") from None
+        raise UnreadableResult(f"it was refused: {unsafe}") from None
     except UnicodeDecodeError:
-        raise Unreadable("it was refused: it is not UTF-8 text") from None
+        raise UnreadableResult("it was refused: it is not UTF-8 text") from None
 
 
 def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str]:
@@ -131,22 +133,22 @@ def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
         with understood():
             found = api.get(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", READ_COMMITS)
             return str(found["merge_base_commit"]["sha"])
-    except Refused:
+    except GitHubRefused:
         return None
 
 
-def _before(api: Api, wanted: Wanted) -> list[str]:
+def _before(api: Api, wanted: StoredQuery) -> list[str]:
     """The commits before the wanted one; none where GitHub does not say, as the branch is left to look at."""
     path = f"/repos/{wanted.repository}/commits"
     try:
         found = api.get(path, READ_COMMITS, sha=wanted.commit or "", per_page=MOST_COMMITS + 1)
-    except Refused:
+    except GitHubRefused:
         return []
     return [str(commit["sha"]) for commit in found[1:]]
 
 
 def _of(
-    api: Api, wanted: Wanted, behind: int | None, *, finished: bool = True, **query: str
+    api: Api, wanted: StoredQuery, behind: int | None, *, finished: bool = True, **query: str
 ) -> Iterator[StoredRun]:
     """Runs that are the repository's own: a fork's branch may have any name, and any commit."""
     workflow = quote(wanted.workflow, safe="")

@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from runevals.github.api import Api, Refused, understood
-from runevals.github.job import OnGitHub
+from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.job import JobContext
 from runevals.github.stored import (
     MOST_COMMITS,
     NotStored,
+    StoredQuery,
     StoredRun,
-    Unreadable,
-    Wanted,
+    UnreadableResult,
     merge_base,
     results_text,
     runs,
@@ -41,7 +41,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 20.0  # between looks at a run that is in 
 Found = tuple[StoredRun, RunReport]
 
 
-def stored_base(settings: Settings, here: OnGitHub, notify: Callable[[str], None]) -> StoredBase:
+def stored_base(settings: Settings, here: JobContext, notify: Callable[[str], None]) -> StoredBase:
     """The nearest usable result of the base. Never raises for what GitHub does: then it is unreadable.
 
     `notify` is told what is waited for.
@@ -58,8 +58,8 @@ def stored_base(settings: Settings, here: OnGitHub, notify: Callable[[str], None
     return _Search(here.api, _wanted(settings, here, commit), settings, notify).found()
 
 
-def _wanted(settings: Settings, here: OnGitHub, commit: str | None) -> Wanted:
-    return Wanted(
+def _wanted(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
+    return StoredQuery(
         repository=here.repository,
         workflow=here.workflow,
         artifact=here.artifact,
@@ -70,7 +70,7 @@ def _wanted(settings: Settings, here: OnGitHub, commit: str | None) -> Wanted:
     )
 
 
-def _commit(settings: Settings, here: OnGitHub) -> str | None:
+def _commit(settings: Settings, here: JobContext) -> str | None:
     """What the change is compared with: where it left its base, unless it is already merged into that."""
     base, head = here.job.base, here.job.head
     if base is None or head is None or not here.job.forked:
@@ -84,7 +84,7 @@ def _commit(settings: Settings, here: OnGitHub) -> str | None:
 class _Search:
     """Looks through runs for the base's result, and waits for its own run if only that is missing."""
 
-    def __init__(self, api: Api, wanted: Wanted, settings: Settings, notify: Callable[[str], None]) -> None:
+    def __init__(self, api: Api, wanted: StoredQuery, settings: Settings, notify: Callable[[str], None]) -> None:
         self._api, self._wanted, self._settings, self._notify = api, wanted, settings, notify
         self._run_ids: dict[str, int] = {}
         self._refused = False  # GitHub does not say which runs there are
@@ -132,8 +132,8 @@ class _Search:
                 with understood():
                     text = results_text(self._api, self._wanted.repository, run.id, self._wanted.artifact)
                 report = _measured(text)
-            except (Unreadable, InvalidDocument, Refused) as problem:
-                refused += isinstance(problem, Refused)
+            except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
+                refused += isinstance(problem, GitHubRefused)
                 unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
             except NotStored:
                 continue
@@ -149,7 +149,7 @@ class _Search:
                         yield run
                     else:
                         unreadable.append(f"run {run.number} is of {run.commit[:7]}, which is not before the base")
-        except Refused as refused:
+        except GitHubRefused as refused:
             self._refused = True
             unreadable.append(str(refused))
 
@@ -170,12 +170,12 @@ class _Search:
                 if unfinished(self._api, self._wanted) is None:
                     return found
                 why = self._awaited()
-        except Refused as refused:
+        except GitHubRefused as refused:
             why = str(refused)
         return self._nearest() if why is None else _lacking(found, why)
 
     def _awaited(self) -> str | None:
-        """Waits for a run of the base's commit; why its result is still missing, or None. Raises Refused."""
+        """Waits for a run of the base's commit; why its result is still missing, or None. Raises GitHubRefused."""
         longest_s = self._settings.limits.duration_s
         wait_s = min(self._settings.baseline_wait, math.inf if longest_s is None else longest_s / 2)
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
@@ -206,7 +206,7 @@ def _measured(text: str) -> RunReport:
     require_whole(report, "its result")
     why = measured_too_little(report)
     if not report.complete or why is not None:
-        raise Unreadable(why or "it is not complete")
+        raise UnreadableResult(why or "it is not complete")
     return report
 
 
@@ -214,7 +214,7 @@ def _source(run: StoredRun, report: RunReport) -> str:
     return f"run {run.number} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _older(run: StoredRun, wanted: Wanted) -> str | None:
+def _older(run: StoredRun, wanted: StoredQuery) -> str | None:
     """In words: which commit before the wanted one a run is of; None if it is the one, or none is wanted."""
     if run.behind == 0 or wanted.commit is None:
         return None
@@ -226,7 +226,7 @@ def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:
     return StoredBase(commit=commit, unreadable="; ".join(reasons[:MOST_REASONS]))
 
 
-def _never_stored(wanted: Wanted) -> StoredBase:
+def _never_stored(wanted: StoredQuery) -> StoredBase:
     of = "" if wanted.commit is None else f"{wanted.commit[:7]}, the commits before it or "
     notice = (
         f"no baseline yet: no run of {of}{wanted.branch} has stored {wanted.artifact}; "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from runevals.github.api import Api, Refused, understood
-from runevals.github.job import OnGitHub
-from runevals.github.stored import READ_COMMITS, NotStored, Wanted, newest, results_text
+from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.job import JobContext
+from runevals.github.stored import READ_COMMITS, NotStored, StoredQuery, newest, results_text
 from runevals.lib import git
 from runevals.records import Mark
 from runevals.records.errors import InvalidDocument
@@ -18,11 +18,11 @@ from runevals.settings.resolve import Settings
 MOST_READ = 10  # runs that are looked at
 
 
-def stored_mark(settings: Settings, here: OnGitHub, mark: Mark, planned: frozenset[Key]) -> MarkFound:
+def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: frozenset[Key]) -> MarkFound:
     """What the runs of the base's branch have stored, newest first. Never raises for what GitHub does."""
     if here.api is None or not here.workflow:
         return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
-    wanted = Wanted(
+    wanted = StoredQuery(
         repository=here.repository,
         workflow=here.workflow,
         artifact=here.artifact,
@@ -36,23 +36,23 @@ def stored_mark(settings: Settings, here: OnGitHub, mark: Mark, planned: frozens
         with understood():
             commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
             return chosen_mark(mark, _candidates(here.api, wanted, mark, commit), planned, commit)
-    except Refused as refused:
+    except GitHubRefused as refused:
         return MarkFound(notices=(f"no mark: {refused}",))
 
 
 def _commit_of(settings: Settings, api: Api, repository: str, tag: str) -> str:
-    """The commit of a tag, which a checkout may lack. Raises Refused where there is none."""
+    """The commit of a tag, which a checkout may lack. Raises GitHubRefused where there is none."""
     ref = f"refs/tags/{tag}"
     known = git.commit_of(settings.repository, ref)
     if known is not None:
         return known
     found = api.get(f"/repos/{repository}/commits", READ_COMMITS, sha=ref, per_page=1)
     if not found:
-        raise Refused(f"GitHub knows no commit of {tag}")
+        raise GitHubRefused(f"GitHub knows no commit of {tag}")
     return str(found[0]["sha"])
 
 
-def _candidates(api: Api, wanted: Wanted, mark: Mark, commit: str | None) -> Iterator[Candidate]:
+def _candidates(api: Api, wanted: StoredQuery, mark: Mark, commit: str | None) -> Iterator[Candidate]:
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     for run in newest(api, wanted, MOST_READ, until=until, commit=commit):
         try:

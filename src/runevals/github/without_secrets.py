@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from runevals.lib.text.secrets import SECRET_NAMES
 from runevals.records import Conclusion, FinalVerdict
-from runevals.records.errors import MEASURED_GREEN, WORLD_REFUSED, RunevalsError
+from runevals.records.errors import COULD_NOT_MEASURE, PASSED, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
 from runevals.run.nothing_measured import nothing_measured, unmeasured
-from runevals.settings.resolve import Settings, Told
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.settings.target import needs_key
 from runevals.suites.load import load_suites
 
@@ -33,7 +33,7 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({*lacking, *empty}))
 
 
-def not_measured(settings: Settings, told: Told) -> Conclusion | None:
+def not_measured(settings: Settings, told: RawSettings) -> Conclusion | None:
     """What is concluded of a change in a job without secrets; None where it can be measured.
 
     The base decides: where its target or judge needs a key, the change is skipped. One that only the change needs
@@ -43,18 +43,18 @@ def not_measured(settings: Settings, told: Told) -> Conclusion | None:
     of_base, of_change = _withheld_of_base(settings, told), withheld(settings)
     if of_base:
         why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
-        verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=MEASURED_GREEN)
+        verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=PASSED)
         if settings.require_credentials:
-            verdict = unmeasured(why, WORLD_REFUSED)
+            verdict = unmeasured(why, COULD_NOT_MEASURE)
         return nothing_measured(settings, verdict, (hint,))
     if of_change:
         names = ", ".join(of_change[:MOST_NAMES])
         why = f"the change needs {names}, which its base does not and changes from forks have no access to"
-        return nothing_measured(settings, unmeasured(why, WORLD_REFUSED), (hint,))
+        return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
     return None
 
 
-def _withheld_of_base(settings: Settings, told: Told) -> tuple[str, ...]:
+def _withheld_of_base(settings: Settings, told: RawSettings) -> tuple[str, ...]:
     """The same of the base; nothing where it cannot be told what it asks."""
     if settings.base_side is None:
         return ()

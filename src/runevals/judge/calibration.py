@@ -16,7 +16,7 @@ from runevals.lib.statistics.agreement import (
     pearson,
     weighted_kappa,
 )
-from runevals.records import CheckReport, RunReport
+from runevals.records import CheckResult, RunReport
 
 RELIABLE, TENTATIVE = 0.80, 0.667  # Krippendorff's bands for alpha
 FEWEST = 50  # answers; with fewer, the intervals are too wide to tell much
@@ -51,14 +51,14 @@ class Calibration:
 
 def calibrations(report: RunReport, scores: Mapping[str, People]) -> tuple[Calibration, ...]:
     """One entry for each evaluator; `scores` are people's, by case key."""
-    found: dict[str, list[tuple[People, CheckReport]]] = defaultdict(list)
+    found: dict[str, list[tuple[People, CheckResult]]] = defaultdict(list)
     for case in report.cases:
         result = case.attempts[0].turns[0].results[0]
         found[result.id].append((scores[case.key], result))
     return tuple(_calibration(name, judged) for name, judged in sorted(found.items()))
 
 
-def _calibration(name: str, judged: Sequence[tuple[People, CheckReport]]) -> Calibration:
+def _calibration(name: str, judged: Sequence[tuple[People, CheckResult]]) -> Calibration:
     pairs: Pairs = [(median(people), result.value) for people, result in judged if result.value is not None]
     unjudged = [result for _, result in judged if result.value is None]
     errors = Counter(result.error.code if result.error else result.reason for result in unjudged)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from runevals.lib.programs import as_owner
-from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings
 
 # A repository's own configuration must not start programs of its choice.
 _QUIET = (
@@ -49,7 +49,7 @@ class NoRepository(Exception):
     """There is no repository that git would work with, and why."""
 
 
-class Unreadable(NoRepository):
+class UnreadableRepository(NoRepository):
     """There is one, but git does not work with it, or there is no git."""
 
 
@@ -152,10 +152,10 @@ def _git_dir(root: Path) -> Path:
         raise NoRepository(f"{root} is no git repository")
     done = _started(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
-        raise Unreadable("git cannot be run")
+        raise UnreadableRepository("git cannot be run")
     if done.returncode != 0:
         why = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise (NoRepository if "not a git repository" in why else Unreadable)(why)
+        raise (NoRepository if "not a git repository" in why else UnreadableRepository)(why)
     git_dir = Path(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
     _require_apart(root, git_dir)
     return git_dir
@@ -197,7 +197,7 @@ def submodule_of(repository: Path) -> Path | None:
 def why_unreadable(repository: Path) -> str | None:
     """Why git does not work with the repository that is here (it may be another user's); None where none is."""
     trouble = _trouble(repository)
-    return str(trouble) if isinstance(trouble, Unreadable) else None
+    return str(trouble) if isinstance(trouble, UnreadableRepository) else None
 
 
 def why_none(repository: Path) -> str | None:
@@ -217,7 +217,7 @@ def _trouble(repository: Path) -> NoRepository | None:
 def _is_nowhere(repository: Path) -> bool:
     """Whether there is no repository at all, so that nothing was committed."""
     trouble = _trouble(repository)
-    return trouble is not None and not isinstance(trouble, Unreadable)
+    return trouble is not None and not isinstance(trouble, UnreadableRepository)
 
 
 def commit_of(repository: Path, ref: str) -> str | None:
@@ -263,7 +263,7 @@ def commits_before(repository: Path, commit: str, most: int) -> tuple[str, ...]:
 def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none.
 
-    Links are followed within the commit, never through the work tree. Raises WorldRefused where that cannot be
+    Links are followed within the commit, never through the work tree. Raises ExternalError where that cannot be
     known: the commit is not here whole, or a submodule is on the way.
     """
     kind, _, content = _object_at(repository, commit, path)
@@ -284,7 +284,7 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
         words = ("cat-file", "--batch", "--follow-symlinks")
         output = printed(repository, words, given=os.fsencode(asked) + b"\n")
     if output is None:
-        raise WorldRefused(
+        raise ExternalError(
             f"git cannot read {path} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
         )
     told, _, content = output.partition(b"\n")
@@ -292,7 +292,7 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
     if kind in (b"blob", b"tree") and size.isdigit():
         return kind, name, content[: int(size)]
     if told.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
-        raise WorldRefused(
+        raise ExternalError(
             f"{path} of {commit[:7]} lies in the submodule {submodule}, whose files are not that commit's"
         )
     return b"", b"", b""

@@ -18,7 +18,7 @@ _PIECE = 1024 * 1024  # bytes that are read at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class PathsRead:
     """What is read: paths relative to the root, of files or of folders with all that is in them, and patterns.
 
     Of `places` only what they lead to counts, not what is there.
@@ -29,7 +29,7 @@ class Read:
     places: frozenset[str] = frozenset()
 
 
-def changed_since(repository: Path, commit: str, read: Read) -> list[str]:
+def changed_since(repository: Path, commit: str, read: PathsRead) -> list[str]:
     """The paths at which other bytes are read than in `commit`. Raises CannotFollow.
 
     Links are followed in the work tree here and in the commit's own files there, and the very bytes are compared:
@@ -46,7 +46,7 @@ def changed_since(repository: Path, commit: str, read: Read) -> list[str]:
     return sorted(differing)
 
 
-def _found(tree: Tree, read: Read) -> dict[str, str]:
+def _found(tree: Tree, read: PathsRead) -> dict[str, str]:
     """Every file that is read, and every place (it ends in `/`) → the same without links."""
     found = {f"{place}/": real for place in read.places if (real := tree.followed(place)) is not None}
     files = dict(file for path in read.paths for file in files_below(tree, path))

@@ -20,7 +20,7 @@ class ProcessDied(Exception):
     """The child ended."""
 
 
-class TooMuch(ProcessDied):
+class AnswerTooLarge(ProcessDied):
     """The child's answer is larger than it may be."""
 
 
@@ -106,5 +106,5 @@ class LineProcess:
                 raise ProcessDied
             received += chunk
             if len(received) > self._max_answer_bytes:
-                raise TooMuch
+                raise AnswerTooLarge
         return bytes(received)

@@ -176,7 +176,7 @@ def files_below(tree: Tree, path: str) -> Iterator[tuple[str, str]]:
                 yield found, real
 
 
-class Disk:
+class FolderTree:
     """All that is below a folder, wherever links lead."""
 
     def __init__(self, root: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from runevals.lib.git import git, is_ignored, tracked_in
 from runevals.lib.programs import is_let_in, let_in
-from runevals.lib.storage.file_lock import Held, locked
-from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.lib.storage.file_lock import AlreadyLocked, locked
+from runevals.records.errors import ExternalError, InvalidSettings
 
 _WORKTREE = "runevals-base-"  # what the names of their folders begin with
 _LOCK = "lock"
@@ -21,13 +21,13 @@ _LOCK = "lock"
 
 @contextmanager
 def worktree(repository: Path, commit: str) -> Iterator[Path]:
-    """A checkout of `commit` beside the repository, gone afterwards. Raises WorldRefused."""
+    """A checkout of `commit` beside the repository, gone afterwards. Raises ExternalError."""
     _remove_left_behind(repository)
     with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, locked(Path(folder, _LOCK)):
         let_in(Path(folder))
         path = Path(folder, "base")
         if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
-            raise WorldRefused(f"git cannot check out the base commit {commit[:7]} beside {repository}")
+            raise ExternalError(f"git cannot check out the base commit {commit[:7]} beside {repository}")
         try:
             yield path
         finally:
@@ -45,7 +45,7 @@ def _remove_left_behind(repository: Path) -> None:
     for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
         path = Path(line.removeprefix("worktree "))
         if line.startswith("worktree ") and _is_ours(path):
-            with suppress(Held), locked(path.parent / _LOCK, surely=True):
+            with suppress(AlreadyLocked), locked(path.parent / _LOCK, surely=True):
                 _remove_worktree(repository, path)
                 shutil.rmtree(path.parent, ignore_errors=True)
 

@@ -44,7 +44,7 @@ from runevals.records.report import (
     NO_CHECKS,
     AttemptReport,
     CaseReport,
-    CheckReport,
+    CheckResult,
     Coverage,
     Layers,
     ModelIdentity,
@@ -57,7 +57,7 @@ from runevals.records.report import (
     TurnReport,
     VoteAgreement,
 )
-from runevals.records.rules import Gate, Mark, Rule, Scope
+from runevals.records.rules import Gate, Mark, RegressionRule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
 
@@ -78,7 +78,7 @@ __all__ = [
     "Change",
     "ChangeKind",
     "ChangeLabel",
-    "CheckReport",
+    "CheckResult",
     "Citation",
     "Comparison",
     "ComparisonVerdict",
@@ -114,9 +114,9 @@ __all__ = [
     "Problem",
     "PromptTemplate",
     "Provenance",
+    "RegressionRule",
     "Requires",
     "Response",
-    "Rule",
     "RunInfo",
     "RunReport",
     "Scale",

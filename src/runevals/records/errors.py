@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from runevals.records import SuiteProblem
 
-MEASURED_GREEN = 0
+PASSED = 0
 GATE_FAILED = 1
-TOLD_WRONG = 2
-WORLD_REFUSED = 3
-OUR_BUG = 4
+USAGE_ERROR = 2
+COULD_NOT_MEASURE = 3
+INTERNAL_ERROR = 4
 INTERRUPTED = 130
 
 
 class RunevalsError(Exception):
     """Stops the run. The message says where, what and what to do next."""
 
-    exit_code = OUR_BUG
+    exit_code = INTERNAL_ERROR
 
     @property
     def first_line(self) -> str:
@@ -25,17 +25,17 @@ class RunevalsError(Exception):
         return str(self).partition("\n")[0]
 
 
-class ToldWrong(RunevalsError):
+class UsageError(RunevalsError):
     """A flag, a setting or a suite cannot be used as it stands."""
 
-    exit_code = TOLD_WRONG
+    exit_code = USAGE_ERROR
 
 
-class InvalidSettings(ToldWrong):
+class InvalidSettings(UsageError):
     """The settings do not fit together."""
 
 
-class InvalidSuite(ToldWrong):
+class InvalidSuite(UsageError):
     """One or more files have problems; all of them are listed."""
 
     def __init__(self, problems: Sequence[SuiteProblem]) -> None:
@@ -47,19 +47,19 @@ class UnrecognisedSuite(InvalidSuite):
     """A file that has the shape of no format we read."""
 
 
-class NoSuiteFound(ToldWrong):
+class NoSuiteFound(UsageError):
     """Nothing to run where we looked."""
 
 
-class UnknownEvaluator(ToldWrong):
+class UnknownEvaluator(UsageError):
     """A name that no evaluator has."""
 
 
-class UnusablePlugin(ToldWrong):
+class UnusablePlugin(UsageError):
     """An installed package has a plugin that cannot be loaded, or does not keep its contract."""
 
 
-class InvalidOptions(ToldWrong):
+class InvalidOptions(UsageError):
     """An evaluator was given options it cannot work with; `problems` has one sentence each."""
 
     def __init__(self, problems: Sequence[tuple[str | None, str]]) -> None:
@@ -67,27 +67,27 @@ class InvalidOptions(ToldWrong):
         super().__init__("; ".join(sentence for _, sentence in problems))
 
 
-class InvalidDocument(ToldWrong):
+class InvalidDocument(UsageError):
     """A results document that cannot be read."""
 
 
-class WorldRefused(RunevalsError):
+class ExternalError(RunevalsError):
     """Something outside would not do what the run needs."""
 
-    exit_code = WORLD_REFUSED
+    exit_code = COULD_NOT_MEASURE
 
 
-class TargetRefused(WorldRefused):
+class TargetRefused(ExternalError):
     """The target rejects us altogether; more calls would only burn the suite."""
 
 
-class JudgeRefused(WorldRefused):
+class JudgeRefused(ExternalError):
     """The judge rejects us altogether."""
 
 
-class SandboxUnavailable(WorldRefused):
+class SandboxUnavailable(ExternalError):
     """A worker could not be started."""
 
 
-class CannotWrite(WorldRefused):
+class CannotWrite(ExternalError):
     """A report could not be written."""

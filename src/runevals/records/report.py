@@ -18,7 +18,7 @@ _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
+class CheckResult:
     """One evaluator applied to one turn, and what we made of it."""
 
     id: str
@@ -52,7 +52,7 @@ class TurnReport:
     prompt: str
     expected: str | None
     output: str | None
-    results: tuple[CheckReport, ...]
+    results: tuple[CheckResult, ...]
     context: str | None = None
     latency_s: float | None = None
     cost_usd: float | None = None

@@ -18,7 +18,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RegressionRule:
     """When a loss is a regression: p at most `alpha`, and a drop of at least `min_effect` of the range."""
 
     alpha: float = 0.01

@@ -41,7 +41,7 @@ class Answer:
     logs: str = ""  # what the code printed, at most 16 KiB
 
 
-class Runs(Protocol):
+class ScriptRunner(Protocol):
     """Runs what a suite brings along; `mode` is how well it was locked in, None where no code ran."""
 
     @property

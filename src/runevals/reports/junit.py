@@ -18,7 +18,7 @@ from runevals.lib.text.numbers import percent, plural, score
 from runevals.records import (
     NOT_ASKED,
     CaseReport,
-    CheckReport,
+    CheckResult,
     Conclusion,
     GateState,
     Outcome,
@@ -236,7 +236,7 @@ def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
     return turns[0]
 
 
-def _sentence(result: CheckReport) -> str:
+def _sentence(result: CheckResult) -> str:
     threshold = "" if result.threshold is None else f", needs {result.threshold:g}"
     value = "" if result.value is None else f" ({result.value:g}{threshold})"
     return f"{result.id}{value}: {result.reason}"

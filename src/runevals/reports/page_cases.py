@@ -15,7 +15,7 @@ from runevals.records import (
     AttemptReport,
     CaseReport,
     Change,
-    CheckReport,
+    CheckResult,
     Conclusion,
     Outcome,
     ToolCall,
@@ -155,7 +155,7 @@ def _why(case: CaseReport) -> str:
     return one_line(first_error(case) or "") if case.unmeasured else ""
 
 
-def _results(case: CaseReport) -> Iterable[CheckReport]:
+def _results(case: CaseReport) -> Iterable[CheckResult]:
     return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
 
 
@@ -234,7 +234,7 @@ class _Body:
             }
         )
 
-    def _check(self, result: CheckReport) -> Json:
+    def _check(self, result: CheckResult) -> Json:
         details = {name: value for name, value in result.details.items() if name != "votes"}
         error = None if result.error is None else f"{result.error.code}: {result.error.message}"
         return _told(

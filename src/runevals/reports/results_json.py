@@ -13,7 +13,7 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any
 
-from runevals.records import AttemptReport, CaseReport, CheckReport, Texted, Totals, kept_text
+from runevals.records import AttemptReport, CaseReport, CheckResult, Texted, Totals, kept_text
 
 Write = Callable[[Any, str], str]
 
@@ -21,7 +21,7 @@ CASE = "\n  "  # what the lines of a case begin with
 
 # What a document says of a record beside its fields.
 _DERIVED: Mapping[type, tuple[str, ...]] = {
-    CheckReport: ("passed",),
+    CheckResult: ("passed",),
     AttemptReport: ("share",),
     CaseReport: ("share", "flaky", "tripped"),
     Totals: ("share",),

@@ -9,15 +9,15 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
-from runevals.settings.resolve import Settings, Told
-from runevals.suites.load import Loaded, load_suites
+from runevals.settings.resolve import RawSettings, Settings
+from runevals.suites.load import LoadedSuites, load_suites
 from runevals.suites.plan import make_plan
 
 LEAST = 1000  # calls that any change may plan
 TIMES = 3  # what its base plans
 
 
-def require_few_calls(settings: Settings, loaded: Loaded, told: Told) -> None:
+def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSettings) -> None:
     """Raises InvalidSettings where more calls are planned than `max_calls`, or by a change in CI than by default.
 
     What a change's base plans is only looked at where there are many.
@@ -39,7 +39,7 @@ def require_few_calls(settings: Settings, loaded: Loaded, told: Told) -> None:
         )
 
 
-def planned_calls(settings: Settings, loaded: Loaded) -> int:
+def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     """Calls of the target, one a turn, and of every judge, one a check that asks it; recorded answers are none."""
     plan = make_plan(loaded.suites, replace(settings, repeat=1))
     target = settings.target
@@ -53,7 +53,7 @@ def planned_calls(settings: Settings, loaded: Loaded) -> int:
     return (turns + judged * votes) * repeat
 
 
-def _calls_of_base(settings: Settings, told: Told) -> int:
+def _calls_of_base(settings: Settings, told: RawSettings) -> int:
     assert settings.base_side is not None  # noqa: S101 - asked only of a change
     try:
         with base_checkout(settings, settings.base_side.commit, told) as base:

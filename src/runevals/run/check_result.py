@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
-from runevals.records import NOT_ASKED, CheckReport, Outcome, Problem, Verdict
+from runevals.records import NOT_ASKED, CheckResult, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
 from runevals.suites.plan import BuiltCheck
 
@@ -15,7 +15,7 @@ LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are n
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckOutcome:
     """What one evaluator came to: a verdict or a problem, and what judges said on the way."""
 
     result: Verdict | Problem
@@ -39,12 +39,12 @@ def share_of(verdict: Verdict, evaluator: Evaluator) -> float | None:
     return None if verdict.score is None else evaluator.scale.share(verdict.score)
 
 
-def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckReport:
+def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckResult:
     """What a verdict means for this check, with its label, threshold and sign."""
     if verdict.score is not None and not abs(verdict.score) <= LARGEST_SCORE:
         return errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
     evaluator = check.evaluator
-    return CheckReport(
+    return CheckResult(
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
@@ -63,10 +63,10 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
     )
 
 
-def errored(check: BuiltCheck, problem: Problem, found: Found | None = None) -> CheckReport:
+def errored(check: BuiltCheck, problem: Problem, found: CheckOutcome | None = None) -> CheckResult:
     """A check that came to no verdict; without a Found, because there was no answer to look at."""
     evaluator, judgements = check.evaluator, () if found is None else found.judgements
-    return CheckReport(
+    return CheckResult(
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
@@ -83,7 +83,7 @@ def errored(check: BuiltCheck, problem: Problem, found: Found | None = None) -> 
     )
 
 
-def nothing_measured(result: CheckReport) -> CheckReport:
+def nothing_measured(result: CheckResult) -> CheckResult:
     """A skipped check as an error: it should have looked at something."""
     problem = Problem(code="evidence_missing", message=result.reason)
     return replace(result, outcome=Outcome.ERRORED, error=problem)

@@ -22,7 +22,7 @@ from runevals.evaluators.kinds import (
 from runevals.records import (
     CUT_SHORT,
     NO_JSON,
-    CheckReport,
+    CheckResult,
     Outcome,
     Problem,
     Response,
@@ -32,8 +32,8 @@ from runevals.records import (
 )
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
-from runevals.records.script import Runs
-from runevals.run.check_result import Found, errored, measured, nothing_measured, outcome_of, share_of
+from runevals.records.script import ScriptRunner
+from runevals.run.check_result import CheckOutcome, errored, measured, nothing_measured, outcome_of, share_of
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
 from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
@@ -46,14 +46,14 @@ class Evaluation:
     """A trial's trace and the results of each of its turns."""
 
     trace: Trace
-    turns: tuple[tuple[CheckReport, ...], ...]
+    turns: tuple[tuple[CheckResult, ...], ...]
 
     @property
     def position(self) -> int:
         return self.trace.position
 
     @property
-    def results(self) -> list[CheckReport]:
+    def results(self) -> list[CheckResult]:
         """Those of all turns."""
         return [result for turn in self.turns for result in turn]
 
@@ -103,8 +103,8 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
 
 
 def _without_silence(
-    trial: Trial, planned: Sequence[PlannedTurn], turns: tuple[tuple[CheckReport, ...], ...], world: World
-) -> tuple[tuple[CheckReport, ...], ...]:
+    trial: Trial, planned: Sequence[PlannedTurn], turns: tuple[tuple[CheckResult, ...], ...], world: World
+) -> tuple[tuple[CheckResult, ...], ...]:
     """Skipped checks as errors, where none of the trial's was measured and they have no excuse."""
     if any(result.outcome is not Outcome.SKIPPED or result.error for turn in turns for result in turn):
         return turns
@@ -125,7 +125,7 @@ def _is_excused(evaluator: Evaluator, expected: str | None, world: World) -> boo
     return without_judge or (expected is None and evaluator.idle_without_expected())
 
 
-def _is_quick(plan: RunPlan, trace: Trace, sandbox: Runs) -> bool:
+def _is_quick(plan: RunPlan, trace: Trace, sandbox: ScriptRunner) -> bool:
     """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
     trial = plan.trials[trace.position]
     planned = plan.checks[trace.position // plan.repeat]
@@ -136,7 +136,9 @@ def _is_quick(plan: RunPlan, trace: Trace, sandbox: Runs) -> bool:
     )
 
 
-def _answers_at_once(evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: Runs) -> bool:
+def _answers_at_once(
+    evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: ScriptRunner
+) -> bool:
     """How long a plugin's evaluator takes, only the plugin knows."""
     if not type(evaluator).__module__.startswith("runevals."):
         return False
@@ -150,8 +152,8 @@ def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
     """An answer that nobody had time to look at."""
     planned = plan.checks[trace.position // plan.repeat]
 
-    def without_time(check: BuiltCheck, answer: Response) -> CheckReport:
-        return errored(check, answer.problem) if answer.problem else errored(check, problem, Found(problem))
+    def without_time(check: BuiltCheck, answer: Response) -> CheckResult:
+        return errored(check, answer.problem) if answer.problem else errored(check, problem, CheckOutcome(problem))
 
     turns = [
         tuple(without_time(check, turn.response) for check in planned[number].checks)
@@ -162,7 +164,7 @@ def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
 
 def _evaluate_turn(
     trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
-) -> tuple[CheckReport, ...]:
+) -> tuple[CheckResult, ...]:
     if turn.response.problem is not None:
         return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
     subject = _subject(trial, index, turn)
@@ -182,7 +184,7 @@ def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
     )
 
 
-def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckReport:
+def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckResult:
     found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
     return errored(check, problem) if found is None else measured(check, found, ())
 
@@ -196,27 +198,27 @@ class _Place:
     attempt: int
 
 
-def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckReport:
+def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckResult:
     found = _find_safely(check.evaluator, subject, place, world)
     if isinstance(found.result, Problem):
         return errored(check, found.result, found)
     return measured(check, found.result, found.judgements)
 
 
-def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
+def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     try:
         return _find(evaluator, subject, place, world)
     except RunevalsError:
         raise
     except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
-        return Found(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
+        return CheckOutcome(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
-def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> Found:
+def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     kind = cast("AnyEvaluator", evaluator)
     match kind:
         case Check():
-            return Found(kind.check(subject))
+            return CheckOutcome(kind.check(subject))
         case Judged():
             return _judge(kind, subject, place, world)
         case Scripted():
@@ -227,18 +229,18 @@ def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -
             assert_never(kind)
 
 
-def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> Found:
+def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     if world.judge is None:
-        return Found(Verdict.skipped("no judge (--no-judge)"))
+        return CheckOutcome(Verdict.skipped("no judge (--no-judge)"))
     if _says_nothing(subject.response.text):
-        return Found(Verdict(evaluator.scale.minimum, "the response is empty"))
+        return CheckOutcome(Verdict(evaluator.scale.minimum, "the response is empty"))
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
-        return Found(question)
+        return CheckOutcome(question)
     judgement = world.judge.ask(question, case=place.case, turn=place.turn, attempt=place.attempt)
     if judgement.problem is not None:
-        return Found(judgement.problem, (judgement,))
-    return Found(evaluator.verdict(judgement), (judgement,))
+        return CheckOutcome(judgement.problem, (judgement,))
+    return CheckOutcome(evaluator.verdict(judgement), (judgement,))
 
 
 def _says_nothing(text: str) -> bool:
@@ -246,17 +248,17 @@ def _says_nothing(text: str) -> bool:
     return all(unicodedata.category(character)[0] in "ZPC" for character in text)
 
 
-def _run_script(evaluator: Scripted, subject: Subject, sandbox: Runs) -> Found:
+def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) -> CheckOutcome:
     asked = evaluator.call(subject)
     if isinstance(asked, Verdict):
-        return Found(asked)
+        return CheckOutcome(asked)
     answer = sandbox.run(asked)
     if answer.error is not None:
-        return Found(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
-    return Found(evaluator.verdict(answer))
+        return CheckOutcome(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
+    return CheckOutcome(evaluator.verdict(answer))
 
 
-def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> Found:
+def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
     for member, found in _members(evaluator, subject, place, world):
@@ -270,15 +272,15 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
             parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
         if evaluator.enough(parts):
             break
-    return Found(evaluator.combine(parts), judgements)
+    return CheckOutcome(evaluator.combine(parts), judgements)
 
 
 def _members(
     evaluator: Composite, subject: Subject, place: _Place, world: World
-) -> Iterator[tuple[Member, Found]]:
+) -> Iterator[tuple[Member, CheckOutcome]]:
     """What each member found, in their order; those that wait for a judge or a worker wait together."""
 
-    def find(member: Member) -> Found:
+    def find(member: Member) -> CheckOutcome:
         return _find_safely(member.evaluator, subject, place, world)
 
     waiting = sum(not isinstance(member.evaluator, Check) for member in evaluator.members)

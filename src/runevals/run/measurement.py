@@ -17,7 +17,7 @@ from runevals.records import (
     Conclusion,
     Problem,
     Provenance,
-    Rule,
+    RegressionRule,
     RunReport,
 )
 from runevals.reports.results_json import CASE, json_text
@@ -25,7 +25,7 @@ from runevals.run.converse import converse
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
-from runevals.run.same_words import SameWords
+from runevals.run.same_words import RepeatedAnswers
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial, only_cases
@@ -47,7 +47,7 @@ class Baseline:
     fresh: bool = False  # measured just now: a loss against it needs no second look
     older: str | None = None  # which older commit it is of, if it is not known to be as the base's own
 
-    def compared(self, head: RunReport, rule: Rule) -> Comparison:
+    def compared(self, head: RunReport, rule: RegressionRule) -> Comparison:
         """`head` against this base, where nothing can be run."""
         return compare(head, self.report, self.source, rule=rule)
 
@@ -68,7 +68,7 @@ class Measurement:
         self._done: dict[int, AttemptReport] = {}
         self._scored: dict[int, CaseReport] = {}
         self._cut_short = False
-        self._same_words = SameWords()
+        self._same_words = RepeatedAnswers()
         self._spool = Spool()
         # While answers are awaited, what the document will have of those before can be made, if it is to stay.
         unchanged = settings.redact == "full" and not settings.redact_patterns

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
-from runevals.records.errors import OUR_BUG, InvalidSuite, RunevalsError
+from runevals.records.errors import INTERNAL_ERROR, InvalidSuite, RunevalsError
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.verdict.score import nothing_run
@@ -30,7 +30,7 @@ def ended_by(error: Exception, settings: Settings) -> Conclusion:
     redact = redactor(settings.environment, settings.key_names)
     if not isinstance(error, RunevalsError):
         why = f"a bug in runevals ended the run ({type(error).__name__}); its log says where"
-        return nothing_measured(settings, unmeasured(why, OUR_BUG))
+        return nothing_measured(settings, unmeasured(why, INTERNAL_ERROR))
     lines = [redact(line) for line in str(error).splitlines() if line.strip()] or ["nothing says why"]
     why, more = lines[0], lines[1:]
     if isinstance(error, InvalidSuite) and more:

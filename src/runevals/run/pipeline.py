@@ -11,7 +11,7 @@ from runevals.lib import git
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
-from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import Limits
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
@@ -34,10 +34,10 @@ from runevals.run.resume.journal import Journal
 from runevals.run.url_sources import with_texts
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import real_world, require_judge
-from runevals.settings.resolve import Settings, Told
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
-from runevals.suites.load import Loaded
+from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import judged_checks, make_plan, part_of
 from runevals.verdict.comparability import other_target
 from runevals.verdict.procedure import held_against
@@ -51,7 +51,7 @@ class Asked:
     """What was asked for beside the settings: a base to run, and the words that settle it in its checkout."""
 
     ref: str | None
-    told: Told
+    told: RawSettings
     progress: Progress
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     journal: Journal | None = None  # of answers that need not be asked for again
@@ -60,7 +60,7 @@ class Asked:
     find_mark: FindMark | None = None  # where a mark is looked for; None: among the results that are kept here
 
 
-def judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+def judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusion:
     """One whole run. A red that noise in the stored base may have made is verified against a fresh run of it.
 
     Raises RunevalsError for what stops a run.
@@ -80,7 +80,7 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
     return conclusion
 
 
-def _judged(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+def _judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusion:
     settings = with_target(settings, loaded.suites)
     settings, loaded = with_quarantine(settings, loaded)
     cases = [case for suite in loaded.suites for case in suite.cases]
@@ -111,7 +111,7 @@ def _require_whole(settings: Settings, asked: Asked) -> None:
         )
 
 
-def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
+def _beside(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusion:
     """The base that `--base` names is run first, then the head against it."""
     if settings.baseline_named:
         raise InvalidSettings("--base runs the base itself; do not also give --baseline")
@@ -125,8 +125,8 @@ def _beside(settings: Settings, loaded: Loaded, asked: Asked) -> Conclusion:
     require_few_calls(settings, loaded, asked.told)
     try:
         base = base_run(settings, commit, asked)
-    except (WorldRefused, InvalidSuite) as error:
-        raise WorldRefused(f"the base {commit[:7]} cannot be run: {error}") from error
+    except (ExternalError, InvalidSuite) as error:
+        raise ExternalError(f"the base {commit[:7]} cannot be run: {error}") from error
     return concluded(_against(base, settings, loaded, asked), StoredBase(baseline=base), settings)
 
 
@@ -140,7 +140,7 @@ def base_run(settings: Settings, commit: str, asked: Asked) -> Baseline:
 
 
 def _against(
-    baseline: Baseline | None, settings: Settings, loaded: Loaded, asked: Asked, *, own_suite: bool = True
+    baseline: Baseline | None, settings: Settings, loaded: LoadedSuites, asked: Asked, *, own_suite: bool = True
 ) -> Conclusion:
     """The head measured, and held against the base where there is one."""
     with _measuring(settings, loaded, asked) as head:
@@ -154,7 +154,7 @@ def _against(
 
 
 def runner_of(
-    head: Measurement | RunReport, baseline: Baseline, settings: Settings, loaded: Loaded, asked: Asked
+    head: Measurement | RunReport, baseline: Baseline, settings: Settings, loaded: LoadedSuites, asked: Asked
 ) -> TargetRunner:
     """What can be run to hold `head` against the base."""
     commit, why_not = rerunnable(settings, baseline)
@@ -196,7 +196,7 @@ def can_run_again(settings: Settings) -> bool:
 
 
 @contextmanager
-def _measuring(settings: Settings, loaded: Loaded, asked: Asked, side: str = HEAD) -> Iterator[Measurement]:
+def _measuring(settings: Settings, loaded: LoadedSuites, asked: Asked, side: str = HEAD) -> Iterator[Measurement]:
     """One side; its name tells its answers in the journal from those of the others."""
     suites, notices = loaded.suites, loaded.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
@@ -258,7 +258,7 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
             yield base
 
 
-def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settings, Loaded]:
+def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settings, LoadedSuites]:
     """The base's settings and suites, run against the head's target."""
     borrowed = replace(
         base_settings,

@@ -12,12 +12,12 @@ from runevals.records.errors import InvalidSuite
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
-from runevals.suites.load import Loaded
-from runevals.suites.quarantine import Entry
+from runevals.suites.load import LoadedSuites
+from runevals.suites.quarantine import QuarantineEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class QuarantineInForce:
     """Which cases are quarantined in this run, what to say of it, and what a change would add."""
 
     cases: frozenset[tuple[str, str]]
@@ -25,7 +25,7 @@ class Listed:
     weakenings: tuple[Weakening, ...]
 
 
-def with_quarantine(settings: Settings, loaded: Loaded) -> tuple[Settings, Loaded]:
+def with_quarantine(settings: Settings, loaded: LoadedSuites) -> tuple[Settings, LoadedSuites]:
     """Both with the list in force: what a change adds to it, and the cases left out. Raises InvalidSuite."""
     listed = quarantine_of(settings, loaded)
     weakenings = without_either((*settings.weakenings, *listed.weakenings), settings)
@@ -33,7 +33,7 @@ def with_quarantine(settings: Settings, loaded: Loaded) -> tuple[Settings, Loade
     return replace(settings, weakenings=weakenings), replace(loaded, quarantined=listed.cases, notices=notices)
 
 
-def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:
+def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:
     """The list in force. Outside a change the checkout is the base side. Raises InvalidSuite for a broken list."""
     path, root = settings.quarantine, settings.repository
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
@@ -44,14 +44,14 @@ def quarantine_of(settings: Settings, loaded: Loaded) -> Listed:
         of_base, notices = _of_base(settings, path, shown)
     cases = [case for suite in loaded.suites for case in suite.cases]
     found = quarantine.in_force(of_base, cases, datetime.now(UTC).date())
-    return Listed(
+    return QuarantineInForce(
         cases=found.cases,
         notices=(*notices, *found.notices),
         weakenings=quarantine.grown(of_base, of_head, shown),
     )
 
 
-def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[QuarantineEntry, ...], tuple[str, ...]]:
     assert settings.base_side is not None  # noqa: S101 - asked only then
     commit = settings.base_side.commit
     content = git.file_at(settings.repository, commit, shown)

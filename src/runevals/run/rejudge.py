@@ -12,12 +12,14 @@ from runevals.run.provenance import provenance
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
-from runevals.suites.load import Loaded
+from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import make_plan
 from runevals.targets.recorded import RecordedTarget
 
 
-def rejudged(report: RunReport, shown: str, settings: Settings, loaded: Loaded, progress: Progress) -> RunReport:
+def rejudged(
+    report: RunReport, shown: str, settings: Settings, loaded: LoadedSuites, progress: Progress
+) -> RunReport:
     """`report` with its answers held against today's checks and judge; only who judged it is new.
 
     Cases that the suites no longer have, or that ask something else today, are left out. Raises InvalidSettings

@@ -11,7 +11,7 @@ NOTICE = (
 )
 
 
-class SameWords:
+class RepeatedAnswers:
     """Told of every attempt as it comes, until two of a case differ."""
 
     def __init__(self) -> None:

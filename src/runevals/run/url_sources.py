@@ -14,14 +14,14 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.worktree import worktree
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
-from runevals.records.script import Call, Runs
+from runevals.records.script import Call, ScriptRunner
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import BaseSide
-from runevals.settings.resolve import Settings, Told
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import shown_path
 from runevals.suites.plan import will_run
 from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inlined
-from runevals.suites.urls.mcp_client import Groups, McpServers, Place
+from runevals.suites.urls.mcp_client import Groups, McpServers, ServerContext
 from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.targets.environment import cleaned
 
@@ -153,17 +153,17 @@ def _in_repository(path: Path, repository: Path) -> str | None:
 
 
 @contextmanager
-def _place(settings: Settings, sources: _Sources) -> Iterator[Place]:
+def _place(settings: Settings, sources: _Sources) -> Iterator[ServerContext]:
     """Where servers run: here, or in a checkout of the side whose servers they are."""
     if sources.side is None:
-        yield Place(cwd=sources.folder, env=cleaned(settings.environment))
+        yield ServerContext(cwd=sources.folder, env=cleaned(settings.environment))
         return
     with worktree(settings.repository, sources.side.commit) as checkout:
-        moved = rerooted(Told(cwd=settings.cwd, environment=settings.environment), checkout)
-        yield Place(cwd=checkout / sources.folder, env=cleaned(moved.environment))
+        moved = rerooted(RawSettings(cwd=settings.cwd, environment=settings.environment), checkout)
+        yield ServerContext(cwd=checkout / sources.folder, env=cleaned(moved.environment))
 
 
-def _groups(sandbox: Runs) -> Groups:
+def _groups(sandbox: ScriptRunner) -> Groups:
     def groups(expression: str, text: str) -> Sequence[str | None] | None:
         answer = sandbox.run(Call(kind="regex_groups", code=expression, arguments={"text": text}))
         if answer.error is not None:

@@ -11,7 +11,7 @@ from runevals.evaluators.format_names import PRESETS, TYPES
 from runevals.lib.parsing.source import code_file
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec
-from runevals.records.errors import InvalidOptions, InvalidSettings, ToldWrong, UnknownEvaluator
+from runevals.records.errors import InvalidOptions, InvalidSettings, UnknownEvaluator, UsageError
 
 Definitions = Mapping[str, EvaluatorSpec]
 _TOO_MUCH = "a composite holds at most 1,000 evaluators, at most 20 deep, those in its parts counted too"
@@ -28,7 +28,7 @@ def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> 
             continue
         try:
             found[entry["id"]] = _built(entry, shown, base, repository, found)
-        except ToldWrong as error:
+        except UsageError as error:
             broken[entry["id"]] = str(error)
     if broken:
         raise InvalidSettings("\n".join(filter(None, broken.values())))
@@ -38,7 +38,7 @@ def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> 
 def _built(
     entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions
 ) -> EvaluatorSpec:
-    """One entry. Raises ToldWrong for what cannot be built or read."""
+    """One entry. Raises UsageError for what cannot be built or read."""
     name = entry["id"]
     if name in catalogue.names() or name in TYPES:
         raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")

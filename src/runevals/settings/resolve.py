@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
-from runevals.records import Gate, MarkRun, Rule, Weakening
+from runevals.records import Gate, MarkRun, RegressionRule, Weakening
 from runevals.records.rules import Content, Fetching, Limits, Mark, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, gates_of
 from runevals.settings.protected import held_back, prices_told, who_tells
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
-from runevals.settings.target import Given, JudgeSettings, TargetSettings, judge_settings, target_settings
+from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
 from runevals.settings.values import checked, parsed, read_mark, read_shard, texts
 
 CACHE = ".evals/cache"
@@ -66,7 +66,7 @@ class Settings:
     on_inconclusive: str
     verify: str
     verify_repeats: int
-    rule: Rule
+    rule: RegressionRule
     mark: Mark | None
     quarantine: Path
     changed_only: bool
@@ -110,7 +110,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class RawSettings:
     """What a run was told, before it is settled. `flags` holds only the given ones."""
 
     flags: Mapping[str, object] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Told:
     of_base: bool = False  # said in a checkout of that base itself
 
 
-def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
+def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
     """Settles every setting; the settings file is looked for unless it is given.
 
     Raises InvalidSettings, InvalidSuite for the file, with all problems found.
@@ -149,7 +149,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, told.cwd, repository)
-    given = Given(
+    given = RawEndpoint(
         values=values,
         origins=origins,
         file=file,
@@ -187,7 +187,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
         on_inconclusive=values["on_inconclusive"],
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],
-        rule=Rule(
+        rule=RegressionRule(
             alpha=values["alpha"],
             min_effect=values["min_effect"],
             max_base_age_days=values["max_base_age"],
@@ -233,7 +233,7 @@ def resolve(told: Told, file: SettingsFile | None = None) -> Settings:
     )
 
 
-def _repeat(wanted: int | None, told: Told) -> int:
+def _repeat(wanted: int | None, told: RawSettings) -> int:
     """Attempts per case at most; a plan makes one where the target always answers alike."""
     if wanted is not None:
         return wanted
@@ -244,14 +244,14 @@ def _fetching(written: Mapping[str, Any]) -> Fetching:
     return Fetching(enabled=written.get("enabled"), allow_hosts=tuple(written.get("allow_hosts", ())))
 
 
-def _cache(named: str | None, told: Told) -> Path | None:
+def _cache(named: str | None, told: RawSettings) -> Path | None:
     """Where answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
     if named is None:
         return None if told.environment.get("CI") else told.cwd / CACHE
     return None if named == "none" else told.cwd / named
 
 
-def _has_judge(told: Told) -> bool:
+def _has_judge(told: RawSettings) -> bool:
     """Whether the base of a change has a judge: by its settings, or by the word of whoever starts the run."""
     outside = any(_from_strings(BY_NAME[name], told)[1] is not None for name in ("judge", "judge_model"))
     azure = bool(told.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
@@ -265,7 +265,7 @@ def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> boo
     return bool(value)
 
 
-def config_of(told: Told) -> str | None:
+def config_of(told: RawSettings) -> str | None:
     """The settings file that is named, by whatever way; None where the usual places are to be looked at."""
     config, _ = _from_strings(BY_NAME["config"], told)
     return None if config is None else str(config)
@@ -275,7 +275,9 @@ def config_of(told: Told) -> str | None:
 def defaults() -> Settings:
     """Every setting at its default, without a file, an environment or a target."""
     nowhere = Path("/")
-    return resolve(Told(cwd=nowhere, environment={}), file=SettingsFile(found=False, shown="", base=nowhere))
+    return resolve(
+        RawSettings(cwd=nowhere, environment={}), file=SettingsFile(found=False, shown="", base=nowhere)
+    )
 
 
 def repository_root(cwd: Path) -> Path:
@@ -286,7 +288,7 @@ def repository_root(cwd: Path) -> Path:
     return cwd
 
 
-def _from_strings(setting: Setting, told: Told) -> tuple[object, str | None]:
+def _from_strings(setting: Setting, told: RawSettings) -> tuple[object, str | None]:
     """The value and its origin from flag, action input or environment; (None, None) where none names it."""
     flag = told.flags.get(setting.name)
     if flag is not None and flag != () and flag is not False:

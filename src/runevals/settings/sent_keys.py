@@ -16,7 +16,7 @@ VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SentKeys:
     """Which variables a target or judge is sent, and to whom; `default` is what nobody needs to name."""
 
     names: Sequence[str]
@@ -25,7 +25,7 @@ class Sent:
 
 
 def require_sendable(
-    sent: Sent, environment: Mapping[str, str], base: Mapping[str, Any], *, what: str, of_change: bool
+    sent: SentKeys, environment: Mapping[str, str], base: Mapping[str, Any], *, what: str, of_change: bool
 ) -> None:
     """Raises InvalidSettings for a variable that a settings file names, and that only a change may have named.
 

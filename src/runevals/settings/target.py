@@ -21,7 +21,7 @@ from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.sendable import sendable
-from runevals.settings.sent_keys import Sent, require_sendable
+from runevals.settings.sent_keys import SentKeys, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -104,7 +104,7 @@ class JudgeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class RawEndpoint:
     """All that a target or judge is settled from: values with their origins, and where they were told."""
 
     values: Mapping[str, Any]
@@ -136,7 +136,7 @@ class Given:
         return of_base.base if of_base is not None and self.is_of_base(what) else self.file.base
 
 
-def target_settings(given: Given) -> TargetSettings | None:
+def target_settings(given: RawEndpoint) -> TargetSettings | None:
     """The target, None where nothing names one. Raises InvalidSettings, ToldWrong for its files."""
     value, from_file, base = given.named("target")
     model, repository, environment = given.values["model"], given.repository, given.environment
@@ -197,13 +197,13 @@ def target_settings(given: Given) -> TargetSettings | None:
     return settled
 
 
-def _require_sendable(told: TargetSettings | JudgeSettings, given: Given, what: str) -> None:
+def _require_sendable(told: TargetSettings | JudgeSettings, given: RawEndpoint, what: str) -> None:
     web = told.web if isinstance(told, TargetSettings) else None
     if web is not None:
-        sent = Sent(names=web.key_names, origin=web.origin)
+        sent = SentKeys(names=web.key_names, origin=web.origin)
     else:
         own = PROVIDERS[told.type].key
-        sent = Sent(names=[told.api_key_env], origin=_origin(told.base_url, what), default=own)
+        sent = SentKeys(names=[told.api_key_env], origin=_origin(told.base_url, what), default=own)
     require_sendable(sent, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
 
 
@@ -226,7 +226,7 @@ def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
     return TargetSettings(type="openai", base=base, base_url=base_url)
 
 
-def judge_settings(given: Given) -> tuple[JudgeSettings, ...]:
+def judge_settings(given: RawEndpoint) -> tuple[JudgeSettings, ...]:
     """The judges, none where nothing names one. Raises InvalidSettings, ToldWrong for a judge's file."""
     value, _, _ = given.named("judge")
     model = given.values["judge_model"]
@@ -247,7 +247,7 @@ def judges_named(judges: Sequence[JudgeSettings]) -> str | None:
     return judges[0].model if judges else None
 
 
-def _judge(given: Given, value: str | Mapping[str, Any]) -> JudgeSettings:
+def _judge(given: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     _, from_file, base = given.named("judge")
     repository, environment = given.repository, given.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
@@ -415,7 +415,7 @@ def _recording(named: str | None, base: Path, repository: Path | None, what: str
     return path
 
 
-def _judgements_of_base(named: str | None, base: Path, given: Given) -> str | None:
+def _judgements_of_base(named: str | None, base: Path, given: RawEndpoint) -> str | None:
     """What the base has in the file of a recorded judge, where a change could have written the one that is here.
 
     A judge that the change itself may bring has its file here, and so has one that another step wrote.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.trees import CannotFollow, Disk, matching
+from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
@@ -98,7 +98,7 @@ def _matches(root: Path, pattern: str) -> list[Path]:
     start = Path(Path(pattern).anchor) if Path(pattern).is_absolute() else root
     relative = pattern.removeprefix(start.anchor) if Path(pattern).is_absolute() else pattern
     try:
-        found = sorted(path for path, _ in matching(Disk(start), relative, hidden=False, most=MOST_PLACES))
+        found = sorted(path for path, _ in matching(FolderTree(start), relative, hidden=False, most=MOST_PLACES))
     except CannotFollow as why:
         raise InvalidSettings(f"suites: {why}") from None
     return [start / path for path in found]

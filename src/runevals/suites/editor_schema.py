@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import Described, Option, described
+from runevals.evaluators.describe import EvaluatorDescription, Option, described
 from runevals.lib.parsing.schema import schema
 from runevals.suites.dialects import skill_cases
 
@@ -39,7 +39,7 @@ def for_editors(package: str, name: str) -> dict[str, Any]:
     return told
 
 
-def _entry(one: Described) -> dict[str, object]:
+def _entry(one: EvaluatorDescription) -> dict[str, object]:
     return {
         "description": one.summary,
         "type": "object",

@@ -24,7 +24,7 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
-from runevals.records.script import Runs
+from runevals.records.script import ScriptRunner
 from runevals.settings.resolve import Settings, SuiteEntry
 from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
@@ -37,7 +37,7 @@ CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedSuites:
     """The suites of a run, and what its reader should know of finding them."""
 
     suites: tuple[Suite, ...]
@@ -50,7 +50,7 @@ class Loaded:
         return tuple(problem for suite in self.suites for problem in suite.problems)
 
 
-def load_suites(settings: Settings) -> Loaded:
+def load_suites(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
     try:
         return required(*read_suites(settings))
@@ -75,7 +75,7 @@ def _alike(settings: Settings) -> Iterator[Path]:
                 yield path
 
 
-def required(loaded: Loaded, problems: Sequence[SuiteProblem]) -> Loaded:
+def required(loaded: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSuites:
     """Suites without an error, at least one. Raises InvalidSuite, NoSuiteFound."""
     if problems:
         raise InvalidSuite(problems)
@@ -84,7 +84,7 @@ def required(loaded: Loaded, problems: Sequence[SuiteProblem]) -> Loaded:
     return loaded
 
 
-def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
+def read_suites(settings: Settings) -> tuple[LoadedSuites, list[SuiteProblem]]:
     """What can be read of every file, and all that is told of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
@@ -128,7 +128,7 @@ def read_suites(settings: Settings) -> tuple[Loaded, list[SuiteProblem]]:
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if _is_asked(settings):
         broken += prompt_problems(suites, _template(settings), lambda case: wanted(case, settings))
-    return Loaded(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
+    return LoadedSuites(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
 def as_asked(suites: Sequence[Suite], settings: Settings) -> tuple[Suite, ...]:
@@ -259,7 +259,7 @@ def _is_folder_inside(root: Path, path: Path) -> bool:
     return path.is_dir() and path.resolve().is_relative_to(root.resolve())
 
 
-def rehearse(plan: RunPlan, sandbox: Runs) -> None:
+def rehearse(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     planned = (
         _Tried(case, turn, check.spec, check.evaluator)
@@ -271,7 +271,7 @@ def rehearse(plan: RunPlan, sandbox: Runs) -> None:
         raise InvalidSuite(problems)
 
 
-def unusable(suites: Sequence[Suite], sandbox: Runs) -> list[SuiteProblem]:
+def unusable(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
     """What evaluators bring along and cannot be used; of those that cannot even be built, their suite has told."""
     built: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
 
@@ -303,7 +303,7 @@ def _built(spec: EvaluatorSpec) -> Evaluator | None:
         return None
 
 
-def _unusable(tried: Iterable[_Tried], sandbox: Runs) -> list[SuiteProblem]:
+def _unusable(tried: Iterable[_Tried], sandbox: ScriptRunner) -> list[SuiteProblem]:
     problems: dict[SuiteProblem, None] = {}
     seen: set[tuple[str, str, str]] = set()
     for one in tried:

@@ -10,7 +10,7 @@ from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.records.rules import Shard
 from runevals.settings.resolve import Settings
 
@@ -67,11 +67,11 @@ class RunPlan:
 def make_plan(
     suites: Sequence[Suite], settings: Settings, *, quarantined: frozenset[tuple[str, str]] = frozenset()
 ) -> RunPlan:
-    """The trials of a run, in the order of the suites. Raises ToldWrong where filters leave nothing."""
+    """The trials of a run, in the order of the suites. Raises UsageError where filters leave nothing."""
     everything = [case for suite in suites for case in suite.cases]
     cases = tuple(case for case in everything if wanted(case, settings))
     if not cases:
-        raise ToldWrong(_nothing_left(everything, settings))
+        raise UsageError(_nothing_left(everything, settings))
     repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
     builder = _Builder()
     return RunPlan(

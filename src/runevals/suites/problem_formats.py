@@ -14,14 +14,14 @@ from runevals.lib.text.escape import visible
 from runevals.records import RULES, Suite, SuiteProblem
 
 if TYPE_CHECKING:
-    from runevals.suites.health import Finding
+    from runevals.suites.health import Hint
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 HEALTH = "health/"  # before the kind of a finding, where it stands as a rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validated:
+class ValidationResult:
     """What was looked at and found; without suites where an error stopped it."""
 
     problems: tuple[SuiteProblem, ...]
@@ -33,7 +33,7 @@ class Validated:
         return sum(problem.level == "error" for problem in self.problems)
 
 
-def as_problem(finding: Finding) -> SuiteProblem:
+def as_problem(finding: Hint) -> SuiteProblem:
     """A hint for authors as a notice."""
     rule = HEALTH + finding.kind.replace(" ", "-")
     return SuiteProblem(location=finding.location, pointer="", message=finding.message, level="notice", rule=rule)
@@ -44,7 +44,7 @@ def checks_of(suite: Suite) -> int:
     return sum(len(turn.checks) for case in suite.cases for turn in case.turns)
 
 
-def as_json(found: Validated) -> str:
+def as_json(found: ValidationResult) -> str:
     """`{"errors", "suites", "problems"}`."""
     document = {
         "errors": found.errors,
@@ -68,7 +68,7 @@ def as_json(found: Validated) -> str:
     return json.dumps(document, indent=2)
 
 
-def as_sarif(found: Validated) -> str:
+def as_sarif(found: ValidationResult) -> str:
     """A SARIF 2.1.0 log with one run."""
     rules = list(dict.fromkeys((*RULES, *(problem.rule for problem in found.problems))))
     driver = {

@@ -16,7 +16,7 @@ MOST = 0.10  # of a suite's cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class QuarantineEntry:
     """One case on the list; `suite` None is any suite that has it."""
 
     key: str
@@ -34,7 +34,7 @@ class Quarantine:
     notices: tuple[str, ...] = ()
 
 
-def read_entries(content: bytes, suffix: str, shown: str) -> tuple[Entry, ...]:
+def read_entries(content: bytes, suffix: str, shown: str) -> tuple[QuarantineEntry, ...]:
     """The list. Raises InvalidSuite with every problem of the file."""
     source = parse_source(content, suffix, shown)
     problems = [
@@ -47,13 +47,13 @@ def read_entries(content: bytes, suffix: str, shown: str) -> tuple[Entry, ...]:
     return tuple(_entry(item, source, place) for place, item in enumerate(source.value))
 
 
-def _entry(item: dict[str, str], source: Source, place: int) -> Entry:
+def _entry(item: dict[str, str], source: Source, place: int) -> QuarantineEntry:
     try:
         expires = date.fromisoformat(item["expires"])
     except ValueError:
         problem = source.problem((place, "expires"), f"{item['expires']} is no day of the calendar")
         raise InvalidSuite([problem]) from None
-    return Entry(
+    return QuarantineEntry(
         key=item["key"],
         suite=item.get("suite"),
         owner=item["owner"],
@@ -62,10 +62,10 @@ def _entry(item: dict[str, str], source: Source, place: int) -> Entry:
     )
 
 
-def in_force(entries: Sequence[Entry], cases: Sequence[Case], today: date) -> Quarantine:
+def in_force(entries: Sequence[QuarantineEntry], cases: Sequence[Case], today: date) -> Quarantine:
     """What of the list holds for these cases: nothing expired, and at most a tenth of a suite."""
     notices: list[str] = []
-    listed: dict[tuple[str, str], Entry] = {}
+    listed: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
         found = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
         if not found:
@@ -86,7 +86,9 @@ def in_force(entries: Sequence[Entry], cases: Sequence[Case], today: date) -> Qu
     return Quarantine(cases=frozenset(listed), notices=tuple(notices))
 
 
-def grown(of_base: Sequence[Entry], of_head: Iterable[Entry], shown: str) -> tuple[Weakening, ...]:
+def grown(
+    of_base: Sequence[QuarantineEntry], of_head: Iterable[QuarantineEntry], shown: str
+) -> tuple[Weakening, ...]:
     """What a change adds to the list, or keeps on it for longer."""
     until = {(entry.suite, entry.key): entry.expires for entry in of_base}
     return tuple(

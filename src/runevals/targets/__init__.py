@@ -28,7 +28,7 @@ class Target(Protocol):
         """Ends what the target started."""
 
 
-class MakesTarget(Protocol):
+class TargetFactory(Protocol):
     """What a plugin's entry point names: a class, or a function that makes the target."""
 
     def __call__(self, options: Mapping[str, object], *, base: Path, timeout_s: float) -> Target:
@@ -42,7 +42,7 @@ def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeo
         known = ", ".join(found) or "none is installed"
         raise InvalidSettings(f"there is no target plugin '{name}'{did_you_mean(name, found)} ({known})")
     try:
-        made = cast("MakesTarget", found[name])(options, base=base, timeout_s=timeout_s)
+        made = cast("TargetFactory", found[name])(options, base=base, timeout_s=timeout_s)
     except ValueError as error:
         raise InvalidSettings(f"target.options: {error}") from error
     except TypeError as error:

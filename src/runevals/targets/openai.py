@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused, Spent
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
@@ -158,7 +158,7 @@ def _delivery(last: ChatReply) -> Delivery | None:
     return None if told == Delivery() else told
 
 
-def _nothing(message: str, last: ChatReply, spent: Spent) -> Response:
+def _nothing(message: str, last: ChatReply, spent: ChatUsage) -> Response:
     """No answer, which was paid for all the same."""
     return replace(
         failed("empty_response", message),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.lib.line_process import LineProcess, ProcessDied, TooMuch
+from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
@@ -55,7 +55,7 @@ class PythonTarget:
         except TimeoutError:
             self._end(worker)
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
-        except TooMuch:
+        except AnswerTooLarge:
             self._end(worker)
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         except (ProcessDied, ValueError, OSError):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
-from runevals.records.script import Call, Runs
+from runevals.records.script import Call, ScriptRunner
 from runevals.targets.program_report import failed
 
 DEFAULT_TIMEOUT_S = 5.0
@@ -18,7 +18,7 @@ MOST_BYTES = 4 * 1024 * 1024
 class SkillTarget:
     """Runs a skill's action in the sandbox; the case says which, with what input and for how long."""
 
-    def __init__(self, folder: Path, sandbox: Runs, *, deterministic: bool = True) -> None:
+    def __init__(self, folder: Path, sandbox: ScriptRunner, *, deterministic: bool = True) -> None:
         """`folder` holds a folder for each skill."""
         self._folder = folder
         self._sandbox = sandbox

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from runevals.lib.text.numbers import plural
-from runevals.records import CheckReport, Layer, ModelIdentity, Rule, RunReport
+from runevals.records import CheckResult, Layer, ModelIdentity, RegressionRule, RunReport
 from runevals.verdict.score import run_report, without_checks
 
 
@@ -39,13 +39,13 @@ def other_target(head: RunReport, base: RunReport) -> str:
 def without_judge(report: RunReport) -> RunReport:
     """`report` as if no judge had been asked."""
 
-    def judged(result: CheckReport) -> bool:
+    def judged(result: CheckResult) -> bool:
         return result.layer is Layer.JUDGE or result.judge_model is not None
 
     return run_report(report.run, [without_checks(case, judged) for case in report.cases])
 
 
-def stale(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[str]:
     """Why the base's result may not be what the base would give now: its age, or the model that answered."""
     age = head.run.started_at - base.run.started_at
     if age > timedelta(days=rule.max_base_age_days):
@@ -56,7 +56,7 @@ def stale(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
         yield f"the provider answers with another model than for the base: {before} then, {now} now"
 
 
-def caveats_of(head: RunReport, base: RunReport, rule: Rule) -> Iterator[str]:
+def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[str]:
     """What makes the comparison less sure than its numbers look, in words."""
     yield from stale(head, base, rule)
     if judges_differ(head, base):

@@ -6,10 +6,19 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
-from runevals.records import CategoryChange, Change, Comparison, Hypothesis, MetricName, Rule, RunReport, Suspect
+from runevals.records import (
+    CategoryChange,
+    Change,
+    Comparison,
+    Hypothesis,
+    MetricName,
+    RegressionRule,
+    RunReport,
+    Suspect,
+)
 from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
 from runevals.verdict.families import families
-from runevals.verdict.matching import Matched, Pair, case_changes, change_of, match, one_sided
+from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided
 from runevals.verdict.per_case import confirmed, flaky_cases, flips
 from runevals.verdict.regression import (
     Evidence,
@@ -39,7 +48,7 @@ class FreshRuns:
 class Sides:
     """Both reports, as far as they may be held against each other."""
 
-    matched: Matched
+    matched: MatchedRuns
     same: list[Pair]  # of equal content
     pairs: list[Pair]  # of these, those that are not quarantined
     judges: str  # what is said where judges differ
@@ -71,7 +80,7 @@ def compare(
     base: RunReport,
     source: str,
     strictness: Strictness = Strictness.FINAL,
-    rule: Rule = Rule(),  # noqa: B008 - a frozen record
+    rule: RegressionRule = RegressionRule(),  # noqa: B008 - a frozen record
     fresh: FreshRuns | None = None,
 ) -> Comparison:
     """`head` against `base`; `source` says in words where the base came from.
@@ -143,7 +152,7 @@ def _leading(hypotheses: Sequence[Hypothesis], *, graded: bool) -> MetricName:
 
 
 def _suspects(
-    pairs: Sequence[Pair], rule: Rule, fresh: FreshRuns | None, *, deterministic: bool
+    pairs: Sequence[Pair], rule: RegressionRule, fresh: FreshRuns | None, *, deterministic: bool
 ) -> tuple[Suspect, ...]:
     if fresh is not None:
         return fresh.suspects
@@ -178,14 +187,14 @@ def _changes(sides: Sides, sure: Container[int]) -> tuple[Change, ...]:
 
 
 def _caveats(
-    head: RunReport, base: RunReport, rule: Rule, *, promised: bool, deterministic: bool
+    head: RunReport, base: RunReport, rule: RegressionRule, *, promised: bool, deterministic: bool
 ) -> Iterator[str]:
     yield from caveats_of(head, base, rule)
     if promised and not deterministic:
         yield "the target is called deterministic, but gave different answers to the same question"
 
 
-def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: Rule) -> Comparison:
+def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: RegressionRule) -> Comparison:
     """`found` with what the test says, and what would have to change for it to say more."""
     detectable = test.noise.detectable_drop(rule.alpha)
     blind = not found.deterministic and detectable > WORTH_SEEING

@@ -17,7 +17,7 @@ from runevals.records import (
     RunReport,
     ShardInfo,
 )
-from runevals.records.errors import GATE_FAILED, INTERRUPTED, MEASURED_GREEN, WORLD_REFUSED
+from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
 from runevals.verdict.headlines import inconclusive, loss, no_loss, small
 from runevals.verdict.wording import error_kinds
 
@@ -52,10 +52,10 @@ def of_shard(report: RunReport, shard: ShardInfo) -> Conclusion:
         verdict = _incomplete(report, report.run.stopped)
     elif report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
         headline = f"{named}: not measured – {error_kinds(report)}"
-        verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
+        verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
     else:
         headline = f"{named}: {_passing(report)} – the merge of all shards decides"
-        verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=MEASURED_GREEN)
+        verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=PASSED)
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
 
@@ -75,11 +75,11 @@ def _verdict(
         return FinalVerdict(outcome="failed", headline=_failed(comparison, failed), exit_code=GATE_FAILED)
     unmeasured = _unmeasured(report, binding, gates, baseline_required=baseline_required)
     if unmeasured is None and binding is not None and _blocks(binding, on_inconclusive):
-        return FinalVerdict(outcome="unmeasured", headline=inconclusive(binding), exit_code=WORLD_REFUSED)
+        return FinalVerdict(outcome="unmeasured", headline=inconclusive(binding), exit_code=COULD_NOT_MEASURE)
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
-        return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=WORLD_REFUSED)
-    return FinalVerdict(outcome="passed", headline=_passed(report, comparison), exit_code=MEASURED_GREEN)
+        return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
+    return FinalVerdict(outcome="passed", headline=_passed(report, comparison), exit_code=PASSED)
 
 
 def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
@@ -96,7 +96,7 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
     return FinalVerdict(
         outcome="unmeasured",
         headline=f"Incomplete – {stopped.message}; {measured} of {of} were measured",
-        exit_code=INTERRUPTED if stopped.code == "interrupted" else WORLD_REFUSED,
+        exit_code=INTERRUPTED if stopped.code == "interrupted" else COULD_NOT_MEASURE,
     )
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
-from runevals.records import CaseReport, Family, Hypothesis, MetricName, Rule
+from runevals.records import CaseReport, Family, Hypothesis, MetricName, RegressionRule
 from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
@@ -31,7 +31,7 @@ class Level:
     """How small p must be for a loss, by now."""
 
     alpha: float  # for the whole
-    rule: Rule
+    rule: RegressionRule
     mid: bool = False  # the mid-p value decides, not the exact one
 
     def p_of(self, test: BlockedTest) -> float:
@@ -213,7 +213,7 @@ def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: Level) -
     ]
 
 
-def _floor(place: Place, test: BlockedTest, rule: Rule) -> float:
+def _floor(place: Place, test: BlockedTest, rule: RegressionRule) -> float:
     """The drop from which a loss blocks; in a part, one whole case at least."""
     return rule.min_effect if place[0] == "whole" else max(rule.min_effect, 1 / test.cases)
 

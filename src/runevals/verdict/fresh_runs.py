@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect
+from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect
 from runevals.verdict import suspects as singles
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.compare import FreshRuns
 from runevals.verdict.matching import Key, Pair
-from runevals.verdict.suspects import Trialled, is_critical
+from runevals.verdict.suspects import SuspectRuns, is_critical
 
 RETRIES = 2  # of a fresh run that errored
 AGREEING_HEAD, AGREEING_BASE = 2, 1  # runs in which a deterministic target must repeat itself
@@ -43,11 +43,11 @@ class SingleCases:
     """The suspects of one run, over all of its rounds."""
 
     runner: CaseRunner
-    rule: Rule
+    rule: RegressionRule
     lost_before: Sequence[Suspect] = ()  # confirmed in an earlier attempt at the same commit: they stay lost
     used: int = 0
     promise_broken: bool = False
-    _trialled: dict[Key, Trialled] = field(default_factory=dict)
+    _trialled: dict[Key, SuspectRuns] = field(default_factory=dict)
     _left_out: dict[Key, Suspect] = field(default_factory=dict)
 
     def found(self) -> FreshRuns:
@@ -122,11 +122,11 @@ class SingleCases:
             if suspect.state == "open" and key not in still and not suspect.edited:
                 suspect.state, suspect.reason = "cleared", ""
 
-    def _entered(self, chosen: Sequence[Pair]) -> list[Trialled]:
+    def _entered(self, chosen: Sequence[Pair]) -> list[SuspectRuns]:
         """New suspects."""
         stored = bool(chosen) and bool(self.runner.why_no_base)
         batch = [
-            Trialled(pair=pair, base=_measured(pair.base) if stored else [], stored=stored)
+            SuspectRuns(pair=pair, base=_measured(pair.base) if stored else [], stored=stored)
             for pair in chosen
             if pair.key not in self._trialled
         ]
@@ -142,13 +142,13 @@ class SingleCases:
         """Those that were not run again."""
         return {pair.key: singles.unrun(pair, reason) for pair in looking if pair.key not in self._trialled}
 
-    def _settle(self, batch: Sequence[Trialled], cases: int) -> None:
+    def _settle(self, batch: Sequence[SuspectRuns], cases: int) -> None:
         """Runs them until each is settled, or nothing more may be run."""
         if batch:
             self._run(batch, cases)
             singles.settle(batch, cases, self.rule)
 
-    def _run(self, batch: Sequence[Trialled], cases: int) -> None:
+    def _run(self, batch: Sequence[SuspectRuns], cases: int) -> None:
         """The head first, to drop what passes after all; then base and head in turn."""
         for screened in range(1, singles.SCREEN + 1):
             self._step("head", [suspect for suspect in batch if len(suspect.head) < screened], cases)
@@ -163,7 +163,7 @@ class SingleCases:
                 return  # nothing more can be run: what is not settled stays open
             singles.drop_hopeless(batch, cases, self.rule)
 
-    def _step(self, side: RunSide, suspects: Sequence[Trialled], cases: int) -> int:
+    def _step(self, side: RunSide, suspects: Sequence[SuspectRuns], cases: int) -> int:
         """One run more on this side of each suspect that lacks one → how many came. What errors is asked again."""
         wanting = {suspect.pair.key: suspect for suspect in suspects if _wants(side, suspect)}
         if not wanting or self._beyond_budget(list(wanting.values()), cases):
@@ -185,7 +185,7 @@ class SingleCases:
             (wanting[key].head if side == "head" else wanting[key].base).append(attempt)
         return len(made)
 
-    def _without_base(self, suspects: Sequence[Trialled]) -> bool:
+    def _without_base(self, suspects: Sequence[SuspectRuns]) -> bool:
         """Where the base turns out not to run: from here on, its stored runs are all there is of it."""
         asked = [suspect for suspect in suspects if not suspect.stored]
         if not self.runner.why_no_base or not asked:
@@ -198,7 +198,7 @@ class SingleCases:
         wanted = self.rule.max_fresh_runs
         return max(LEAST_BUDGET, cases) if wanted is None else wanted
 
-    def _beyond_budget(self, suspects: Sequence[Trialled], cases: int) -> bool:
+    def _beyond_budget(self, suspects: Sequence[SuspectRuns], cases: int) -> bool:
         if self.used + len(suspects) <= self._budget(cases):
             return False
         for suspect in suspects:
@@ -206,7 +206,7 @@ class SingleCases:
         return True
 
 
-def _leave_open_if_cached(suspect: Trialled, attempt: AttemptReport) -> None:
+def _leave_open_if_cached(suspect: SuspectRuns, attempt: AttemptReport) -> None:
     """An answer that a cache on the way gave again is no fresh run, and the next ones are none either."""
     known = (*suspect.pair.base.attempts, *suspect.pair.head.attempts, *suspect.base, *suspect.head)
     evidence = from_cache(attempt, known)
@@ -218,7 +218,7 @@ def _measured(case: CaseReport) -> list[AttemptReport]:
     return [attempt for attempt in case.runs if attempt.status in (Outcome.PASSED, Outcome.FAILED)]
 
 
-def _wants(side: RunSide, suspect: Trialled) -> bool:
+def _wants(side: RunSide, suspect: SuspectRuns) -> bool:
     if suspect.state is not None:
         return False
     if side == "head":
@@ -227,7 +227,7 @@ def _wants(side: RunSide, suspect: Trialled) -> bool:
     return not suspect.stored and len(suspect.base) < singles.MORE_RUNS
 
 
-def _disagrees(suspect: Trialled) -> bool:
+def _disagrees(suspect: SuspectRuns) -> bool:
     """Whether a fresh run came out otherwise than the one that counts."""
     head = any(attempt.status is Outcome.PASSED for attempt in suspect.head)
     return head or (not suspect.stored and any(a.status is Outcome.FAILED for a in suspect.base))

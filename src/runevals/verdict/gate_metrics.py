@@ -9,7 +9,7 @@ from math import fsum
 
 from runevals.records import (
     CaseReport,
-    CheckReport,
+    CheckResult,
     Comparison,
     Gate,
     Layer,
@@ -37,7 +37,7 @@ def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MetricRange:
     """A metric, and between which values it would lie, had everything that errored come out worst or best."""
 
     observed: float
@@ -45,18 +45,18 @@ class Measured:
     highest: float
 
     @classmethod
-    def exactly(cls, observed: float) -> Measured:
+    def exactly(cls, observed: float) -> MetricRange:
         """A metric that errors do not touch."""
         return cls(observed, observed, observed)
 
     @classmethod
-    def of_share(cls, observed: float, errored: float, scale: tuple[float, float]) -> Measured:
+    def of_share(cls, observed: float, errored: float, scale: tuple[float, float]) -> MetricRange:
         """A mean over all but the share `errored` of what should count in it."""
         rest = observed * (1 - errored)
         return cls(observed, rest + scale[0] * errored, rest + scale[1] * errored)
 
 
-def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Measured | None:
+def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> MetricRange | None:
     """The gate's metric; None where there is nothing to measure it on, or nobody told it.
 
     Shares are 0–1, `composite` and `evaluator:<name>` of a judge are on their own scale, `cost_change` is the
@@ -76,17 +76,19 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Mea
     if observed is None:
         return None
     scale = _SCALES.get(gate.metric)
-    return Measured.exactly(observed) if scale is None else Measured.of_share(observed, _errors(cases), scale)
+    return (
+        MetricRange.exactly(observed) if scale is None else MetricRange.of_share(observed, _errors(cases), scale)
+    )
 
 
-def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> Measured:
+def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
     """What was lost since the mark, a share 0–1; 0 where it may be noise. What errored might have passed."""
     observed = mark.drop if mark.sure or mark.drop < 0 else 0.0
     errored = _errors(cases) if cases else 0.0
-    return Measured(observed, observed - errored, observed + errored)
+    return MetricRange(observed, observed - errored, observed + errored)
 
 
-def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:
+def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
     """Mean of a graded evaluator's own scores, pass rate of another's."""
     found = [result for result in _results(cases) if name in (result.id, result.evaluator)]
     measured = [r for r in found if r.outcome in (Outcome.PASSED, Outcome.FAILED)]
@@ -97,22 +99,22 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> Measured | None:
     low, high = measured[0].scale
     if measured[0].layer is not Layer.JUDGE or high is None:
         passed = sum(r.outcome is Outcome.PASSED for r in measured)
-        return Measured.of_share(passed / len(measured), share, (0.0, 1.0))
+        return MetricRange.of_share(passed / len(measured), share, (0.0, 1.0))
     mean = fsum(r.value for r in measured if r.value is not None) / len(measured)
-    return Measured.of_share(mean, share, (low, high))
+    return MetricRange.of_share(mean, share, (low, high))
 
 
-def _pass_rate(cases: Sequence[CaseReport]) -> Measured | None:
+def _pass_rate(cases: Sequence[CaseReport]) -> MetricRange | None:
     """Passed runs over all but skipped ones; what errored might have passed."""
     statuses = [attempt.status for case in cases for attempt in case.runs]
     asked = len(statuses) - statuses.count(Outcome.SKIPPED)
     if not asked:
         return None
     passed, errored = statuses.count(Outcome.PASSED), statuses.count(Outcome.ERRORED)
-    return Measured(passed / asked, passed / asked, (passed + errored) / asked)
+    return MetricRange(passed / asked, passed / asked, (passed + errored) / asked)
 
 
-def _results(cases: Iterable[CaseReport]) -> list[CheckReport]:
+def _results(cases: Iterable[CaseReport]) -> list[CheckResult]:
     return [r for case in cases for attempt in case.attempts for turn in attempt.turns for r in turn.results]
 
 

@@ -22,7 +22,7 @@ from runevals.records import (
 )
 from runevals.settings.resolve import Settings
 from runevals.verdict.base_labels import labelled_as_on_base
-from runevals.verdict.gate_metrics import COMPARED, Measured, in_scope, mark_drop, measure
+from runevals.verdict.gate_metrics import COMPARED, MetricRange, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import since_mark
 
@@ -151,7 +151,7 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     )
 
 
-def _by_number(gate: Gate, found: Measured) -> GateResult:
+def _by_number(gate: Gate, found: MetricRange) -> GateResult:
     """Where it depends on what errored, the gate says nothing."""
     holds = _OPERATORS[gate.op]
     either = {holds(found.lowest, gate.limit), holds(found.highest, gate.limit)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from runevals.lib.statistics.multiple_testing import holm
-from runevals.records import MarkComparison, MarkRun, Rule, RunReport
+from runevals.records import MarkComparison, MarkRun, RegressionRule, RunReport
 from runevals.verdict.comparability import judges_differ
 from runevals.verdict.compare import Sides
 from runevals.verdict.families import metric_test, metrics_of
 
 
-def against_mark(head: RunReport, mark: MarkRun, rule: Rule) -> MarkComparison | None:
+def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkComparison | None:
     """The clearer of pass rate and score; None where no case is as it was then, and measured on both sides."""
     sides = Sides.of(head, mark.report)
     pairs = sides.measured

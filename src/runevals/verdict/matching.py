@@ -124,7 +124,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matched:
+class MatchedRuns:
     """The cases of two runs, side by side."""
 
     both: list[Pair]
@@ -135,7 +135,7 @@ class Matched:
 Cases = Mapping[Key, CaseReport]
 
 
-def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> Matched:
+def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns:
     """By suite and key; where each side has one suite, by key alone, so that a file may move.
 
     A case whose content is not found under its key is matched by its content: it was renamed.
@@ -145,7 +145,7 @@ def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> Matched:
     of_head = {_key(case, by_suite=not one_suite): case for case in head}
     partners = _partners(of_base, of_head)
     known = set(partners.values())
-    return Matched(
+    return MatchedRuns(
         both=[_pair(of_base[partners[key]], case) for key, case in of_head.items() if key in partners],
         added=[case for key, case in of_head.items() if key not in partners],
         removed=[case for key, case in of_base.items() if key not in known],

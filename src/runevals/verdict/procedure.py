@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from runevals.records import Comparison, ComparisonVerdict, Rule, RunReport, Suspect, Verification
+from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
@@ -20,8 +20,8 @@ from runevals.verdict.regression import MIN_SHARED, Strictness, settled_early
 from runevals.verdict.suspects import is_critical
 from runevals.verdict.verification import (
     FreshLook,
-    Looked,
     SecondLook,
+    TwoLooks,
     base_moved,
     confirmed,
     lost_places,
@@ -69,7 +69,7 @@ class Runner(CaseRunner, Protocol):
 
 
 def held_against(
-    runner: Runner, base: RunReport, source: str, rule: Rule, *, fresh: bool = False
+    runner: Runner, base: RunReport, source: str, rule: RegressionRule, *, fresh: bool = False
 ) -> tuple[RunReport, Comparison]:
     """(the head's scored runs, what they say against `base`). With `fresh`, the base was measured just now.
 
@@ -93,7 +93,7 @@ class _Held:
     runner: Runner
     base: RunReport
     source: str
-    rule: Rule
+    rule: RegressionRule
     verifies: bool
     why_unverified: str = ""
     moved: str = ""  # how far the stored base had moved, where a fresh one took its place
@@ -228,5 +228,5 @@ class _Held:
             return unverified(found, self.why_unverified, reasons) if self.why_unverified else found
         return confirmed(found, self._looked(self.look, seen))
 
-    def _looked(self, look: FreshLook, seen: SecondLook) -> Looked:
-        return Looked(head=self.head, base=self.base, look=look, seen=seen, rule=self.rule, moved=self.moved)
+    def _looked(self, look: FreshLook, seen: SecondLook) -> TwoLooks:
+        return TwoLooks(head=self.head, base=self.base, look=look, seen=seen, rule=self.rule, moved=self.moved)

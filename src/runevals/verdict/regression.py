@@ -15,12 +15,12 @@ from runevals.records import (
     Hypothesis,
     InconclusiveBy,
     Outcome,
-    Rule,
+    RegressionRule,
     RunReport,
     Suspect,
 )
 from runevals.verdict.families import UNCLEAR_DROP, Level
-from runevals.verdict.matching import Matched, Pair, Side, was_due
+from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import is_critical
 
 _ROUNDING = 1e-9  # of a difference of means
@@ -37,7 +37,7 @@ class Strictness(Enum):
     SCREENING = "mid-p at twice alpha: a failure will be verified before it blocks"
 
 
-def level_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: Rule) -> Level:
+def level_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: RegressionRule) -> Level:
     """How small p must be after the rounds that `head` has made: looking early is paid for."""
     of_base = [len(pair.before.values) for pair in pairs if pair.before.values]
     base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
@@ -63,7 +63,7 @@ class Evidence:
     not_comparable: str  # why the rest says nothing; empty where it does
     deterministic: bool
     test: BlockedTest | None
-    rule: Rule
+    rule: RegressionRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,9 @@ def settled_early(comparison: Comparison) -> bool:
     )
 
 
-def why_not_comparable(pairs: Iterable[Pair], matched: Matched, judges: str, suspects: Iterable[Suspect]) -> str:
+def why_not_comparable(
+    pairs: Iterable[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
+) -> str:
     """Why too little is left to compare: of a suite's cases less than 80 %, or not every critical one; else empty.
 
     `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored

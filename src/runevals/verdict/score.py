@@ -19,7 +19,7 @@ from runevals.records import (
     AttemptReport,
     Case,
     CaseReport,
-    CheckReport,
+    CheckResult,
     Layer,
     Layers,
     ModelIdentity,
@@ -148,9 +148,9 @@ def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     return Outcome.SKIPPED if codes <= NOT_ASKED else Outcome.ERRORED
 
 
-def layer_scores(results: Iterable[CheckReport]) -> Layers:
+def layer_scores(results: Iterable[CheckResult]) -> Layers:
     """Layer = 1 + 4 × share of passed weight; the judge layer is the mean score on 1–5. Errors leave both sums."""
-    grouped: dict[Layer, list[CheckReport]] = defaultdict(list)
+    grouped: dict[Layer, list[CheckResult]] = defaultdict(list)
     incomplete: dict[Layer, None] = {}
     for result in results:
         if result.outcome is Outcome.ERRORED:
@@ -165,7 +165,7 @@ def layer_scores(results: Iterable[CheckReport]) -> Layers:
     )
 
 
-def status_of(results: Sequence[CheckReport]) -> Outcome:
+def status_of(results: Sequence[CheckResult]) -> Outcome:
     """Any failed → failed; else any errored → errored; else any passed → passed; else skipped."""
     outcomes = {result.outcome for result in results}
     for outcome in (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED):
@@ -229,12 +229,12 @@ def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
     )
 
 
-def without_checks(case: CaseReport, left_out: Callable[[CheckReport], bool]) -> CaseReport:
+def without_checks(case: CaseReport, left_out: Callable[[CheckResult], bool]) -> CaseReport:
     """`case` as if it had none of these checks."""
     return over_attempts(case, [_attempt_without(attempt, left_out) for attempt in case.attempts])
 
 
-def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckReport], bool]) -> AttemptReport:
+def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckResult], bool]) -> AttemptReport:
     turns = [
         replace(turn, results=tuple(result for result in turn.results if not left_out(result)))
         for turn in attempt.turns
@@ -260,7 +260,7 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
     return run_report(newest.run, cases, complete=newest.complete)
 
 
-def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckReport, ...]) -> TurnReport:
+def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
     asked, response = case.turns[index], turn.response
     return TurnReport(
         prompt=asked.prompt,
@@ -283,14 +283,14 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
     )
 
 
-def _by_weight(results: Sequence[CheckReport]) -> float | None:
+def _by_weight(results: Sequence[CheckResult]) -> float | None:
     if not results:
         return None
     passed = fsum(result.weight for result in results if result.outcome is Outcome.PASSED)
     return 1.0 + 4.0 * passed / fsum(result.weight for result in results)
 
 
-def _by_score(results: Sequence[CheckReport]) -> float | None:
+def _by_score(results: Sequence[CheckResult]) -> float | None:
     return mean(None if result.score is None else 1.0 + 4.0 * result.score for result in results)
 
 

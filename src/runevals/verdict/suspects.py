@@ -13,7 +13,7 @@ from math import fsum
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_p_value
-from runevals.records import AttemptReport, CaseReport, Outcome, Rule, Suspect, SuspectState
+from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
 
@@ -87,7 +87,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 @dataclass(slots=True)
-class Trialled:
+class SuspectRuns:
     """A suspect with its fresh runs so far; without a base to run, `base` are the stored runs."""
 
     pair: Pair
@@ -142,7 +142,7 @@ def case_p(base: Sequence[float], head: Sequence[float]) -> float:
 _p = cache(case_p_value)
 
 
-def drop_hopeless(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
+def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
     """Drops those that pass too many fresh runs, and those whose level is out of reach whatever is to come.
 
     Of m that entered, the last of those still alive must reach the level times m − alive + 1 (Holm).
@@ -157,7 +157,7 @@ def drop_hopeless(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
             suspect.p_value = case_p(*suspect.values(kind=False))
 
 
-def _passes_after_all(suspect: Trialled) -> bool:
+def _passes_after_all(suspect: SuspectRuns) -> bool:
     """Both of the first runs, or three and half of all: hardly ever those of a case that is lost.
 
     Of a case that failed on the base, too, the first run is enough.
@@ -171,13 +171,13 @@ def _passes_after_all(suspect: Trialled) -> bool:
     return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)
 
 
-def _failed_all(suspect: Trialled) -> bool:
+def _failed_all(suspect: SuspectRuns) -> bool:
     """A case that passed all of three stored runs or more, a critical one of any, and failed all fresh ones."""
     before, least = suspect.pair.before, 1 if is_critical(suspect.pair) else STORED_RUNS
     return before.passes == before.runs >= least and not any(suspect.values(kind=False)[1])
 
 
-def settle_half_way(suspects: Sequence[Trialled], rule: Rule) -> None:
+def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
     """Ends those that RUNS runs a side confirm, or clear; the others go on."""
     if not any(_is_half_way(suspect) for suspect in suspects):
         return
@@ -192,11 +192,11 @@ def settle_half_way(suspects: Sequence[Trialled], rule: Rule) -> None:
             suspect.state = "cleared"
 
 
-def _is_half_way(suspect: Trialled) -> bool:
+def _is_half_way(suspect: SuspectRuns) -> bool:
     return suspect.state is None and not suspect.stored and len(suspect.head) == len(suspect.base) == RUNS
 
 
-def settle(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
+def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
     """Says of every suspect how it ended; where the base could not be run, Holm is over all `cases`.
 
     Those runs chose the suspect, so that all that might have been chosen count.
@@ -210,7 +210,7 @@ def settle(suspects: Sequence[Trialled], cases: int, rule: Rule) -> None:
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
 
 
-def _ending(suspect: Trialled, corrected: float, rule: Rule) -> tuple[SuspectState, str]:
+def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tuple[SuspectState, str]:
     if not suspect.decided:
         return "open", suspect.reason or "it could not be run again"
     if corrected <= LEVEL * rule.alpha:
@@ -224,7 +224,7 @@ def _ending(suspect: Trialled, corrected: float, rule: Rule) -> tuple[SuspectSta
     return "open", "some fresh runs errored" if errored else "the fresh runs do not settle it"
 
 
-def recorded(suspect: Trialled) -> Suspect:
+def recorded(suspect: SuspectRuns) -> Suspect:
     """What the report keeps of it: its fresh runs stand apart from the scored ones."""
     pair = suspect.pair
     base = () if suspect.stored else suspect.base
@@ -253,7 +253,7 @@ def unrun(pair: Pair, reason: str, state: SuspectState = "open") -> Suspect:
     )
 
 
-def of_stored_runs(pairs: Sequence[Pair], rule: Rule) -> tuple[Suspect, ...]:
+def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect, ...]:
     """Suspects where there are only two documents: nothing can be run, and the same runs choose and test.
 
     So Holm is over all cases. A critical case that passed all of at least three runs and failed all of at least

@@ -12,7 +12,7 @@ from runevals.records import (
     Comparison,
     ComparisonVerdict,
     Hypothesis,
-    Rule,
+    RegressionRule,
     RunReport,
     Verification,
 )
@@ -61,7 +61,9 @@ def pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair]
     return [pair for pair in pairs if any(getattr(pair.head, family) == name for family, name in places)]
 
 
-def second_look(head: RunReport, look: FreshLook, places: Collection[Place], rule: Rule) -> SecondLook | str:
+def second_look(
+    head: RunReport, look: FreshLook, places: Collection[Place], rule: RegressionRule
+) -> SecondLook | str:
     """Whether any of the lost hypotheses is lost again; a text says why the fresh runs do not tell.
 
     It must be lost against the fresh base (mid-p at alpha: what looking early costs is spent already), and in the
@@ -84,18 +86,18 @@ def second_look(head: RunReport, look: FreshLook, places: Collection[Place], rul
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class TwoLooks:
     """Both looks at one change."""
 
     head: RunReport
     base: RunReport
     look: FreshLook
     seen: SecondLook
-    rule: Rule
+    rule: RegressionRule
     moved: str = ""  # what is said of a base that a fresh one has replaced
 
 
-def confirmed(stored: Comparison, looked: Looked) -> Comparison:
+def confirmed(stored: Comparison, looked: TwoLooks) -> Comparison:
     """A loss that was seen again. With the runs of both looks together, more cases can be named."""
     seen, look = looked.seen, looked.look
     reason = f"confirmed against {look.source}"
@@ -126,7 +128,7 @@ def _relabelled(changes: Sequence[Change], *sure: Sequence[Change]) -> tuple[Cha
     )
 
 
-def not_confirmed(stored: Comparison, looked: Looked) -> Comparison:
+def not_confirmed(stored: Comparison, looked: TwoLooks) -> Comparison:
     """A loss that was not seen again; it may be real and is not shown."""
     seen, look = looked.seen, looked.look
     told = f"against {look.source} {points(-seen.against.drop)} ({p_value(seen.against.p_value)})"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.records import CaseReport, CheckReport, RunReport, Weakening
+from runevals.records import CaseReport, CheckResult, RunReport, Weakening
 from runevals.verdict.comparability import other_target
-from runevals.verdict.matching import Matched, Pair
+from runevals.verdict.matching import MatchedRuns, Pair
 from runevals.verdict.suspects import is_critical_case
 
 
-def weakenings(head: RunReport, base: RunReport, matched: Matched) -> Iterator[Weakening]:
+def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:
     """What the head's run no longer sees of the base's."""
     if changed := other_target(head, base):
         yield Weakening(suite="", key="target", message=changed)
@@ -59,7 +59,7 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
             yield message
 
 
-def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
+def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
     if after is None:
         return f"the check {before.id} was removed"
     if after.negated and not before.negated:
@@ -71,7 +71,7 @@ def _weaker(before: CheckReport, after: CheckReport | None) -> str | None:
     return None
 
 
-def _checks(case: CaseReport) -> dict[tuple[int, str], CheckReport]:
+def _checks(case: CaseReport) -> dict[tuple[int, str], CheckResult]:
     if not case.attempts:
         return {}
     return {

@@ -7,7 +7,7 @@ from runevals.records import (
     NO_CHECKS,
     CaseReport,
     Change,
-    CheckReport,
+    CheckResult,
     Comparison,
     ComparisonVerdict,
     Conclusion,
@@ -257,7 +257,7 @@ def runs_passed(case: CaseReport) -> str:
     return f"{sum(a.status is Outcome.PASSED for a in case.runs)}/{len(case.values)}"
 
 
-def because(result: CheckReport) -> str:
+def because(result: CheckResult) -> str:
     """Why a check came out as it did: its reason, with score and threshold where it has a scale."""
     scale = (
         "" if result.threshold is None or result.value is None else f"{result.value:g}, needs {result.threshold:g}"
@@ -265,7 +265,7 @@ def because(result: CheckReport) -> str:
     return ": ".join(part for part in (scale, result.reason) if part)
 
 
-def first_failure(case: CaseReport) -> tuple[TurnReport, CheckReport] | None:
+def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
     """The first failed check of the first failed attempt, with its turn."""
     for attempt in case.attempts:
         if attempt.status is Outcome.FAILED:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from runevals.lib.http.slot import NothingMore
+from runevals.lib.http.slot import RunStopped
 from runevals.lib.http.throttle import Throttle, TryAgain
 
 
@@ -82,9 +82,9 @@ def test_after_a_stop_no_turn_begins_and_no_place_is_kept():
     places = threading.BoundedSemaphore(1)
 
     def send(turn):
-        with pytest.raises(NothingMore):
+        with pytest.raises(RunStopped):
             turn.begin()
-        raise NothingMore
+        raise RunStopped
 
     with pytest.raises(LookupError, match="nothing more is sent"):
         Throttle(stopped=lambda: True).in_turn(send, LookupError, places)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from runevals.lib import worktree
-from runevals.lib.storage.file_lock import Held, locked
+from runevals.lib.storage.file_lock import AlreadyLocked, locked
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -37,7 +37,7 @@ def test_a_file_is_free_again_when_its_process_is_killed(tmp_path, holding):
     path = tmp_path / "lock"
     program = HOLD.format("lib.storage.file_lock import locked; had = locked(pathlib.Path(sys.argv[1]))")
     process = holding(program, path)
-    with pytest.raises(Held):
+    with pytest.raises(AlreadyLocked):
         locked(path)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -48,7 +48,7 @@ def test_a_file_is_free_again_when_its_process_is_killed(tmp_path, holding):
 def test_where_no_file_can_be_everybody_has_it_but_nobody_surely(tmp_path):
     with locked(tmp_path / "no" / "lock"):
         pass
-    with pytest.raises(Held):
+    with pytest.raises(AlreadyLocked):
         locked(tmp_path / "no" / "lock", surely=True)
 
 

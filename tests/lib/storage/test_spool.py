@@ -20,7 +20,7 @@ from runevals.reports import results_document as document
 from runevals.reports.results_json import CASE, json_text
 from runevals.run.measurement import Measurement
 from runevals.run.world import World
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
 from tests.reports.conclusions import ALL
@@ -161,7 +161,7 @@ def test_a_value_that_is_too_deep_stays_in_memory():
 def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_of(tmp_path, numbered(20, "x"), **EXACT)
-    settings = resolve(Told(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
+    settings = resolve(RawSettings(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
     target = Answers(lambda _: Response(text=f"it is {CANARY} " * (IN_MEMORY // 100)))
     with Sandbox(workers=1) as sandbox:
         side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records.errors import InvalidSettings, NoSuiteFound, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.reports import results_document as document
 from runevals.run.baseline.choose import chosen, concluded, find_stored
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline, decide
 from runevals.settings.file import BaseSide
-from runevals.settings.resolve import Told, defaults, resolve
+from runevals.settings.resolve import RawSettings, defaults, resolve
 from tests.sample_reports import report
 
 COMMIT = "c" * 40
@@ -34,13 +34,13 @@ def refusing(error):
 
 def test_a_stored_result_is_taken_and_nothing_is_run():
     stored = StoredBase(baseline=STORED, commit=COMMIT)
-    assert chosen(stored, defaults(), Told(), refusing(AssertionError())) is stored
+    assert chosen(stored, defaults(), RawSettings(), refusing(AssertionError())) is stored
 
 
 def test_an_address_that_does_not_answer_is_no_end_where_the_base_can_be_run(tmp_path):
-    told = Told(cwd=tmp_path, environment={}, flags={"baseline": "http://127.0.0.1:9/base.json"})
+    told = RawSettings(cwd=tmp_path, environment={}, flags={"baseline": "http://127.0.0.1:9/base.json"})
     settings = resolve(told)
-    with pytest.raises(WorldRefused, match="cannot be fetched"):
+    with pytest.raises(ExternalError, match="cannot be fetched"):
         find_stored(settings, None)
     found = find_stored(replace(settings, base_side=BaseSide(commit=COMMIT)), None)
     assert found.commit == COMMIT
@@ -48,22 +48,24 @@ def test_an_address_that_does_not_answer_is_no_end_where_the_base_can_be_run(tmp
 
 
 def test_a_first_run_runs_no_base():
-    assert chosen(StoredBase(commit=COMMIT), defaults(), Told(), refusing(AssertionError())).baseline is None
+    assert (
+        chosen(StoredBase(commit=COMMIT), defaults(), RawSettings(), refusing(AssertionError())).baseline is None
+    )
 
 
 def test_what_cannot_be_read_is_run_and_the_reason_told():
-    found = chosen(UNREADABLE, defaults(), Told(), run)
+    found = chosen(UNREADABLE, defaults(), RawSettings(), run)
     assert (found.baseline, found.unreadable) == (FRESH, None)
     assert found.notices == ("the base was run anew: GitHub is down",)
 
 
 def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
-    told = Told(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"})
+    told = RawSettings(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"})
     settings = replace(resolve(told), verify="off")
     stored = find_stored(settings, StoredBase(commit=COMMIT, baseline=STORED))
     found = chosen(stored, settings, told, run)
     assert (found.baseline, found.notices) == (FRESH, ())
-    failed = chosen(stored, settings, told, refusing(WorldRefused("no node here")))
+    failed = chosen(stored, settings, told, refusing(ExternalError("no node here")))
     assert failed.unreadable == "the base ccccccc cannot be run: no node here"
 
 
@@ -71,7 +73,7 @@ def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
 def test_a_flag_goes_before_base_run(repository, baseline):
     repository.write("base.json", document.write(decide(report({"a": "p"}), None, defaults())))
     flags = {"baseline": baseline}
-    settings = resolve(Told(cwd=repository.path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
+    settings = resolve(RawSettings(cwd=repository.path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
     found = find_stored(replace(settings, base_side=BaseSide(commit=repository.git("rev-parse", "HEAD"))), None)
     assert (found.unreadable, found.baseline is None) == (None, baseline == "none")
 
@@ -79,7 +81,7 @@ def test_a_flag_goes_before_base_run(repository, baseline):
 def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     older = replace(STORED, older="bbbbbbb, 1 commit before the base")
     stored = StoredBase(baseline=older, commit=COMMIT, of_commit="b" * 40)
-    found = chosen(stored, defaults(), Told(), refusing(WorldRefused("no node here")))
+    found = chosen(stored, defaults(), RawSettings(), refusing(ExternalError("no node here")))
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
     conclusion = decide(report({"a": "p"}), older, defaults())
@@ -94,7 +96,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
         pytest.param(
             UNREADABLE,
             {},
-            WorldRefused("no node here\nmore"),
+            ExternalError("no node here\nmore"),
             "GitHub is down; the base ccccccc cannot be run: no node here",
             id="refused",
         ),
@@ -123,7 +125,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
 )
 def test_without_either_nothing_is_green(stored, settings, error, told):
     settings = replace(defaults(), **settings)
-    found = chosen(stored, settings, Told(), refusing(error))
+    found = chosen(stored, settings, RawSettings(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
     verdict = concluded(decide(report({"a": "p"}), None, settings), found, settings).verdict
@@ -132,7 +134,7 @@ def test_without_either_nothing_is_green(stored, settings, error, told):
 
 
 def test_a_base_without_a_suite_is_a_first_run():
-    found = chosen(UNREADABLE, defaults(), Told(), refusing(NoSuiteFound("no suite in evals/")))
+    found = chosen(UNREADABLE, defaults(), RawSettings(), refusing(NoSuiteFound("no suite in evals/")))
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
     conclusion = decide(report({"a": "p"}), None, defaults())

@@ -9,11 +9,11 @@ from http.server import SimpleHTTPRequestHandler
 import pytest
 
 from runevals.records import ModelIdentity
-from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.measurement import decide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.sample_reports import report
 from tests.serving import Quiet, serving
 
@@ -21,7 +21,7 @@ from tests.serving import Quiet, serving
 @pytest.fixture
 def named(tmp_path):
     def settle(baseline):
-        return resolve(Told(cwd=tmp_path, environment={}, flags={"baseline": str(baseline)}))
+        return resolve(RawSettings(cwd=tmp_path, environment={}, flags={"baseline": str(baseline)}))
 
     return settle
 
@@ -36,7 +36,7 @@ def store(tmp_path):
         info = replace(made.run, **{"started_at": started_at, "commit": "c0" * 4, **(run or {})})
         path = tmp_path / "runs" / name
         path.parent.mkdir(exist_ok=True)
-        settings = resolve(Told(cwd=tmp_path, environment={}))
+        settings = resolve(RawSettings(cwd=tmp_path, environment={}))
         path.write_text(document.write(decide(replace(made, run=info), None, settings)), encoding="utf-8")
         return path
 
@@ -160,7 +160,7 @@ def test_an_address_is_fetched(named, store, monkeypatch):
 
     with serving(Handler) as address:
         assert read_baseline(named(f"{address}/base.json"))[0].report.cases[0].key == "a"
-        with pytest.raises(WorldRefused, match="404"):
+        with pytest.raises(ExternalError, match="404"):
             read_baseline(named(f"{address}/absent.json"))
-    with pytest.raises(WorldRefused, match="cannot be fetched"):
+    with pytest.raises(ExternalError, match="cannot be fetched"):
         read_baseline(named(f"{address}/base.json"))

@@ -11,7 +11,7 @@ from runevals.reports import results_document as document
 from runevals.run.baseline.marks import kept_mark, with_mark
 from runevals.run.measurement import decide
 from runevals.settings.file import BaseSide
-from runevals.settings.resolve import Told, resolve
+from runevals.settings.resolve import RawSettings, resolve
 from tests.sample_reports import case, report
 
 CASES = {"a": "pp", "b": "pp", "c": "pf"}
@@ -26,7 +26,7 @@ def kept(project):
         made = report(cases)
         started_at = datetime.now(UTC) - timedelta(days=days)
         made = replace(made, run=replace(made.run, started_at=started_at, **run))
-        text = document.write(decide(made, None, resolve(Told(cwd=project.path, environment={}))))
+        text = document.write(decide(made, None, resolve(RawSettings(cwd=project.path, environment={}))))
         return project.write(f"{folder}/{name}", text)
 
     return write
@@ -35,7 +35,7 @@ def kept(project):
 @pytest.fixture
 def found(project):
     def look(mark, planned=PLANNED, **flags):
-        settings = resolve(Told(cwd=project.path, environment={}, flags={"mark": mark, **flags}))
+        settings = resolve(RawSettings(cwd=project.path, environment={}, flags={"mark": mark, **flags}))
         return kept_mark(settings, planned)
 
     return look
@@ -84,7 +84,7 @@ def test_of_a_tag_the_run_of_its_commit(repository, kept, found):
 def test_a_change_cannot_bring_a_mark_along(repository, kept):
     kept("planted.json", dict.fromkeys(CASES, "ff"), 40)
     repository.git("add", "-f", ".evals/results/planted.json")
-    told = Told(cwd=repository.path, environment={}, flags={"mark": "30d"})
+    told = RawSettings(cwd=repository.path, environment={}, flags={"mark": "30d"})
     side = BaseSide(commit=repository.git("rev-parse", "main"))
     assert kept_mark(resolve(told), PLANNED).run is not None
     assert kept_mark(replace(resolve(told), base_side=side), PLANNED).run is None
@@ -94,5 +94,5 @@ def test_a_change_cannot_bring_a_mark_along(repository, kept):
     ("told", "notices"), [({}, 0), ({"mark": "30d"}, 1), ({"mark": "30d", "shard": "1/2"}, 0)]
 )
 def test_it_is_looked_for_only_where_it_is_wanted_and_of_the_whole(project, told, notices):
-    settings = resolve(Told(cwd=project.path, environment={}, flags=told))
+    settings = resolve(RawSettings(cwd=project.path, environment={}, flags=told))
     assert len(with_mark(settings, [case("a", "p")], None)[1]) == notices

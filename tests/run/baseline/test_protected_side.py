@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.run.baseline.protected_side import ChangeEvent, base_side
-from runevals.settings.resolve import Told
+from runevals.settings.resolve import RawSettings
 
 
 @pytest.fixture
 def side_of(repository):
     """What decides over the repository's change, by an event that says this."""
-    return lambda **said: base_side(Told(cwd=repository.path, environment={}), ChangeEvent(**said))
+    return lambda **said: base_side(RawSettings(cwd=repository.path, environment={}), ChangeEvent(**said))
 
 
 def test_where_no_change_is_checked_out_nothing_else_decides(repository, side_of):
@@ -37,5 +37,5 @@ def test_over_a_change_its_base_decides(repository, side_of, proposed):
     ],
 )
 def test_a_change_whose_base_cannot_be_had_is_not_run(side_of, said, why):
-    with pytest.raises(WorldRefused, match=why):
+    with pytest.raises(ExternalError, match=why):
         side_of(**said)

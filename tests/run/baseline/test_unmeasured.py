@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import Problem
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.run.baseline.unmeasured import own_error, require_measured, why_unmeasured
 from runevals.settings.resolve import defaults
 from tests.sample_reports import case, report
@@ -50,10 +50,10 @@ def test_of_a_long_error_the_part_is_shown_that_says_what_was_wrong(message, sho
 
 def test_a_base_that_measured_too_little_is_refused_with_its_error():
     with pytest.raises(
-        WorldRefused, match=r"it measured 0 of 2 cases: target_failed: gone; its worktree has only"
+        ExternalError, match=r"it measured 0 of 2 cases: target_failed: gone; its worktree has only"
     ):
         require_measured(failing("gone"), defaults())
-    with pytest.raises(WorldRefused, match=r"gone$"):
+    with pytest.raises(ExternalError, match=r"gone$"):
         require_measured(failing("gone"), replace(defaults(), share=("node_modules",)))
     require_measured(report({"a": "p", "b": "p", "c": "p", "d": "p", "e": "e"}), defaults())
 

@@ -9,17 +9,17 @@ import pytest
 from runevals import __version__
 from runevals.lib.chat.prices import Prices
 from runevals.records import Conversation
-from runevals.run.cluster.node import Node, Shipment
+from runevals.run.cluster.node import Node, NodeSpec
 from runevals.run.cluster.repository_archive import packed
-from runevals.run.world.build_target import Recipe
-from runevals.settings.resolve import Told, resolve
+from runevals.run.world.build_target import TargetSpec
+from runevals.settings.resolve import RawSettings, resolve
 from runevals.settings.target import TargetSettings
 from tests.json_server import Answer, json_server
 
 
 def shipment(told: TargetSettings, repository, keys=()) -> bytes:
     return pickle.dumps(
-        Shipment(recipe=Recipe(told=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
+        NodeSpec(recipe=TargetSpec(told=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
     )
 
 
@@ -39,7 +39,9 @@ def test_a_conversation_goes_on_where_the_node_of_its_first_turn_was_lost(projec
         return Answer({"answer": "ok", "conversation_id": "c-7"})
 
     with json_server(answer) as server:
-        told = resolve(Told(flags={"target": f"http:{server.url}"}, cwd=project.path, environment={})).target
+        told = resolve(
+            RawSettings(flags={"target": f"http:{server.url}"}, cwd=project.path, environment={})
+        ).target
         sent = shipment(told, project.path)
         assert node.prepare(__version__, sent, None).problem == ""
         first = node.answer(asked(1), None)

@@ -9,11 +9,11 @@ import click
 from runevals.cli import finish
 from runevals.cli.doctor.checks import diagnosis, exit_code
 from runevals.cli.doctor.finding import tell_finding
-from runevals.cli.help import Grouped
+from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, told_by
 
 
-@click.command("doctor", cls=Grouped)
+@click.command("doctor", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options()
 @environment_option
@@ -22,7 +22,7 @@ def command(paths: tuple[str, ...], *, call: bool, **told: Any) -> None:
     """Check what a run needs: ✓ is there, ✗ is missing (with its fix), – is not needed or not known.
 
     Nothing is asked of a model, and no program of yours is run, without --call. Exits with 0 where a run could
-    work, 2 where something is told wrong, 3 where something outside does not answer.
+    work, 2 if the command, settings or suites are wrong, 3 where something outside does not answer.
 
     \b
     Examples:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from runevals.cli.doctor.connectivity import address_of, asked
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
-from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import (
-    MEASURED_GREEN,
-    TOLD_WRONG,
-    WORLD_REFUSED,
+    COULD_NOT_MEASURE,
+    PASSED,
+    USAGE_ERROR,
     InvalidSettings,
     NoSuiteFound,
     RunevalsError,
@@ -22,21 +22,21 @@ from runevals.records.errors import (
 from runevals.run.default_target import with_target
 from runevals.run.preflight import absent
 from runevals.run.world.build import require_judge
-from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
-from runevals.suites.load import Loaded, load_suites
+from runevals.suites.load import LoadedSuites, load_suites
 from runevals.suites.plan import RunPlan, make_plan
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
 
-def exit_code(findings: Sequence[Finding]) -> int:
-    """That of the run; what is told wrong has to be mended first."""
+def exit_code(findings: Sequence[Diagnosis]) -> int:
+    """That of the run; usage errors have to be fixed first."""
     codes = {found.exit_code for found in findings}
-    return next((code for code in (TOLD_WRONG, WORLD_REFUSED) if code in codes), MEASURED_GREEN)
+    return next((code for code in (USAGE_ERROR, COULD_NOT_MEASURE) if code in codes), PASSED)
 
 
-def diagnosis(told: Told, *, call: bool) -> Iterator[Finding]:
+def diagnosis(told: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     """Everything that a run needs."""
     yield versions_of()
     try:
@@ -52,49 +52,49 @@ def diagnosis(told: Told, *, call: bool) -> Iterator[Finding]:
     settings = with_target(settings, loaded.suites)
     models = [_target(settings), *_judges(settings, plan)]
     yield from models
-    yield from _answers(settings, call=call, usable=exit_code(models) == MEASURED_GREEN)
+    yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
     yield base_of(settings, told)
     yield sandbox_of(settings, plan)
     yield github_of(settings)
     yield from folders_of(settings)
 
 
-def prepared(settings: Settings) -> Iterator[Finding]:
+def prepared(settings: Settings) -> Iterator[Diagnosis]:
     """What has to be ready before there is any suite."""
     yield versions_of()
     yield sandbox_of(settings, None)
     yield from folders_of(settings)
 
 
-def _suites(settings: Settings) -> tuple[Loaded, RunPlan | None, Finding]:
+def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis]:
     try:
         loaded = load_suites(settings)
         plan = make_plan(loaded.suites, settings)
     except NoSuiteFound as error:
-        return Loaded(suites=()), None, stopped("suites", error, "runevals init writes a first one")
+        return LoadedSuites(suites=()), None, stopped("suites", error, "runevals init writes a first one")
     except RunevalsError as error:
-        return Loaded(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
+        return LoadedSuites(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
     paths = ", ".join(suite.path for suite in loaded.suites[:3])
     more = f" and {len(loaded.suites) - 3} more" if len(loaded.suites) > 3 else ""
     return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}{more}")
 
 
-def _target(settings: Settings) -> Finding:
+def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
         fix = "runevals --target openai:gpt-5-mini, or `target:` in runevals.yaml"
-        return missing("target", "nothing says what to run against", fix, TOLD_WRONG)
+        return missing("target", "nothing says what to run against", fix, USAGE_ERROR)
     if target.type in PROVIDERS:
         return _endpoint("target", target, settings)
     lacking = absent(target, settings.environment)
     if lacking is not None:
         fix = f"name it right in `target:`; it is looked for from {target.base}"
-        return missing("target", lacking, fix, TOLD_WRONG)
+        return missing("target", lacking, fix, USAGE_ERROR)
     named = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {named}")
 
 
-def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:
+def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
     if settings.no_judge:
         return [neither("judge", "left out by --no-judge")]
     if not settings.judges:
@@ -108,13 +108,13 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Finding]:
     return [_judge(judge, settings) for judge in settings.judges]
 
 
-def _judge(judge: JudgeSettings, settings: Settings) -> Finding:
+def _judge(judge: JudgeSettings, settings: Settings) -> Diagnosis:
     if judge.type == "recorded":
         return good("judge", f"recorded {judge.path}")
     return _endpoint("judge", judge, settings)
 
 
-def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Settings) -> Finding:
+def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Settings) -> Diagnosis:
     """Key and host; no key is sent."""
     key, address = told.api_key_env, address_of(told)
     shown = f"{told.model} at {address}"
@@ -123,15 +123,15 @@ def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Setting
         fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
         if settings.environment.get("CI"):
             fix = f"hand it on in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
-        return missing(name, f"{shown}: the variable {key} is not set", fix, TOLD_WRONG)
+        return missing(name, f"{shown}: the variable {key} is not set", fix, USAGE_ERROR)
     problem = unreachable(address)
     if problem is not None:
         fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
-        return missing(name, f"{shown}: {problem}", fix, WORLD_REFUSED)
+        return missing(name, f"{shown}: {problem}", fix, COULD_NOT_MEASURE)
     return good(name, f"{shown} answers; {'a key is set' if has_key else 'no key is set'}")
 
 
-def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Finding]:
+def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
     """One question to target and judge each, or what that would cost."""
     if call and usable:
         for name, found in asked(replace(settings, cache=None)):  # a kept judgement would prove nothing

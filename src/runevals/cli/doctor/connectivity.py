@@ -8,7 +8,7 @@ from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Conversation
-from runevals.records.errors import RunevalsError, WorldRefused
+from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.judgement import Question
 from runevals.run.world import World
 from runevals.run.world.build import real_world
@@ -43,7 +43,7 @@ def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]
     except RunevalsError as error:
         return "answer", error
     if response.problem is not None:
-        return "answer", WorldRefused(f"the target does not answer: {one_line(response.problem.message)}")
+        return "answer", ExternalError(f"the target does not answer: {one_line(response.problem.message)}")
     cost = "" if response.cost_usd is None else f", {money(response.cost_usd)}"
     return "answer", f"“{one_line(response.text, 60)}” after {seconds(response.latency_s)}{cost}"
 
@@ -61,5 +61,5 @@ def _judgement(world: World) -> tuple[str, str | RunevalsError]:
         return "judgement", error
     if judgement.problem is not None or judgement.score is None:
         why = "it gave no score" if judgement.problem is None else judgement.problem.message
-        return "judgement", WorldRefused(f"the judge does not answer: {one_line(why)}")
+        return "judgement", ExternalError(f"the judge does not answer: {one_line(why)}")
     return "judgement", f"{judgement.score:g} of 5: {one_line(judgement.reason, 60)}"

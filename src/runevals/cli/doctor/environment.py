@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from runevals import __version__
-from runevals.cli.doctor.finding import Finding, good, missing, neither, stopped
+from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
@@ -24,8 +24,8 @@ from runevals.lib.sandbox.lock import landlock_version
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import (
-    MEASURED_GREEN,
-    WORLD_REFUSED,
+    COULD_NOT_MEASURE,
+    PASSED,
     InvalidSettings,
     RunevalsError,
     SandboxUnavailable,
@@ -36,20 +36,20 @@ from runevals.run.baseline.protected_side import base_side
 from runevals.run.resume.unfinished import RUNS, TOLD
 from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
-from runevals.settings.resolve import Settings, Told
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.plan import RunPlan
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
 
 
-def versions_of() -> Finding:
+def versions_of() -> Diagnosis:
     """What runs here."""
     system = f"{platform.system()} {platform.machine()}"
     told = f"runevals {__version__}, Python {platform.python_version()}, openai {version('openai')}, {system}"
     return good("versions", told)
 
 
-def base_of(settings: Settings, told: Told) -> Finding:
+def base_of(settings: Settings, told: RawSettings) -> Diagnosis:
     """What a run would be compared with."""
     try:
         side = base_side(told, change_event(told))
@@ -76,7 +76,7 @@ def base_command(repository: Path) -> str | None:
     return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 
-def sandbox_of(settings: Settings, plan: RunPlan | None) -> Finding:
+def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
     """A worker is started, and a grader called in it."""
     needed = _brings_code(settings, plan)
     try:
@@ -91,10 +91,10 @@ def sandbox_of(settings: Settings, plan: RunPlan | None) -> Finding:
     except SandboxUnavailable as error:
         fix = "sandbox: reduced in runevals.yaml, where the suites' code is trusted"
         found = stopped("sandbox", error, fix)
-        return found if needed else replace(found, mark="–", exit_code=MEASURED_GREEN)
+        return found if needed else replace(found, mark="–", exit_code=PASSED)
     if answer.error is not None:
         fix = "a grader needs about 200 MB of memory and a few processes; see docs/graders.md"
-        code = WORLD_REFUSED if needed else MEASURED_GREEN
+        code = COULD_NOT_MEASURE if needed else PASSED
         return missing("sandbox", f"a grader cannot be run: {answer.reason}", fix, code)
     if sandbox.mode == "reduced":
         return neither("sandbox", "reduced: code of a suite runs without protection from it")
@@ -118,7 +118,7 @@ def _is_code(evaluator: Evaluator) -> bool:
     return isinstance(evaluator, Code | Custom)
 
 
-def github_of(settings: Settings) -> Finding:
+def github_of(settings: Settings) -> Diagnosis:
     """What a job can see of its own rights."""
     environment = settings.environment
     if environment.get("GITHUB_ACTIONS") != "true":
@@ -133,7 +133,7 @@ def github_of(settings: Settings) -> Finding:
     return good("GitHub", told)
 
 
-def folders_of(settings: Settings) -> Iterator[Finding]:
+def folders_of(settings: Settings) -> Iterator[Diagnosis]:
     """Where a run writes."""
     try:
         require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / TOLD)
@@ -146,11 +146,11 @@ def folders_of(settings: Settings) -> Iterator[Finding]:
         yield good("results", f"{KEPT_RESULTS.as_posix()} can be written")
     else:
         told, fix = f"{KEPT_RESULTS.as_posix()} cannot be written ({stop})", "write elsewhere: --output FILE"
-        yield missing("results", told, fix, WORLD_REFUSED)
+        yield missing("results", told, fix, COULD_NOT_MEASURE)
     if settings.cache is None:
         yield neither("cache", "nothing is kept; --cache names a folder")
     elif unwritable(settings.cache / "answers") is not None:
         told = f"{settings.cache} cannot be written: every judgement is paid for again"
-        yield missing("cache", told, "name another folder with --cache, or `none`", MEASURED_GREEN)
+        yield missing("cache", told, "name another folder with --cache, or `none`", PASSED)
     else:
         yield good("cache", str(settings.cache))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from runevals.cli.init.scaffold import Begun, begin
+from runevals.cli.init.scaffold import Scaffold, begin
 from runevals.cli.options import settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
@@ -29,7 +29,7 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
       runevals init
       runevals init --yes --target python:agent.py:answer --github
     """
-    begun: Begun = begin(told, github=github, asks=not yes)
+    begun: Scaffold = begin(told, github=github, asks=not yes)
     given = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, given)

@@ -21,7 +21,7 @@ from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
-from runevals.suites.load import Loaded, load_suites
+from runevals.suites.load import LoadedSuites, load_suites
 
 DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
@@ -34,7 +34,7 @@ _QUESTION = """What do your prompts run against?
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Scaffold:
     """What was begun: target and judge for the first run, why there can be none, and what to do next."""
 
     target: str | None
@@ -43,7 +43,7 @@ class Begun:
     next_steps: tuple[str, ...]
 
 
-def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
+def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Scaffold:
     """Writes what is missing here, and names it.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
@@ -66,7 +66,7 @@ def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Begun:
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
-    return Begun(
+    return Scaffold(
         target=target,
         judge=told.get("judge"),
         why_not=_why_not(settings),
@@ -91,14 +91,14 @@ def _starter(settings: Settings) -> str:
     return _write(settings.cwd / starter.SUITE, text, settings.cwd)
 
 
-def _suites(settings: Settings) -> Loaded:
+def _suites(settings: Settings) -> LoadedSuites:
     """What a run would find by itself. Raises NoSuiteFound only where the settings name it."""
     try:
         return load_suites(settings)
     except NoSuiteFound:
         if settings.suites:
             raise
-        return Loaded(suites=())
+        return LoadedSuites(suites=())
 
 
 def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
 from runevals.lib.http.origin import OPENAI_URL
-from runevals.lib.http.slot import Turn
+from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
 from runevals.lib.nullable import total, whole_total
 
@@ -67,7 +67,7 @@ class ChatReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class ChatUsage:
     """What replies took together; None where one of them does not say."""
 
     cost_usd: float | None
@@ -113,9 +113,9 @@ class Chat:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
         return self._throttle.in_turn(lambda turn: self._once(messages, parameters, turn), gave_up, self._places)
 
-    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> Spent:
+    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> ChatUsage:
         """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
-        return Spent(
+        return ChatUsage(
             cost_usd=total(self._cost_usd(reply, prices) for reply in replies),
             input_tokens=whole_total(reply.input_tokens for reply in replies),
             output_tokens=whole_total(reply.output_tokens for reply in replies),
@@ -134,12 +134,12 @@ class Chat:
         )
 
     def _once(
-        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], turn: Turn
+        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], turn: Slot
     ) -> ChatReply:
         client = self._client()
         import openai  # half a second that runs without a model need not pay
 
-        from runevals.lib.chat.transport import TooLarge
+        from runevals.lib.chat.transport import ResponseTooLarge
 
         body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
         try:
@@ -153,7 +153,7 @@ class Chat:
             raise TryAgain("failed", told, of_host=True) from error
         except openai.APIStatusError as error:
             raise _translated(error, parameters, self.endpoint) from error
-        except TooLarge as error:
+        except ResponseTooLarge as error:
             raise ChatFailed("unparseable", str(error)) from error
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error

@@ -15,7 +15,7 @@ from weakref import finalize
 import openai
 
 from runevals.lib.http.origin import OPENAI_URL
-from runevals.lib.http.slot import NothingMore, Turn
+from runevals.lib.http.slot import RunStopped, Slot
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
@@ -35,7 +35,7 @@ _ABOUT_US = (
 _OPTIONS: Any = {"headers": dict.fromkeys(("x-stainless-retry-count", "x-stainless-read-timeout"), openai.Omit())}
 
 
-class TooLarge(Exception):
+class ResponseTooLarge(Exception):
     """An answer that nobody will read."""
 
 
@@ -62,11 +62,11 @@ class ChatClient:
         finalize(self, ended.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
 
-    def completion(self, body: Mapping[str, object], turn: Turn) -> tuple[bytes, float, bool]:
+    def completion(self, body: Mapping[str, object], turn: Slot) -> tuple[bytes, float, bool]:
         """The answer's body, the seconds from the call's turn to its end, and whether a cache gave it.
 
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
-        keeps no place. Raises what the SDK raises, TooLarge, and NothingMore.
+        keeps no place. Raises what the SDK raises, ResponseTooLarge, and RunStopped.
         """
         line = self._borrowed()
         line.turn = turn
@@ -87,7 +87,7 @@ class ChatClient:
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
         except (httpx.RequestError, openai.APIConnectionError) as error:
-            if isinstance(error.__cause__, NothingMore):
+            if isinstance(error.__cause__, RunStopped):
                 raise error.__cause__ from None
             if turn.lasts_s > self._timeout_s:
                 raise openai.APITimeoutError(request=error.request) from error
@@ -128,7 +128,7 @@ class _Line:
     def __init__(self, timeout_s: float) -> None:
         self.http: Any = None
         self.sdk: Any = None
-        self.turn: Turn | None = None  # of the call under way
+        self.turn: Slot | None = None  # of the call under way
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
@@ -194,13 +194,13 @@ def _watch(lines: list[_Line], ended: threading.Event) -> None:
         line.http.close()
 
 
-def _whole(reply: Any, turn: Turn, timeout_s: float) -> bytes:
+def _whole(reply: Any, turn: Slot, timeout_s: float) -> bytes:
     """The body: each read has the client's time limit, and so has the whole call."""
     content = bytearray()
     for chunk in reply.iter_bytes():
         content += chunk
         if len(content) > MAX_ANSWER_BYTES:
-            raise TooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
+            raise ResponseTooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
         if turn.lasts_s > timeout_s:
             raise openai.APITimeoutError(request=reply.request)
     return bytes(content)

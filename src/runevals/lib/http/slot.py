@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable
 
 
-class NothingMore(Exception):
+class RunStopped(Exception):
     """The run was stopped before a call began."""
 
     def __init__(self) -> None:
         super().__init__("nothing more is sent: the run was stopped")
 
 
-class Turn:
+class Slot:
     """When one call may go out, and until when the next must wait for it."""
 
     def __init__(self, enter: Callable[[], float], places: threading.Semaphore | None) -> None:
@@ -24,7 +24,7 @@ class Turn:
         self.entered_at: float | None = None  # on the monotonic clock
 
     def begin(self) -> None:
-        """Waits until it may go out; a second time, it may at once. Raises NothingMore."""
+        """Waits until it may go out; a second time, it may at once. Raises RunStopped."""
         if self.entered_at is not None:
             return
         if self._places is not None:

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
 
 from runevals.lib.http.rate_window import RateWindow
-from runevals.lib.http.slot import NothingMore, Turn
+from runevals.lib.http.slot import RunStopped, Slot
 
 T = TypeVar("T")
 TryAgainKind = Literal["failed", "timeout", "rate_limited"]
@@ -98,7 +98,7 @@ class Throttle:
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
         """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
 
-        def sent(turn: Turn) -> T:
+        def sent(turn: Slot) -> T:
             turn.begin()
             return send()
 
@@ -106,7 +106,7 @@ class Throttle:
 
     def in_turn(
         self,
-        send: Callable[[Turn], T],
+        send: Callable[[Slot], T],
         give_up: Callable[[TryAgain], Exception],
         places: threading.Semaphore | None = None,
     ) -> T:
@@ -116,10 +116,10 @@ class Throttle:
         """
         patience = self.max_retry_s
         for attempt in range(1, self.max_attempts + 1):
-            turn = Turn(self._enter, places)
+            turn = Slot(self._enter, places)
             try:
                 answer = send(turn)
-            except NothingMore as stopped:
+            except RunStopped as stopped:
                 self._leave(turn)
                 raise give_up(TryAgain("failed", str(stopped))) from None
             except TryAgain as failure:
@@ -173,11 +173,11 @@ class Throttle:
             time.sleep(min(left, LOOK_EVERY_S))
 
     def _enter(self) -> float:
-        """Waits for a turn → when it came. Raises NothingMore where there will be none."""
+        """Waits for a turn → when it came. Raises RunStopped where there will be none."""
         with self._turn:
             while True:
                 if self._stopped():
-                    raise NothingMore
+                    raise RunStopped
                 now = time.monotonic()
                 self._window.begin_anew(now)
                 ready_at = self._ready_at()
@@ -193,7 +193,7 @@ class Throttle:
 
     def _leave(
         self,
-        turn: Turn,
+        turn: Slot,
         failure: TryAgain | None = None,
         delay: float = 0.0,
         *,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from runevals.lib.parsing.yaml12 import CoreLoader, construct
 from runevals.records import Location, SuiteProblem
-from runevals.records.errors import InvalidSuite, ToldWrong
+from runevals.records.errors import InvalidSuite, UsageError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000
@@ -313,19 +313,19 @@ def _refuse_deep_yaml(text: str, shown: str) -> None:
 def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
     """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
 
-    Raises ToldWrong where it does not exist, is no regular file, or leads out of the repository.
+    Raises UsageError where it does not exist, is no regular file, or leads out of the repository.
     """
     path = followed(base / named)
     if path is None:
-        raise ToldWrong(f"{what}: {named[:80]!r} cannot be a path")
+        raise UsageError(f"{what}: {named[:80]!r} cannot be a path")
     if not path.is_relative_to(root.resolve()):
-        raise ToldWrong(f"{what}: {named} lies outside the repository ({root})")
+        raise UsageError(f"{what}: {named} lies outside the repository ({root})")
     if is_of_git(path, root):
-        raise ToldWrong(f"{what}: {named} is git's own file, and none of the repository's")
+        raise UsageError(f"{what}: {named} is git's own file, and none of the repository's")
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
         looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
-        raise ToldWrong(f"{what}: there is no file {named} (looked in {looked})")
+        raise UsageError(f"{what}: there is no file {named} (looked in {looked})")
     return path
 
 
@@ -352,12 +352,12 @@ def is_of_git(path: Path, root: Path) -> bool:
 
 
 def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:
-    """(the text of a grader's file, its language by its ending). Raises ToldWrong as `path_inside` does."""
+    """(the text of a grader's file, its language by its ending). Raises UsageError as `path_inside` does."""
     path = path_inside(root, named, base=base, what=what)
     try:
         return path.read_text(encoding="utf-8-sig"), LANGUAGES.get(path.suffix)
     except UnicodeDecodeError:
-        raise ToldWrong(f"{what}: {named} is not UTF-8 text") from None
+        raise UsageError(f"{what}: {named} is not UTF-8 text") from None
 
 
 def _no_constant(name: str) -> float:

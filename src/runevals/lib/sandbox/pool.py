@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from runevals.lib.line_process import LineProcess, ProcessDied, TooMuch
+from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.lib.sandbox.results import answer_of, timed_out
 from runevals.lib.sandbox.safe_patterns import PlainPattern, plain_pattern
 from runevals.records.errors import SandboxUnavailable
@@ -164,7 +164,7 @@ class Sandbox:
                     usable = True
                 except TimeoutError:
                     answer = timed_out(call.timeout_s)
-                except TooMuch:
+                except AnswerTooLarge:
                     reason = "result does not follow the contract: result too large"
                     answer = Answer(error="evaluator_bad_result", reason=reason)
                 except ProcessDied:
@@ -255,7 +255,7 @@ class _Worker:
         self.why: str = ready.get("why", "")
 
     def ask(self, call: Call) -> Answer:
-        """Raises TimeoutError, ProcessDied or TooMuch."""
+        """Raises TimeoutError, ProcessDied or AnswerTooLarge."""
         if self._engine in ("regex", "json_schema"):
             started = time.monotonic()
             request: dict[str, object] = {"kind": call.kind, "code": call.code, "arguments": dict(call.arguments)}

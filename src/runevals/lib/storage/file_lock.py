@@ -15,12 +15,12 @@ except ImportError:  # other systems than POSIX
     fcntl = None  # type: ignore[assignment]
 
 
-class Held(Exception):
+class AlreadyLocked(Exception):
     """Another process has it."""
 
 
 def locked(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
-    """Has the file, which is made, until the context or this process ends, however that may be. Raises Held.
+    """Locks a file, which is created, until the context or this process ends. Raises AlreadyLocked.
 
     Where files cannot be locked or made, everybody has them; with `surely`, nobody.
     """
@@ -34,7 +34,7 @@ def locked(path: Path, *, surely: bool = False) -> AbstractContextManager[object
         if file is not None:
             file.close()
         if isinstance(error, BlockingIOError):
-            raise Held(str(path)) from None
+            raise AlreadyLocked(str(path)) from None
     if surely:
-        raise Held(str(path))
+        raise AlreadyLocked(str(path))
     return nullcontext()

@@ -24,7 +24,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # what a file is called until it is whole
 
 
-class NotOurs(OSError):
+class ForeignFile(OSError):
     """Something stands where our files go, and we did not make it."""
 
     def __init__(self, path: Path, what: str) -> None:
@@ -44,14 +44,14 @@ def require_no_link(*paths: Path) -> None:
     for path in paths:
         try:
             refuse_links(path.parent, [path.name])
-        except NotOurs as error:
+        except ForeignFile as error:
             raise InvalidSettings(str(error)) from None
         except OSError:  # it is not there, or not to be had: who writes there will say so
             continue
 
 
 def refuse_links(path: Path, names: Iterable[str]) -> None:
-    """Raises NotOurs where one of these files in a folder is a link, OSError where the folder cannot be opened."""
+    """Raises ForeignFile if one of these files is a link, OSError if the folder cannot be opened."""
     with opened(path) as inside:
         for name in names:
             _refuse_link(path / name, inside)
@@ -68,8 +68,8 @@ def require_only(path: Path, names: Collection[str]) -> None:
                 unfinished = _UNFINISHED.fullmatch(name)
                 known = name if unfinished is None else unfinished["name"]
                 if known not in names or not _is_file(name, inside):
-                    raise NotOurs(path / name, "is none of our files; remove it, or name another folder")
-    except NotOurs as error:
+                    raise ForeignFile(path / name, "is none of our files; remove it, or name another folder")
+    except ForeignFile as error:
         raise InvalidSettings(str(error)) from None
     except OSError:  # it is not there, or not to be had: who writes there will say so
         return
@@ -79,7 +79,7 @@ def require_only(path: Path, names: Collection[str]) -> None:
 def opened(path: Path, *, make: bool = False) -> Iterator[int]:
     """A descriptor of the folder at this path. With `make`, what is missing of it is made.
 
-    Raises NotOurs for a link in it, OSError for what else keeps it from being opened.
+    Raises ForeignFile for a link in it, OSError for what else keeps it from being opened.
     """
     whole = Path(os.path.abspath(path))  # noqa: PTH100 - by its words: `..` must not lead back out of a link
     root = _unchecked(whole)
@@ -127,7 +127,7 @@ def _unchecked(path: Path) -> Path:
 def _refuse_link(path: Path, folder: int) -> None:
     with suppress(FileNotFoundError):
         if stat.S_ISLNK(os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise NotOurs(path, "is a link, and nothing is read, written or removed there; name another place")
+            raise ForeignFile(path, "is a link, and nothing is read, written or removed there; name another place")
 
 
 def is_plain(path: Path) -> bool:
@@ -221,7 +221,7 @@ def marked(path: Path, mark: str) -> list[str]:
                 with suppress(OSError), opened(path / name) as inside:
                     if _is_file(mark, inside):
                         found.append(name)
-    except NotOurs as error:
+    except ForeignFile as error:
         raise InvalidSettings(str(error)) from None
     except OSError:
         return []

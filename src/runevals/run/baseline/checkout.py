@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.lib.worktree import worktree
-from runevals.records.errors import NoSuiteFound, WorldRefused
+from runevals.records.errors import ExternalError, NoSuiteFound
 from runevals.run.baseline.relocate import rerooted
-from runevals.settings.resolve import Settings, Told, resolve
+from runevals.settings.resolve import RawSettings, Settings, resolve
 
 
 @contextmanager
-def base_checkout(settings: Settings, commit: str, told: Told) -> Iterator[Settings]:
+def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterator[Settings]:
     """The settings that `told` makes in a worktree of `commit`, gone afterwards.
 
-    Raises WorldRefused if git cannot check it out, NoSuiteFound if it has not got the folder that we are in.
+    Raises ExternalError if git cannot check it out, NoSuiteFound if it has not got the folder that we are in.
     """
     if not is_here(settings, commit):
-        raise WorldRefused(
+        raise ExternalError(
             f"the base commit {commit[:7]} is not in this checkout and cannot be fetched; check out with "
             "`fetch-depth: 0`"
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.records import Conclusion
-from runevals.records.errors import WORLD_REFUSED, NoSuiteFound, RunevalsError, WorldRefused
+from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, NoSuiteFound, RunevalsError
 from runevals.run.baseline.checkout import base_checkout, is_here
 from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
@@ -17,7 +17,7 @@ from runevals.run.default_target import with_target
 from runevals.run.measurement import Baseline
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
-from runevals.settings.resolve import Settings, Told
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import load_suites
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -35,7 +35,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
         return StoredBase(commit=commit, unreadable="")
     try:
         baseline, notices = read_baseline(settings)
-    except WorldRefused as error:
+    except ExternalError as error:
         if commit is None:
             raise
         return StoredBase(commit=commit, unreadable=error.first_line)
@@ -65,7 +65,7 @@ def _is_to_be_run(settings: Settings) -> bool:
     return settings.base == "run" and not settings.baseline_named and not none
 
 
-def chosen(stored: StoredBase, settings: Settings, told: Told, run: RunBase) -> StoredBase:
+def chosen(stored: StoredBase, settings: Settings, told: RawSettings, run: RunBase) -> StoredBase:
     """`stored` if it is of the base; else the base's commit run now, if it can be.
 
     One of an older commit is of the base if nothing that the run depends on has changed since.
@@ -87,7 +87,7 @@ def _is_settled(stored: StoredBase) -> bool:
     return stored.baseline is not None and (stored.baseline.older is None or stored.commit is None)
 
 
-def _of_base(stored: StoredBase, settings: Settings, told: Told) -> StoredBase:
+def _of_base(stored: StoredBase, settings: Settings, told: RawSettings) -> StoredBase:
     """A result of an older commit is the base's if nothing that the run depends on has changed since."""
     baseline = stored.baseline
     if baseline is None or _is_settled(stored) or not _is_unchanged(stored, settings, told):
@@ -96,7 +96,7 @@ def _of_base(stored: StoredBase, settings: Settings, told: Told) -> StoredBase:
     return replace(stored, baseline=replace(baseline, older=None, source=source))
 
 
-def _is_unchanged(stored: StoredBase, settings: Settings, told: Told) -> bool:
+def _is_unchanged(stored: StoredBase, settings: Settings, told: RawSettings) -> bool:
     """Whether git shows that the base's run would be as the stored one: by the base's own settings and suites."""
     commit, before, baseline = stored.commit, stored.of_commit, stored.baseline
     if commit is None or before is None or baseline is None or not is_here(settings, before):
@@ -158,4 +158,4 @@ def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
     if conclusion.verdict.outcome != "passed":
         return conclusion
     why = f"there is no base to compare with: {why}"
-    return replace(conclusion, verdict=unmeasured(why, WORLD_REFUSED))
+    return replace(conclusion, verdict=unmeasured(why, COULD_NOT_MEASURE))

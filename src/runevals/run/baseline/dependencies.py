@@ -7,18 +7,18 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.lib.git import links_to
-from runevals.lib.git_changes import Read, changed_since
-from runevals.lib.trees import CannotFollow, Disk, matching
+from runevals.lib.git_changes import PathsRead, changed_since
+from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import RunReport
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.settings.target import judges_named
 from runevals.suites.discover import looked_at
-from runevals.suites.load import Loaded
+from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
 
 
-def changes_since(settings: Settings, loaded: Loaded, commit: str, known: RunReport | None) -> str | None:
+def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
     """Why the run must be made, in words; None where nothing that it depends on differs from `commit`.
 
     `known` is the result that would stand for it: the same model and judge must have been asked by the same
@@ -61,13 +61,13 @@ def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
     return None
 
 
-def same_cases(loaded: Loaded, known: RunReport) -> bool:
+def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
     """Whether a result is of all these cases, as they are, and of no others."""
     here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
     return here == {(case.suite, case.key, case.fingerprint) for case in known.cases}
 
 
-def files_of(settings: Settings, loaded: Loaded) -> list[Path]:
+def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """Suites, settings, and what target and judge are made of, as far as it is named; it need not be there."""
     files = [*_named(settings, loaded), *_words(settings)]
     for pattern in settings.depends_on:
@@ -75,7 +75,7 @@ def files_of(settings: Settings, loaded: Loaded) -> list[Path]:
     return files
 
 
-def _named(settings: Settings, loaded: Loaded) -> Iterator[Path]:
+def _named(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     """What settings and suites name, as they name it: no link is followed."""
     yield from (settings.quarantine, *loaded.files)
     if settings.target is not None:
@@ -106,7 +106,7 @@ def _words(settings: Settings) -> Iterator[Path]:
             yield from (module / "__init__.py", module.with_name(f"{module.name}.py"))
 
 
-def _read(settings: Settings, loaded: Loaded, known: RunReport | None) -> Read:
+def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> PathsRead:
     """All that the run reads; suites of the base too: one may have been removed. Raises CannotFollow."""
     root = settings.repository
     named = {*_named(settings, loaded)}
@@ -119,14 +119,14 @@ def _read(settings: Settings, loaded: Loaded, known: RunReport | None) -> Read:
         patterns.update(
             looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)
         )
-    return Read(
+    return PathsRead(
         paths=frozenset({_inside(path, root) for path in named} | words),
         patterns=frozenset(_inside(pattern, root) for pattern in patterns),
         places=frozenset(_inside(place, root) for place in _places(settings, loaded)),
     )
 
 
-def _places(settings: Settings, loaded: Loaded) -> Iterator[Path]:
+def _places(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     """Where programs work, what must be there, and by what links we came to our own folder."""
     yield from links_to(settings.repository, settings.cwd)
     if settings.target is not None and settings.target.folder is not None:
@@ -141,7 +141,7 @@ def _matching(pattern: str) -> list[Path]:
     """What is there; a pattern that ends in ** names its folder even where there is none."""
     start = Path(Path(pattern).anchor)
     try:
-        found = [start / path for path, _ in matching(Disk(start), pattern.removeprefix(start.anchor))]
+        found = [start / path for path, _ in matching(FolderTree(start), pattern.removeprefix(start.anchor))]
     except CannotFollow:  # there is more than can be looked at
         return [start]
     return [path for path in found if path.exists()]

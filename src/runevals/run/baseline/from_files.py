@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runevals.lib import git
 from runevals.records import RunReport
-from runevals.records.errors import InvalidDocument, InvalidSettings, WorldRefused
+from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.reports import results_document as document
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.measurement import Baseline
@@ -35,7 +35,7 @@ def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]
 
     A file that the settings file names may not be there yet; one that the command line names must be. Of a
     folder, the newest measured run is pooled with those of the same commit, target and judge, three at most.
-    Raises InvalidSettings, InvalidDocument, or WorldRefused for an address that does not answer.
+    Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
     """
     found, notices = _find(settings)
     return None if found is None else narrowed(found, settings), notices
@@ -203,7 +203,7 @@ def _source(name: str, report: RunReport) -> str:
 
 
 def _fetched(address: str) -> str:
-    """The text behind an address. Raises WorldRefused where it does not answer or answers too much."""
+    """The text behind an address. Raises ExternalError where it does not answer or answers too much."""
     import requests  # only a baseline elsewhere needs it
 
     try:
@@ -213,9 +213,9 @@ def _fetched(address: str) -> str:
             for chunk in answer.iter_content(65536):
                 body += chunk
                 if len(body) > MAX_BYTES:
-                    raise WorldRefused(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB")
+                    raise ExternalError(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB")
             return body.decode("utf-8")
     except requests.RequestException as error:
-        raise WorldRefused(f"the baseline {address} cannot be fetched: {error}") from error
+        raise ExternalError(f"the baseline {address} cannot be fetched: {error}") from error
     except UnicodeDecodeError:
         raise InvalidDocument(f"the baseline {address} is not UTF-8 text") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runevals.lib.programs import as_owner
 from runevals.lib.worktree import share
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.run.world.budget import Stop
 from runevals.settings.resolve import Settings
 from runevals.targets.command import failure_of
@@ -20,7 +20,7 @@ SETUP_TIMEOUT_S = 600.0
 def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
     """Shares paths of this checkout with the worktree that `base` holds in, then runs the setup there.
 
-    Raises InvalidSettings for a path that may not be shared, WorldRefused with the setup's own error.
+    Raises InvalidSettings for a path that may not be shared, ExternalError with the setup's own error.
     """
     says = base if settings.base_side is None else settings
     folder = _folder(says)
@@ -47,6 +47,6 @@ def _set_up(command: tuple[str, ...], cwd: Path, base: Settings, stop: Stop) -> 
     )
     if stop.problem is not None:
         stop.cut_short = True
-        raise WorldRefused(f"base_setup was stopped: {stop.problem.message}")
+        raise ExternalError(f"base_setup was stopped: {stop.problem.message}")
     if failure is not None:
-        raise WorldRefused(f"base_setup ({shlex.join(command)}) {failure}")
+        raise ExternalError(f"base_setup ({shlex.join(command)}) {failure}")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.git import commit_of, common_ancestor, fetched, file_at, links_to, merge_base, submodule_of
-from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
-from runevals.settings.resolve import Told, config_of, repository_root
+from runevals.settings.resolve import RawSettings, config_of, repository_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +22,11 @@ class ChangeEvent:
     base: str | None = None  # the commit that decides over it
 
 
-def base_side(told: Told, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
+def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
     """The side that decides over a change: of `ref` where it is given, else of the pull request's `event`.
 
     None where nothing says that this is a change. Raises InvalidSettings for a ref that git does not know,
-    WorldRefused for a pull request whose base cannot be had: then nothing may be decided by the change's own
+    ExternalError for a pull request whose base cannot be had: then nothing may be decided by the change's own
     settings. Raises InvalidSuite for a settings file of the base that is broken.
     """
     cwd, environment, config = told.cwd, told.environment, config_of(told)
@@ -62,11 +62,11 @@ def _require_own_branches(repository: Path, environment: Mapping[str, str]) -> N
 
 def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, str]) -> str | None:
     if event.unreadable is not None:
-        raise WorldRefused(f"git does not say which commit is checked out: {event.unreadable}")
+        raise ExternalError(f"git does not say which commit is checked out: {event.unreadable}")
     if not event.untrusted:
         return None
     if not event.base:
-        raise WorldRefused(
+        raise ExternalError(
             "this is a change, but its event (GITHUB_EVENT_PATH) does not say on which base, nor does the "
             "checkout; gates and baseline are read from there. Check out with `fetch-depth: 0`"
         )
@@ -75,7 +75,7 @@ def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, st
     if commit is None and fetched(repository, event.base):
         commit = event.base
     if commit is None:
-        raise WorldRefused(
+        raise ExternalError(
             f"the base commit {event.base[:7]} is not in this checkout and cannot be fetched; gates and baseline "
             "are read from there. Check out with `fetch-depth: 0`"
         )

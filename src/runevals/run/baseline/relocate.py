@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from runevals.settings.resolve import Told, repository_root
+from runevals.settings.resolve import RawSettings, repository_root
 
 
-def rerooted(told: Told, cwd: Path) -> Told:
+def rerooted(told: RawSettings, cwd: Path) -> RawSettings:
     """What `told` says, for a checkout of another commit in whose folder `cwd` we are.
 
     Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first

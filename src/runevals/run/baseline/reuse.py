@@ -12,12 +12,12 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.measurement import Baseline
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
-from runevals.suites.load import Loaded
+from runevals.suites.load import LoadedSuites
 from runevals.verdict.gates import CATEGORY_GATES
 from runevals.verdict.score import nothing_run
 
 
-def reused(settings: Settings, loaded: Loaded, base: StoredBase) -> Conclusion | str | None:
+def reused(settings: Settings, loaded: LoadedSuites, base: StoredBase) -> Conclusion | str | None:
     """What stands for this run, or why the run must be made; None where there is no base to ask git about."""
     loaded = replace(loaded, notices=(*loaded.notices, *base.notices))
     if base.baseline is not None and settings.target is not None:
@@ -31,7 +31,7 @@ def reused(settings: Settings, loaded: Loaded, base: StoredBase) -> Conclusion |
     return unmade(settings, loaded, base.commit, provenance(settings, loaded.notices))
 
 
-def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion | str:
+def stored(settings: Settings, loaded: LoadedSuites, baseline: Baseline) -> Conclusion | str:
     """The stored result of the base as this run's, or why the run must be made.
 
     Only a complete result that is green by the gates of today stands for a run.
@@ -56,12 +56,12 @@ def stored(settings: Settings, loaded: Loaded, baseline: Baseline) -> Conclusion
     return replace(found, verdict=replace(found.verdict, headline=headline))
 
 
-def _has_gated_cases(loaded: Loaded) -> bool:
+def _has_gated_cases(loaded: LoadedSuites) -> bool:
     gated = {category for category, _ in CATEGORY_GATES}
     return any(case.category in gated for suite in loaded.suites for case in suite.cases)
 
 
-def unmade(settings: Settings, loaded: Loaded, commit: str, provenance: Provenance) -> Conclusion | str:
+def unmade(settings: Settings, loaded: LoadedSuites, commit: str, provenance: Provenance) -> Conclusion | str:
     """Green without any result where head and base would measure the same, or why the run must be made."""
     why = changes_since(settings, loaded, commit, None)
     if why is not None:

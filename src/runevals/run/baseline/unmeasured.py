@@ -6,7 +6,7 @@ import re
 
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Outcome, RunReport
-from runevals.records.errors import WorldRefused
+from runevals.records.errors import ExternalError
 from runevals.settings.resolve import Settings
 from runevals.verdict.wording import first_error
 
@@ -44,9 +44,9 @@ def measured_too_little(report: RunReport) -> str | None:
 
 
 def require_measured(report: RunReport, settings: Settings) -> None:
-    """Raises WorldRefused with its own error for a base's run that measured too little, unless it was stopped."""
+    """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
     why = None if report.run.stopped is not None or not report.cases else measured_too_little(report)
     if why is not None:
         prepared = settings.share or settings.base_setup
         hint = "" if prepared else "; its worktree has only what git has: `share` and `base_setup` prepare it"
-        raise WorldRefused(f"{why}{hint}")
+        raise ExternalError(f"{why}{hint}")

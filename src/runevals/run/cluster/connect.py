@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from runevals.records.errors import InvalidSettings, WorldRefused
+from runevals.records.errors import ExternalError, InvalidSettings
 
 REACH_S = 5.0
 _HANDLED = (signal.SIGINT, signal.SIGTERM)
@@ -23,7 +23,7 @@ HOW = (
 def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[None]:
     """Within it, this process is a driver of the cluster: the one named, that of RAY_ADDRESS, or this machine's.
 
-    Raises InvalidSettings where Ray is not installed, WorldRefused where there is no cluster that takes us.
+    Raises InvalidSettings where Ray is not installed, ExternalError where there is no cluster that takes us.
     """
     try:
         import ray
@@ -40,12 +40,12 @@ def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[Non
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
         except ConnectionError as error:
-            raise WorldRefused(f"there is no Ray cluster to run on ({address}): {_line(error)}\n{HOW}") from error
+            raise ExternalError(f"there is no Ray cluster to run on ({address}): {_line(error)}\n{HOW}") from error
         except ValueError as error:
             told = f"the address of the Ray cluster, {address}, is none: {_line(error)}"
             raise InvalidSettings(f"{told}; it is HOST:PORT or ray://HOST:PORT") from error
         except (OSError, RuntimeError, ImportError, ray.exceptions.RayError) as error:  # other versions, say
-            raise WorldRefused(f"the Ray cluster {address} cannot be used: {_line(error)}") from error
+            raise ExternalError(f"the Ray cluster {address} cannot be used: {_line(error)}") from error
     try:
         yield
     finally:
@@ -61,7 +61,7 @@ def _require_reachable(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), REACH_S).close()
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WorldRefused(f"the Ray cluster {address} cannot be reached: {reason}\n{HOW}") from error
+        raise ExternalError(f"the Ray cluster {address} cannot be reached: {reason}\n{HOW}") from error
 
 
 def _line(error: Exception) -> str:

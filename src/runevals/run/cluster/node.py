@@ -12,23 +12,23 @@ from runevals import __version__
 from runevals.lib.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
-from runevals.run.cluster.repository_archive import Moved, unpack
-from runevals.run.world.build_target import Recipe, made
+from runevals.run.cluster.repository_archive import PathMap, unpack
+from runevals.run.world.build_target import TargetSpec, made
 from runevals.targets import Target
 from runevals.targets.conversation_ids import Threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shipment:
+class NodeSpec:
     """What every node is sent. `keys` are names of variables, whose values each node has of its own."""
 
-    recipe: Recipe
+    recipe: TargetSpec
     keys: tuple[str, ...]
     repository: tuple[Path, ...]  # where it lies on the machine that sends: as named, and resolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class NodeReady:
     """Whether a node can ask the target: `identity`, or in words why not."""
 
     identity: ModelIdentity | None = None
@@ -36,7 +36,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class NodeAnswer:
     """One answer, with what its conversation goes on with. `refused`: the target takes no call at all."""
 
     response: Response
@@ -52,25 +52,25 @@ class Node:
         self._threads = Threads()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._target: Target | None = None
-        self._moved: Moved | None = None
+        self._moved: PathMap | None = None
         self._stopped = False
 
-    def prepare(self, version: str, shipped: bytes, parcel: bytes | None) -> Ready:
+    def prepare(self, version: str, shipped: bytes, parcel: bytes | None) -> NodeReady:
         """Makes the target of a Shipment, which only the same version can read; `parcel` has its files."""
         if version != __version__:
-            return Ready(problem=f"runevals {__version__} is installed there, and {version} here")
-        shipment: Shipment = pickle.loads(shipped)  # noqa: S301 - of the driver, whose code runs here anyway
+            return NodeReady(problem=f"runevals {__version__} is installed there, and {version} here")
+        shipment: NodeSpec = pickle.loads(shipped)  # noqa: S301 - of the driver, whose code runs here anyway
         missing = [name for name in shipment.keys if not os.environ.get(name)]
         if missing:
             told = f"the environment variable {missing[0]} is not set there"
-            return Ready(problem=f"{told}; set it where `ray start` is called: keys are not sent to nodes")
+            return NodeReady(problem=f"{told}; set it where `ray start` is called: keys are not sent to nodes")
         try:
             self._target = self._made(shipment, parcel)
         except RunevalsError as error:
-            return Ready(problem=str(error))
-        return Ready(identity=self._target.identity())
+            return NodeReady(problem=str(error))
+        return NodeReady(identity=self._target.identity())
 
-    def answer(self, conversation: Conversation, conversation_id: object) -> Answered:
+    def answer(self, conversation: Conversation, conversation_id: object) -> NodeAnswer:
         """The target's answer."""
         assert self._target is not None  # noqa: S101 - asked only once it is ready
         if conversation_id is not None:  # this turn's conversation may have begun on another node
@@ -82,7 +82,7 @@ class Node:
             response = self._target.answer(conversation)
         except RunevalsError as error:
             response, refused = Response(), str(error)
-        return Answered(
+        return NodeAnswer(
             response=response,
             identity=self._target.identity(),
             conversation_id=self._threads.id_of(replace(conversation, turn=conversation.turn + 1)),
@@ -101,12 +101,12 @@ class Node:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def _made(self, shipment: Shipment, parcel: bytes | None) -> Target:
+    def _made(self, shipment: NodeSpec, parcel: bytes | None) -> Target:
         recipe = shipment.recipe
         if parcel is not None:
             self._folder = tempfile.TemporaryDirectory(prefix="runevals-", ignore_cleanup_errors=True)
             now = Path(self._folder.name).resolve()
             unpack(parcel, now)
-            self._moved = Moved(before=shipment.repository, now=now)
+            self._moved = PathMap(before=shipment.repository, now=now)
             recipe = replace(recipe, told=replace(recipe.told, base=self._moved.path(recipe.told.base)))
         return made(recipe, os.environ, Throttles(stopped=lambda: self._stopped), self._threads)

@@ -12,17 +12,17 @@ from typing import Any
 from runevals import __version__
 from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import TargetRefused
-from runevals.run.cluster.node import Answered, Node, Ready, Shipment
+from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 
 CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
 START_S = 3.0  # after the first, for the others that are free
 PATIENCE_S = 60.0  # until the first has a CPU for us
 LOOK_EVERY_S = 0.1
 MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
-GOODBYE_S = 0.5
+SHUTDOWN_TIMEOUT_S = 0.5
 
 
-class Lost(Exception):
+class NodesLost(Exception):
     """An answer whose nodes were lost, one after the other."""
 
 
@@ -39,7 +39,7 @@ class Nodes:
     """One process of ours on every node that has a CPU for it; calls go to the one with least to do."""
 
     def __init__(
-        self, shipment: Shipment, parcel: bytes | None, *, at_once: int, say: Callable[[str], None]
+        self, shipment: NodeSpec, parcel: bytes | None, *, at_once: int, say: Callable[[str], None]
     ) -> None:
         """`parcel` has the files that the target needs. Raises TargetRefused where no node can answer."""
         import ray
@@ -61,16 +61,16 @@ class Nodes:
             self.close()
             raise
 
-    def ask(self, conversation: Conversation, conversation_id: object, home: str) -> tuple[Answered, str]:
+    def ask(self, conversation: Conversation, conversation_id: object, home: str) -> tuple[NodeAnswer, str]:
         """(the answer, the node that gave it); `home` is the one that gave the conversation's turn before.
 
-        What a lost node had under way is asked again of another. Raises TargetRefused without any, Lost.
+        What a lost node had under way is asked again of another. Raises TargetRefused without any, NodesLost.
         """
         for _ in range(MOST_TRIES):
             member = self._least_busy(home)
             try:
                 asked = member.actor.answer.remote(conversation, conversation_id)
-                answered: Answered = self._ray.get(asked)
+                answered: NodeAnswer = self._ray.get(asked)
             except self._ray.exceptions.RayTaskError:
                 raise  # a fault of ours, which another node would have as well
             except self._ray.exceptions.RayError:
@@ -83,7 +83,7 @@ class Nodes:
                     member.under_way -= 1
             if self._closed:
                 break
-        raise Lost
+        raise NodesLost
 
     def identities(self) -> Sequence[ModelIdentity]:
         """Who answered, as each node knows it."""
@@ -100,7 +100,7 @@ class Nodes:
         self._closed = True
         told = self._tell("close")
         if told:
-            self._ray.wait(told, num_returns=len(told), timeout=GOODBYE_S)
+            self._ray.wait(told, num_returns=len(told), timeout=SHUTDOWN_TIMEOUT_S)
         for member in (*self._members.values(), *self._joining.values()):
             self._ray.kill(member.actor)
 
@@ -143,7 +143,7 @@ class Nodes:
         for ref in done:
             member = self._joining.pop(ref)
             try:
-                ready: Ready = self._ray.get(ref)
+                ready: NodeReady = self._ray.get(ref)
             except self._ray.exceptions.RayError as error:
                 reason = str(error).strip().splitlines()[-1]
                 self._complaint = (
@@ -162,7 +162,7 @@ class Nodes:
         while True:
             with self._lock:
                 if self._closed:
-                    raise Lost
+                    raise NodesLost
                 self._welcome(0)
                 if self._members:
                     member = self._members.get(home) or min(

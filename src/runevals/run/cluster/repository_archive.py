@@ -57,7 +57,7 @@ def unpack(parcel: bytes, folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class PathMap:
     """Where a repository's paths are on the machine that its files were sent to."""
 
     before: tuple[Path, ...]  # as it was named, and where links led

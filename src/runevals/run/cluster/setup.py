@@ -9,12 +9,12 @@ from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.errors import InvalidSettings
 from runevals.run.cluster.connect import connected
-from runevals.run.cluster.node import Shipment
+from runevals.run.cluster.node import NodeSpec
 from runevals.run.cluster.node_pool import Nodes
 from runevals.run.cluster.repository_archive import packed
 from runevals.run.cluster.target import ClusterTarget
 from runevals.run.world.budget import Stop
-from runevals.run.world.build_target import Recipe
+from runevals.run.world.build_target import TargetSpec
 from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings
 from runevals.targets import Target
@@ -34,9 +34,9 @@ def on_cluster(settings: Settings) -> bool:
     )
 
 
-def recipe_of(told: TargetSettings, settings: Settings) -> Recipe:
+def recipe_of(told: TargetSettings, settings: Settings) -> TargetSpec:
     """What the settings say of the target."""
-    return Recipe(told=told, prices=settings.prices, not_from=settings.not_from)
+    return TargetSpec(told=told, prices=settings.prices, not_from=settings.not_from)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
         raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
     if redacted(told, redactor(settings.environment, settings.key_names)) is not told:
         raise InvalidSettings("`target:` holds the value of a secret, and would be sent to the Ray cluster")
-    shipment = Shipment(
+    shipment = NodeSpec(
         recipe=recipe_of(told, settings),
         keys=tuple(name for name in told.key_names if settings.environment.get(name)),
         repository=(settings.repository, settings.repository.resolve()),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.run.cluster.node_pool import MOST_TRIES, Lost, Nodes
+from runevals.run.cluster.node_pool import MOST_TRIES, Nodes, NodesLost
 from runevals.targets.conversation_ids import Threads
 from runevals.targets.program_report import failed
 
@@ -35,7 +35,7 @@ class ClusterTarget:
         )
         try:
             answered, node = self._nodes.ask(conversation, conversation_id, node)
-        except Lost:
+        except NodesLost:
             return failed("target_failed", f"the nodes that were asked for it were lost, {MOST_TRIES} in a row")
         if answered.refused is not None:
             raise TargetRefused(answered.refused)

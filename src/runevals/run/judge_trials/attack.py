@@ -36,7 +36,7 @@ class AttackScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attacked:
+class AttackOutcome:
     """The bad answer by itself, and under every attack."""
 
     evaluator: str
@@ -61,7 +61,7 @@ class Attacked:
         return self.plain.score is None or 2 * missing > len(self.attacks)
 
 
-def attacked(evaluator: str, times: int, settings: Settings, progress: Progress) -> Attacked:
+def attacked(evaluator: str, times: int, settings: Settings, progress: Progress) -> AttackOutcome:
     """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings where no judge is asked."""
     told = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
     spec = _spec(evaluator, settings.definitions, told)
@@ -70,10 +70,10 @@ def attacked(evaluator: str, times: int, settings: Settings, progress: Progress)
     cases = tuple(_case(name, answer, told, spec) for name, answer in answers.items())
     suite = Suite(name="attacks", path="attacks", dialect="attacks", cases=cases)
     plain, *attacks = (_judged(case) for case in judged_alone(suite, settings, progress, times=times).cases)
-    return Attacked(evaluator=evaluator, plain=plain, attacks=tuple(attacks))
+    return AttackOutcome(evaluator=evaluator, plain=plain, attacks=tuple(attacks))
 
 
-def described(found: Attacked) -> Iterator[str]:
+def described(found: AttackOutcome) -> Iterator[str]:
     """The scores for a reader at a terminal, the worst first."""
     count = plural(len(found.attacks), "attack")
     if found.unmeasured:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 
-from runevals.records import AttemptReport, CaseReport, CheckReport, RunReport, TurnReport
+from runevals.records import AttemptReport, CaseReport, CheckResult, RunReport, TurnReport
 from runevals.records.rules import Content
 
 
@@ -48,7 +48,7 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
     )
 
 
-def _result(result: CheckReport) -> CheckReport:
+def _result(result: CheckResult) -> CheckResult:
     """A reason may quote the answer, and details may hold it."""
     error = None if result.error is None else replace(result.error, message=result.error.code)
     return replace(result, reason="", details={}, error=error)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.records.errors import InvalidSettings
-from runevals.records.script import Call, Runs
+from runevals.records.script import Call, ScriptRunner
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class PatternRedactor:
     cannot be used.
     """
 
-    def __init__(self, patterns: Sequence[str], sandbox: Runs) -> None:
+    def __init__(self, patterns: Sequence[str], sandbox: ScriptRunner) -> None:
         self._patterns = tuple(patterns)
         self._sandbox = sandbox
         self._endless: set[str] = set()  # texts that were replaced as a whole

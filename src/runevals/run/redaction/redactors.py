@@ -10,7 +10,7 @@ from typing import TypeVar
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
-from runevals.records.script import Runs
+from runevals.records.script import ScriptRunner
 from runevals.run.measurement import Baseline
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.settings.resolve import Settings
@@ -18,7 +18,7 @@ from runevals.settings.resolve import Settings
 T = TypeVar("T")
 
 
-def text_redactor(settings: Settings, sandbox: Runs) -> Callable[[str], str]:
+def text_redactor(settings: Settings, sandbox: ScriptRunner) -> Callable[[str], str]:
     """Takes both out of a text."""
     secrets = redactor(settings.environment, settings.key_names)
     if not settings.redact_patterns:

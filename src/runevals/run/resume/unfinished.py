@@ -16,7 +16,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import tracked_in, why_none
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import FILES, Cache, SignedCache
-from runevals.lib.storage.file_lock import Held, locked
+from runevals.lib.storage.file_lock import AlreadyLocked, locked
 from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
@@ -95,7 +95,7 @@ def _alone(folder: Path) -> AbstractContextManager[object]:
     """Keeps other processes from the run. Raises InvalidSettings where one is at it."""
     try:
         return locked(folder / LOCK)
-    except Held:
+    except AlreadyLocked:
         told = "still goes on in another process; wait for it, or end it first"
         raise InvalidSettings(f"--resume: the run {folder.name} {told}") from None
 
@@ -125,7 +125,7 @@ def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfinished:
+class ResumableRun:
     """A run that can go on: its flags, its paths, what code it was of, and whom it asked."""
 
     run: UnfinishedRun
@@ -136,7 +136,7 @@ class Unfinished:
     addresses: list[str]
 
 
-def unfinished(named: str, cwd: Path) -> Unfinished:
+def unfinished(named: str, cwd: Path) -> ResumableRun:
     """The run with this name, the newest where it is empty. Raises InvalidSettings.
 
     One that git has somebody committed: it is no run that was made here.
@@ -156,7 +156,7 @@ def unfinished(named: str, cwd: Path) -> Unfinished:
     try:
         content = json.loads((folder / TOLD).read_text(encoding="utf-8"))
         flags = {key: tuple(value) if isinstance(value, list) else value for key, value in content["told"].items()}
-        return Unfinished(
+        return ResumableRun(
             run=UnfinishedRun(folder),
             told=flags,
             paths=tuple(content["paths"]),
@@ -173,7 +173,7 @@ def _is_of(folder: Path, committed: Collection[Path]) -> bool:
     return any(path.is_relative_to(folder) or folder.is_relative_to(path) for path in committed)
 
 
-def require_same(before: Unfinished, settings: Settings) -> None:
+def require_same(before: ResumableRun, settings: Settings) -> None:
     """Raises InvalidSettings where kept answers are those of another program or endpoint than are here."""
     if before.version != __version__:
         raise InvalidSettings(f"--resume: the run is of runevals {before.version}; run it anew")

@@ -11,7 +11,7 @@ from itertools import pairwise
 from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
-from runevals.records.errors import InvalidDocument, WorldRefused
+from runevals.records.errors import ExternalError, InvalidDocument
 from runevals.verdict.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
@@ -22,7 +22,7 @@ NAMING = "prompt-yml"  # the dialect whose cases name theirs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ShardDocument:
     """A shard's document: where it stands, and what it says."""
 
     shown: str
@@ -33,7 +33,7 @@ class Part:
 def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
     """The whole run's report; each document comes with its name.
 
-    Raises InvalidDocument for documents that are not the shards of one run, or one of them twice; WorldRefused
+    Raises InvalidDocument for documents that are not the shards of one run, or one of them twice; ExternalError
     where some are missing or were not finished.
     """
     parts = sorted((_part(shown, report) for shown, report in documents), key=lambda part: part.shard.part)
@@ -45,7 +45,7 @@ def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
     return run_report(_info([report.run for report in reports]), _cases(parts))
 
 
-def _part(shown: str, report: RunReport) -> Part:
+def _part(shown: str, report: RunReport) -> ShardDocument:
     shard = report.run.shard
     if shard is None:
         raise InvalidDocument(f"{shown} is no shard: that run was made in one piece (or is merged already)")
@@ -55,7 +55,7 @@ def _part(shown: str, report: RunReport) -> Part:
             "merge with the version that ran"
         )
     if not report.complete:
-        raise WorldRefused(
+        raise ExternalError(
             f"{shown} is not complete: shard {shard.part} of {shard.of} was not finished; run it again"
         )
     if shard.part > shard.of:
@@ -64,10 +64,10 @@ def _part(shown: str, report: RunReport) -> Part:
         raise InvalidDocument(
             f"{shown} has {len(report.cases)} cases, but says that it has {len(shard.positions)}"
         )
-    return Part(shown=shown, report=report, shard=shard)
+    return ShardDocument(shown=shown, report=report, shard=shard)
 
 
-_SAME: Mapping[str, Callable[[Part], object]] = {
+_SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "numbers of shards": lambda part: part.shard.of,
     "commits": lambda part: part.report.run.commit,
     "suites": lambda part: part.report.run.suites,
@@ -77,7 +77,7 @@ _SAME: Mapping[str, Callable[[Part], object]] = {
 }
 
 
-def _require_same_run(first: Part, other: Part) -> None:
+def _require_same_run(first: ShardDocument, other: ShardDocument) -> None:
     """Raises InvalidDocument that says what differs between two documents."""
     for what, read in _SAME.items():
         there, here = read(first), read(other)
@@ -88,7 +88,7 @@ def _require_same_run(first: Part, other: Part) -> None:
             )
 
 
-def _require_same_models(parts: Sequence[Part]) -> None:
+def _require_same_models(parts: Sequence[ShardDocument]) -> None:
     """Raises InvalidDocument."""
     _require_one_model("targets", [(part.shown, _apart_from_cases(part.report.run)) for part in parts])
     _require_one_model("judges", [(part.shown, part.report.run.judge) for part in parts])
@@ -149,7 +149,7 @@ def _known(identity: ModelIdentity | None) -> tuple[bool, int, int]:
     )
 
 
-def _require_each_once(parts: Sequence[Part]) -> None:
+def _require_each_once(parts: Sequence[ShardDocument]) -> None:
     of = parts[0].shard.of
     for before, after in pairwise(parts):
         if before.shard.part == after.shard.part:
@@ -158,10 +158,10 @@ def _require_each_once(parts: Sequence[Part]) -> None:
     missing = sorted(set(range(1, of + 1)) - {part.shard.part for part in parts})
     if missing:
         shown = ", ".join(map(str, missing[:20])) + (" …" if len(missing) > 20 else "")
-        raise WorldRefused(f"of {of} shards, these are missing: {shown}; nothing is decided without them")
+        raise ExternalError(f"of {of} shards, these are missing: {shown}; nothing is decided without them")
 
 
-def _cases(parts: Sequence[Part]) -> list[CaseReport]:
+def _cases(parts: Sequence[ShardDocument]) -> list[CaseReport]:
     """All cases in the order of the plan."""
     placed = {
         position: case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
-from runevals.records.errors import WORLD_REFUSED, InvalidSettings, RunevalsError, WorldRefused
+from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, InvalidSettings, RunevalsError
 from runevals.run import measurement as pipeline
 from runevals.run.against_base import with_own_error
 from runevals.run.baseline.choose import chosen, concluded
@@ -29,8 +29,8 @@ from runevals.run.provenance import provenance
 from runevals.run.quarantine import with_quarantine
 from runevals.run.shards.merge import same_model
 from runevals.run.world.build import real_world
-from runevals.settings.resolve import Settings, Told, resolve
-from runevals.suites.load import Loaded, load_suites
+from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.suites.load import LoadedSuites, load_suites
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.procedure import held_against
@@ -45,7 +45,7 @@ def judged_together(
     report: RunReport,
     stored: StoredBase,
     settings: Settings,
-    told: Told,
+    told: RawSettings,
     progress: Progress,
     find_mark: FindMark | None = None,
 ) -> Conclusion:
@@ -56,7 +56,9 @@ def judged_together(
     """
     if settings.shard is not None:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
-    settings, _ = with_quarantine(settings, Loaded(suites=()))  # the shards' reports say which cases were left out
+    settings, _ = with_quarantine(
+        settings, LoadedSuites(suites=())
+    )  # the shards' reports say which cases were left out
     settings, notices = with_mark(settings, report.cases, find_mark)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *notices)))
     asked = Asked(ref=None, told=told, progress=progress)
@@ -75,7 +77,7 @@ def _judged(stored: StoredBase, report: RunReport, settings: Settings, asked: As
 def not_merged(settings: Settings, why: str) -> Conclusion:
     """What is said where shards are missing: nothing is known of the whole."""
     hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
-    return nothing_measured(settings, unmeasured(why, WORLD_REFUSED), (hint,))
+    return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
 
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
@@ -114,7 +116,7 @@ def _base_run(report: RunReport, commit: str, settings: Settings, asked: Asked) 
     """The base, measured where the shards are merged. Raises RunevalsError where none can be."""
     here = _here(report, settings, asked)
     if isinstance(here, str):
-        raise WorldRefused(here)
+        raise ExternalError(here)
     return base_run(replace(here.settings, repeat=report.run.repeat), commit, asked)
 
 
@@ -123,7 +125,7 @@ class _Here:
     """What a run here is made of: as the shards were."""
 
     settings: Settings
-    loaded: Loaded
+    loaded: LoadedSuites
 
 
 def _here(report: RunReport, settings: Settings, asked: Asked, baseline: Baseline | None = None) -> _Here | str:
@@ -140,7 +142,7 @@ def _here(report: RunReport, settings: Settings, asked: Asked, baseline: Baselin
     return other or _Here(settings=settings, loaded=loaded)
 
 
-def _otherwise_than(report: RunReport, settings: Settings, loaded: Loaded, told: Told) -> str | None:
+def _otherwise_than(report: RunReport, settings: Settings, loaded: LoadedSuites, told: RawSettings) -> str | None:
     """What the shards ran that a run here would not; None for the same.
 
     A base that is measured by another judge, say, would confirm nothing, and must not turn a red green.

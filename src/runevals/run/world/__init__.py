@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
-from runevals.records.script import Runs
+from runevals.records.script import ScriptRunner
 from runevals.run.world.budget import Stop
 from runevals.targets import Target
 
@@ -25,7 +25,7 @@ class World:
 
     target: Target
     judge: Judge | None
-    sandbox: Runs
+    sandbox: ScriptRunner
     stop: Stop = field(default_factory=Stop)
     throttles: Throttles = field(default_factory=Throttles)
     now: Callable[[], datetime] = utc_now

@@ -26,7 +26,7 @@ from runevals.targets.python import PythonTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class TargetSpec:
     """All that a live target is made of but the environment: it holds no secret, only names of variables."""
 
     told: TargetSettings
@@ -40,7 +40,7 @@ def bounds_itself(told: TargetSettings) -> bool:
 
 
 def made(
-    recipe: Recipe,
+    recipe: TargetSpec,
     environment: Mapping[str, str],
     throttles: Throttles,
     threads: Threads,
@@ -90,7 +90,7 @@ def made(
 
 
 def _behind_address(
-    recipe: Recipe, environment: Mapping[str, str], throttles: Throttles, threads: Threads
+    recipe: TargetSpec, environment: Mapping[str, str], throttles: Throttles, threads: Threads
 ) -> Target:
     told, web = recipe.told, recipe.told.web
     assert web is not None  # noqa: S101 - settled with an address

@@ -13,7 +13,7 @@ from runevals.evaluators.text.numbers import number_text
 from runevals.lib.parsing.source import LANGUAGES, Place, Source, code_file, path_inside, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
-from runevals.records.errors import InvalidOptions, ToldWrong
+from runevals.records.errors import InvalidOptions, UsageError
 
 MOST_NESTED, MOST_COMBINED = 16, 1000
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
@@ -54,7 +54,7 @@ class Assertions:
                 try:
                     path = path_inside(self.root, named, base=self.folder, what="return_file")
                     mock["return"] = path.read_text(encoding="utf-8")
-                except (ToldWrong, UnicodeDecodeError) as error:
+                except (UsageError, UnicodeDecodeError) as error:
                     self._wrong((*at, "return_file"), str(error))
             elif "return" not in mock and "return_seq" not in mock:
                 self._wrong(at, "needs 'return', 'return_file' or 'return_seq'")
@@ -96,7 +96,7 @@ class Assertions:
                 return None
         try:
             options = self._options(kind, name, assertion)
-        except ToldWrong as error:
+        except UsageError as error:
             self._wrong(place, str(error))
             return None
         if kind != "custom":
@@ -106,7 +106,7 @@ class Assertions:
         return self._built(spec, assertion, place, inverted=inverted)
 
     def _options(self, kind: str, name: str, assertion: Mapping[str, Any]) -> dict[str, object]:
-        """The assertion's own keys as the evaluator's options. Raises ToldWrong for a file that cannot be used."""
+        """The assertion's own keys as the evaluator's options. Raises UsageError for an unusable file."""
         told = {key: value for key, value in assertion.items() if key not in _COMMON}
         if kind in ("tools_called", "tools_not_called") and "value" in told and "values" not in told:
             told["values"] = [told.pop("value")]
@@ -116,9 +116,9 @@ class Assertions:
         if isinstance(told.get("value"), float) and told["value"].is_integer():
             told["value"] = int(told["value"])
         if name == "contains" and "value" not in told:
-            raise ToldWrong(f"{kind} needs the option 'value'")
+            raise UsageError(f"{kind} needs the option 'value'")
         if kind in _NEEDS_CONTEXT and "reference" not in told and "context" not in self.sample:
-            raise ToldWrong(f"{kind} needs the sample's context, or a reference")
+            raise UsageError(f"{kind} needs the sample's context, or a reference")
         if kind == "mock_hit" and isinstance(told.get("value"), str):
             self._check_mock(told["value"])
         if kind == "custom":
@@ -138,18 +138,18 @@ class Assertions:
         tool, _, number = value.partition(":")
         mocks = [m for m in self.sample.get("mocks", ()) if m["tool"].casefold() == tool.strip().casefold()]
         if number.isascii() and number.isdigit() and int(number) > len(mocks):
-            raise ToldWrong(f"mock_hit: {value} is not declared; the sample has {len(mocks)} mocks of {tool}")
+            raise UsageError(f"mock_hit: {value} is not declared; the sample has {len(mocks)} mocks of {tool}")
 
     def _custom(self, assertion: Mapping[str, Any]) -> dict[str, object]:
         named = assertion.get("fn")
         if not isinstance(named, str) or not named:
-            raise ToldWrong("custom needs 'fn', the path of a .js, .mjs or .py file")
+            raise UsageError("custom needs 'fn', the path of a .js, .mjs or .py file")
         if self.folder is None:
-            raise ToldWrong("custom assertions need a suite file that their path is relative to")
+            raise UsageError("custom assertions need a suite file that their path is relative to")
         self.files.append(self.folder / named)
         code, language = code_file(self.root, named, base=self.folder, what="fn")
         if language is None:
-            raise ToldWrong(f"fn: {named} must end in {', '.join(LANGUAGES)}")
+            raise UsageError(f"fn: {named} must end in {', '.join(LANGUAGES)}")
         return {"code": code, "language": language, "filename": named, "assertion": dict(assertion)}
 
     def _built(

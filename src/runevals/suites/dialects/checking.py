@@ -191,7 +191,7 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class WrappedList:
     """A file that holds a list: as an object with the list in it, where the list is, and what the schema says.
 
     `sound` are the entries that nothing is said of, by their places in the list.
@@ -203,13 +203,15 @@ class Listed:
     sound: Sequence[int]
 
 
-def listed(source: Source, dialect: str, key: str) -> Listed:
+def listed(source: Source, dialect: str, key: str) -> WrappedList:
     """A file that is a list, or an object with the list under `key`."""
     value: Any = source.value
     root: Place = () if isinstance(value, list) else (key,)
     document = value if root else {key: value}
     problems, places = schema_problems(source, dialect)
-    return Listed(document=document, root=root, problems=problems, sound=sound(places, root, document.get(key)))
+    return WrappedList(
+        document=document, root=root, problems=problems, sound=sound(places, root, document.get(key))
+    )
 
 
 def schema_problems(source: Source, dialect: str) -> tuple[list[SuiteProblem], Sequence[Place]]:

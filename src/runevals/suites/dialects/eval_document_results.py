@@ -9,7 +9,7 @@ from typing import Any
 from runevals.records import (
     AttemptReport,
     CaseReport,
-    CheckReport,
+    CheckResult,
     Outcome,
     RunReport,
     TurnReport,
@@ -166,7 +166,7 @@ def _scores(turn: TurnReport) -> Json:
     }
 
 
-def _score(result: CheckReport) -> Json:
+def _score(result: CheckResult) -> Json:
     if result.error is not None:
         code = _SCORE_CODES.get(result.error.code, "evaluatorError")
         return {"result": "error", "code": code, "error": result.error.message or result.error.code}

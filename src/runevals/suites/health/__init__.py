@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.records import RunReport
-from runevals.records.script import Runs
+from runevals.records.script import ScriptRunner
 from runevals.suites.health.checks import idle_checks, without_checks
 from runevals.suites.health.duplicates import near_duplicates
-from runevals.suites.health.hint import Finding
+from runevals.suites.health.hint import Hint
 from runevals.suites.health.history import costly, indifferent, slow
 from runevals.suites.health.labels import thin_labels
 from runevals.suites.health.rubrics import unclear_rubrics
 from runevals.suites.plan import RunPlan
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Hint", "findings"]
 
 
-def findings(plan: RunPlan, sandbox: Runs, past: Sequence[RunReport] = ()) -> list[Finding]:
+def findings(plan: RunPlan, sandbox: ScriptRunner, past: Sequence[RunReport] = ()) -> list[Hint]:
     """Everything found, kind by kind, in the order of the suites. Regular expressions are tried in the sandbox."""
     return [
         *without_checks(plan.cases),

@@ -10,8 +10,8 @@ from runevals.evaluators.combined.assert_set import AssertSet
 from runevals.evaluators.combined.composite import CompositeEvaluator
 from runevals.evaluators.kinds import Composite, Evaluator, Scripted, Subject
 from runevals.records import Case, Response
-from runevals.records.script import Call, Runs
-from runevals.suites.health.hint import Finding, named
+from runevals.records.script import Call, ScriptRunner
+from runevals.suites.health.hint import Hint, named
 from runevals.suites.plan import RunPlan
 
 PATTERNS = frozenset({"regex", "preset-regex", "skill-regex"})
@@ -20,7 +20,7 @@ PROBES = ("", "\n", "Zq", "".join(map(chr, range(256))), "one more word, " * 200
 _FORBIDS = re.compile(r"\(\?<?!")  # a pattern that says what must not follow is not found everywhere
 
 
-def without_checks(cases: Sequence[Case]) -> Iterator[Finding]:
+def without_checks(cases: Sequence[Case]) -> Iterator[Hint]:
     """Cases that no check looks at, or only such as need an expected text that is not there."""
     for case in cases:
         checks = [(turn, spec) for turn in case.turns for spec in turn.checks]
@@ -30,10 +30,10 @@ def without_checks(cases: Sequence[Case]) -> Iterator[Finding]:
             told = "its checks compare with an expected text, and it has none: they are always skipped; add one"
         else:
             continue
-        yield Finding(kind="no checks", location=case.location, message=f"{named(case)}: {told}")
+        yield Hint(kind="no checks", location=case.location, message=f"{named(case)}: {told}")
 
 
-def idle_checks(plan: RunPlan, sandbox: Runs) -> Iterator[Finding]:
+def idle_checks(plan: RunPlan, sandbox: ScriptRunner) -> Iterator[Hint]:
     """Checks that no answer can fail, or none pass; one that many cases share is told once."""
     tells = _Tells(sandbox)
     told: set[object] = set()
@@ -52,13 +52,13 @@ def idle_checks(plan: RunPlan, sandbox: Runs) -> Iterator[Finding]:
                 told.add(once)
                 word = "it never passes" if spec.negated else "it always passes"
                 message = f"{check.id}: {word}: {reason}; say more precisely what must hold, or remove it"
-                yield Finding(kind="cannot fail", location=location, message=message)
+                yield Hint(kind="cannot fail", location=location, message=message)
 
 
 class _Tells:
     """Why evaluators pass whatever they are shown; what asks the sandbox is asked once."""
 
-    def __init__(self, sandbox: Runs) -> None:
+    def __init__(self, sandbox: ScriptRunner) -> None:
         self._sandbox = sandbox
         self._tried: dict[object, bool] = {}
 

@@ -16,7 +16,7 @@ from itertools import islice
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Case
-from runevals.suites.health.hint import Finding, named
+from runevals.suites.health.hint import Hint, named
 
 ALIKE = 90.0  # percent, of rapidfuzz's ratio
 RAREST = 3
@@ -41,7 +41,7 @@ class _Asked:
         return [(turn.expected, turn.checks) for turn in self.case.turns]
 
 
-def near_duplicates(cases: Sequence[Case]) -> Iterator[Finding]:
+def near_duplicates(cases: Sequence[Case]) -> Iterator[Hint]:
     """A case that asks what an earlier one asks; nearly the same only where both want the same answer."""
     every = [_Asked(case, _text(case)) for case in cases]
     words = [set(tokens(asked.ends)) for asked in every]
@@ -84,8 +84,8 @@ def _like(asked: _Asked, others: Iterable[_Asked]) -> _Asked | None:
     return None
 
 
-def _finding(case: Case, other: Case, how: str) -> Finding:
+def _finding(case: Case, other: Case, how: str) -> Hint:
     told = (
         f"{named(case)} {how} {named(other)} ({other.location}); keep one, or make them differ in what they test"
     )
-    return Finding(kind="near-duplicate", location=case.location, message=told)
+    return Hint(kind="near-duplicate", location=case.location, message=told)

@@ -21,7 +21,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Hint:
     """`message` says what it is and what to do."""
 
     kind: Kind

@@ -9,7 +9,7 @@ from statistics import median
 from runevals.lib.nullable import total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import AttemptReport, Case, CaseReport, RunReport
-from runevals.suites.health.hint import Finding, Kind, named
+from runevals.suites.health.hint import Hint, Kind, named
 
 FEWEST_VERSIONS = 3
 FEWEST_CASES = 8  # to say what is usual among them
@@ -20,7 +20,7 @@ TO_SIGMA = 1.4826  # of a normal distribution, the standard deviation for each m
 Key = tuple[str, str]
 
 
-def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Finding]:
+def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that came out alike, every run of them, in each of several versions."""
     versions = _by_version(past)
     for case in cases:
@@ -40,16 +40,16 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Fi
             else "failed; no loss can show in it: mend what it tests, or the case"
         )
         told = f"{named(case)}: in each of {len(found)} versions every run of it {did}"
-        yield Finding(kind="tells nothing apart", location=case.location, message=told)
+        yield Hint(kind="tells nothing apart", location=case.location, message=told)
 
 
-def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Finding]:
+def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that take far longer than the others."""
     todo = "a shorter prompt, or fewer turns, saves this in every run"
     yield from _far_above(cases, past, "slow", _latency_s, lambda value: f"takes {seconds(value)}", todo)
 
 
-def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Finding]:
+def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that cost far more than the others; one whose cost nobody knows is none."""
     todo = "see whether it tests so much more than they do"
     yield from _far_above(cases, past, "costly", _cost_usd, lambda value: f"costs {money(value)}", todo)
@@ -62,7 +62,7 @@ def _far_above(
     amount: Callable[[AttemptReport], float | None],
     told: Callable[[float], str],
     todo: str,
-) -> Iterator[Finding]:
+) -> Iterator[Hint]:
     typical = _typical(past, amount)
     known = [typical[_key(case)] for case in cases if _key(case) in typical]
     if len(known) < FEWEST_CASES:
@@ -74,7 +74,7 @@ def _far_above(
         value = typical.get(_key(case))
         if value is not None and value > limit:
             message = f"{named(case)}: {told(value)}, where the middle case {told(middle)}; {todo}"
-            yield Finding(kind=kind, location=case.location, message=message)
+            yield Hint(kind=kind, location=case.location, message=message)
 
 
 def _typical(past: Sequence[RunReport], amount: Callable[[AttemptReport], float | None]) -> dict[Key, float]:

@@ -9,13 +9,13 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, Suite
 from runevals.records.suite import labels_of
-from runevals.suites.health.hint import Finding
+from runevals.suites.health.hint import Hint
 
 FEWEST_CASES = 3
 SMALLEST_SUITE = 10  # in a smaller one everything is thin
 
 
-def thin_labels(suites: Sequence[Suite]) -> Iterator[Finding]:
+def thin_labels(suites: Sequence[Suite]) -> Iterator[Hint]:
     """Each that has fewer cases, told where its first case stands."""
     for suite in suites:
         if len(suite.cases) < SMALLEST_SUITE:
@@ -33,4 +33,4 @@ def thin_labels(suites: Sequence[Suite]) -> Iterator[Finding]:
                     f"{label} '{one_line(value, 60)}' rests on {few} of {len(suite.cases)}; "
                     f"a loss there may go unseen: add cases until it has {FEWEST_CASES}"
                 )
-                yield Finding(kind="thin", location=cases[0].location, message=told)
+                yield Hint(kind="thin", location=cases[0].location, message=told)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec
-from runevals.suites.health.hint import Finding
+from runevals.suites.health.hint import Hint
 
 FEWEST_WORDS = 4  # a CJK character counts as a word
 _EMPTY = """
@@ -20,7 +20,7 @@ helpful useful clear clearly relevant quality high best better complete complete
 EMPTY_WORDS = frozenset(_EMPTY.split())
 
 
-def unclear_rubrics(cases: Sequence[Case]) -> Iterator[Finding]:
+def unclear_rubrics(cases: Sequence[Case]) -> Iterator[Hint]:
     """Rubrics and dimensions of a few words, or of words only that fit every answer."""
     for case in cases:
         for turn in case.turns:
@@ -30,7 +30,7 @@ def unclear_rubrics(cases: Sequence[Case]) -> Iterator[Finding]:
                     if told is not None:
                         location = rubric.location or spec.location or case.location
                         name = f"{one_line(rubric.id, 40)}: " if rubric.id else ""
-                        yield Finding(kind="unclear rubric", location=location, message=name + told)
+                        yield Hint(kind="unclear rubric", location=location, message=name + told)
 
 
 def _rubrics(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:

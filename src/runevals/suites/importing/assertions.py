@@ -13,7 +13,7 @@ from typing import Any
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import too_short
 from runevals.lib.parsing.source import read_yaml
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
@@ -52,12 +52,12 @@ _MEANS_MORE = {
 }
 
 
-class NoEqual(Exception):
+class NoEquivalent(Exception):
     """An assertion that cannot be said here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asserted:
+class ConvertedAssertions:
     """What the assertions of one test became."""
 
     assertions: tuple[dict[str, Any], ...] = ()
@@ -74,7 +74,7 @@ class Assertions:
     templates: Mapping[str, Any]
     code: dict[str, str] = field(default_factory=dict)
 
-    def of(self, told: Sequence[Any], values: Mapping[str, Any], where: str) -> Asserted:
+    def of(self, told: Sequence[Any], values: Mapping[str, Any], where: str) -> ConvertedAssertions:
         """All assertions of one test, whose variables have these values."""
         found: list[dict[str, Any]] = []
         rubrics: list[str] = []
@@ -89,27 +89,27 @@ class Assertions:
                     thresholds += [_on_five(one["threshold"])] if _is_number(one.get("threshold")) else []
                 else:
                     found.append(self._one(one, values, at))
-            except (NoEqual, NotPlain, ToldWrong) as reason:
+            except (NoEquivalent, NotPlain, UsageError) as reason:
                 self.remarks.lost(at, str(reason))
         if len(rubrics) > 1:
             told_so = f"{len(rubrics)} rubrics became one that asks for all of them"
             self.remarks.differs(where, told_so)
-        return Asserted(
+        return ConvertedAssertions(
             assertions=tuple(found), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
         )
 
     def _resolved(self, raw: Any) -> Mapping[str, Any]:
         """The assertion itself, where it stands as a reference to a template."""
         if not isinstance(raw, Mapping):
-            raise NoEqual("is no assertion")
+            raise NoEquivalent("is no assertion")
         reference = raw.get("$ref")
         if isinstance(reference, str):
             name = reference.rpartition("/")[2]
             if not isinstance(self.templates.get(name), Mapping):
-                raise NoEqual(f"there is no assertion template {reference}")
+                raise NoEquivalent(f"there is no assertion template {reference}")
             raw = {**self.templates[name], **{key: value for key, value in raw.items() if key != "$ref"}}
         if not isinstance(raw.get("type"), str):
-            raise NoEqual("has no type")
+            raise NoEquivalent("has no type")
         resolved: Mapping[str, Any] = raw
         return resolved
 
@@ -118,15 +118,15 @@ class Assertions:
         negated = kind.startswith("not-")
         plain = kind.removeprefix("not-")
         if told.get("weight") == 0:
-            raise NoEqual("weight 0 only measures; a check here counts, or is not there")
+            raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
         for key in told.keys() - _READ:
-            raise NoEqual(f"'{key}' {WITHOUT_EQUAL}")
+            raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
         if plain == "assert-set":
             made = self._set(told, values, at, depth)
         else:
             convert = _CONVERTED.get(plain)
             if convert is None:
-                raise NoEqual(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
+                raise NoEquivalent(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
             evidence = {"reference": self._context(values)} if plain == "context-faithfulness" else {}
             made = {
                 **convert(self, {**told, "value": self._value(told.get("value"), plain, values)}, at),
@@ -148,7 +148,7 @@ class Assertions:
                 return self.files.value(path)
             if path.suffix in (".txt", ".md"):
                 return rendered(self.files.text(path), values)
-            raise NoEqual(f"{value} is a program; write it as a grader (docs/graders.md)")
+            raise NoEquivalent(f"{value} is a program; write it as a grader (docs/graders.md)")
         if isinstance(value, str) and kind not in ("javascript", "python"):
             return rendered(value, values)
         if isinstance(value, list):
@@ -158,12 +158,12 @@ class Assertions:
     def _rubric(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str) -> str:
         for key in ("rubricPrompt", "transform", "contextTransform"):
             if key in told:
-                raise NoEqual(f"'{key}' {WITHOUT_EQUAL}")
+                raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
         if told.get("weight") == 0:
-            raise NoEqual("weight 0 only measures; a check here counts, or is not there")
+            raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
         value = self._value(told.get("value"), told["type"], values)
         if not value:
-            raise NoEqual("has no value")
+            raise NoEquivalent("has no value")
         text = "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
         if "provider" in told:
             self.remarks.differs(at, _OWN_GRADER)
@@ -172,22 +172,22 @@ class Assertions:
     def _set(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int) -> dict[str, Any]:
         parts = told.get("assert")
         if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
-            raise NoEqual("has no assertions, or too many within each other")
+            raise NoEquivalent("has no assertions, or too many within each other")
         threshold = told.get("threshold", 1)
         if threshold != 1 and not (_is_number(threshold) and 0 < threshold * len(parts) <= 1):
-            raise NoEqual(f"a set passes where all of its assertions do, or any; not a share of {threshold}")
+            raise NoEquivalent(f"a set passes where all of its assertions do, or any; not a share of {threshold}")
         children = []
         for number, part in enumerate(parts, start=1):
             one = self._resolved(part)
             if one["type"] in _RUBRICS:
-                raise NoEqual(f"{one['type']} stands inside a set; a rubric here stands beside them")
+                raise NoEquivalent(f"{one['type']} stands inside a set; a rubric here stands beside them")
             children.append(self._one(one, values, f"{at}, {number}", depth + 1))
         return {"type": "assert-set", "mode": "all" if threshold == 1 else "any", "children": children}
 
     def _context(self, values: Mapping[str, Any]) -> str:
         context = values.get("context")
         if not isinstance(context, str):
-            raise NoEqual("the test has no variable 'context'")
+            raise NoEquivalent("the test has no variable 'context'")
         return context
 
     # One assertion type each; `told` has its value filled in.
@@ -223,18 +223,18 @@ class Assertions:
         if not schema:
             return {"type": "json_valid"}
         if not isinstance(schema, Mapping):
-            raise NoEqual("its schema is no object")
+            raise NoEquivalent("its schema is no object")
         return {"type": "json_schema", "schema": schema}
 
     def _levenshtein(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         most = told.get("threshold", 5)
         if not _is_number(most):
-            raise NoEqual("its threshold is no number")
+            raise NoEquivalent("its threshold is no number")
         return {"type": "levenshtein_max", "reference": _text(told), "value": int(most)}
 
     def _limit(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         if not _is_number(told.get("threshold")):
-            raise NoEqual("has no threshold")
+            raise NoEquivalent("has no threshold")
         return {"type": f"{told['type'].removeprefix('not-')}_max", "value": told["threshold"]}
 
     def _word_count(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
@@ -246,16 +246,16 @@ class Assertions:
                 try:
                     children.append({"type": f"word_count_{key}", "value": int(bounds[key])})
                 except (TypeError, ValueError):
-                    raise NoEqual(f"{key} is no number of words") from None
+                    raise NoEquivalent(f"{key} is no number of words") from None
         if not children:
-            raise NoEqual("has neither min nor max")
+            raise NoEquivalent("has neither min nor max")
         return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
 
     def _overlap(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
         kind = told["type"].removeprefix("not-")
         name, n, default = ("rouge_n_min", 1, 0.75) if kind == "rouge-n" else ("bleu_min", 4, 0.5)
         if (why := too_short(_text(told), n, name)) is not None:
-            raise NoEqual(why)
+            raise NoEquivalent(why)
         self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
         return {"type": name, "reference": _text(told), "threshold": told.get("threshold", default)}
 
@@ -274,16 +274,16 @@ class Assertions:
 
     def _tool_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         if not isinstance(told["value"], str | list):
-            raise NoEqual("only names of tools can be asked for")
+            raise NoEquivalent("only names of tools can be asked for")
         return {"type": "tools_called", "values": _texts(told)}
 
     def _javascript(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
         """Code that stands in the configuration → a file, which runs in the sandbox."""
         body = _text(told).rstrip()
         if "context." in body and re.search(r"context\.(?!vars\b)", body):
-            raise NoEqual("it reads more of its context than vars")
+            raise NoEquivalent("it reads more of its context than vars")
         if "require(" in body or "process." in body or "import(" in body:
-            raise NoEqual("it reaches outside; write it as a grader (docs/graders.md)")
+            raise NoEquivalent("it reaches outside; write it as a grader (docs/graders.md)")
         if "\n" not in body and not re.search(r"\breturn\b", body):
             body = f"return {body.rstrip(';')}"
         threshold = told.get("threshold")
@@ -363,7 +363,7 @@ def from_cell(text: str) -> dict[str, Any]:
 def _text(told: Mapping[str, Any]) -> str:
     value = told["value"]
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise NoEqual("its value is no text")
+        raise NoEquivalent("its value is no text")
     return as_text(value)
 
 
@@ -371,7 +371,7 @@ def _wanted(told: Mapping[str, Any]) -> str:
     """A text to look for."""
     text = _text(told)
     if is_blank(text):
-        raise NoEqual("its value is blank")
+        raise NoEquivalent("its value is blank")
     return text
 
 
@@ -380,10 +380,10 @@ def _texts(told: Mapping[str, Any]) -> list[str]:
     if isinstance(value, str):
         value = list(_fields(value))
     if not isinstance(value, list) or not value:
-        raise NoEqual("its value is no list of texts")
+        raise NoEquivalent("its value is no list of texts")
     texts = [as_text(item) for item in value]
     if any(map(is_blank, texts)):
-        raise NoEqual("one of its values is blank")
+        raise NoEquivalent("one of its values is blank")
     return texts
 
 

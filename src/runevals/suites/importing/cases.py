@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.suites.importing.assertions import from_cell
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
@@ -38,7 +38,7 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
     if isinstance(default, str):
         try:
             default = files.value(files.named(default)[0])
-        except ToldWrong as reason:
+        except UsageError as reason:
             remarks.lost("defaultTest", str(reason))
             default = {}
     if not isinstance(default, Mapping):
@@ -51,10 +51,10 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
     ):
         try:
             found += _expanded(_merged(default, raw), where, files)
-        except ToldWrong as reason:
+        except UsageError as reason:
             remarks.lost(where, str(reason))
         if len(found) > MOST_CASES:
-            raise ToldWrong(f"{where}: the variables make more than {MOST_CASES} cases")
+            raise UsageError(f"{where}: the variables make more than {MOST_CASES} cases")
     if not found and not config.get("tests") and not config.get("scenarios"):
         found = _expanded(default, "defaultTest", files)  # without tests, the prompts run once, as they are
     return found
@@ -74,7 +74,7 @@ def _listed(told: Any, noun: str, files: Files, remarks: Remarks) -> Iterator[tu
                     for line, row in enumerate(value if isinstance(value, list) else [value], start=1):
                         if isinstance(row, Mapping):
                             yield f"{path.name}, {noun} {line}", _of_row(row) if path.suffix == ".csv" else row
-            except ToldWrong as reason:
+            except UsageError as reason:
                 remarks.lost(where, str(reason))
         else:
             remarks.lost(where, "is no test")
@@ -124,7 +124,7 @@ def _list(value: Any) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ToldWrong("its assertions, or the scenarios, are no list")
+        raise UsageError("its assertions, or the scenarios, are no list")
     return value
 
 
@@ -132,12 +132,12 @@ def _object(value: Any) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ToldWrong("its variables or options are no object")
+        raise UsageError("its variables or options are no object")
     return value
 
 
 def _expanded(told: Mapping[str, Any], where: str, files: Files) -> list[Test]:
-    """One test for every combination of the variables that have several values. Raises ToldWrong."""
+    """One test for every combination of the variables that have several values. Raises UsageError."""
     choices = {name: _choices(value, files) for name, value in _object(told.get("vars")).items()}
     options = _object(told.get("options"))
     if options.get("disableVarExpansion"):
@@ -146,7 +146,7 @@ def _expanded(told: Mapping[str, Any], where: str, files: Files) -> list[Test]:
     for values in choices.values():
         several *= len(values)
     if several > MOST_CASES:
-        raise ToldWrong(f"its variables make {several} cases")
+        raise UsageError(f"its variables make {several} cases")
     wanted = told.get("prompts")
     rest = frozenset(told.keys() - _READ) | (
         {"threshold"} if told.get("threshold") not in (None, 1) else frozenset()
@@ -180,5 +180,5 @@ def _choices(value: Any, files: Files) -> list[Any]:
 
 def _plain(files: Files, path: Any) -> str:
     if path.suffix in (".py", ".js", ".cjs", ".mjs", ".ts"):
-        raise ToldWrong(f"{path.name} computes a variable; write its value out")
+        raise UsageError(f"{path.name} computes a variable; write its value out")
     return files.text(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.source import parse_source, path_inside, read_line
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 
 PREFIX = "file://"
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
@@ -23,31 +23,31 @@ class Files:
     root: Path
 
     def named(self, reference: str) -> list[Path]:
-        """The files behind `file://PATH`, which may be a pattern. Raises ToldWrong where there is none."""
+        """The files behind `file://PATH`, which may be a pattern. Raises UsageError where there is none."""
         name = reference.removeprefix(PREFIX).removeprefix("./")
         if "*" not in name:
             return [path_inside(self.root, name, base=self.folder, what=reference)]
         found = sorted(path for path in self.folder.glob(name) if path.is_file())
         if not found:
-            raise ToldWrong(f"{reference}: no file matches")
+            raise UsageError(f"{reference}: no file matches")
         return [path_inside(self.root, str(path), base=self.folder, what=reference) for path in found]
 
     def text(self, path: Path) -> str:
-        """A file's text. Raises ToldWrong."""
+        """A file's text. Raises UsageError."""
         try:
             return path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
-            raise ToldWrong(f"{path.name} is not UTF-8 text") from None
+            raise UsageError(f"{path.name} is not UTF-8 text") from None
 
     def value(self, path: Path) -> Any:
-        """What a JSON, YAML, JSON Lines or CSV file holds. Raises ToldWrong."""
+        """What a JSON, YAML, JSON Lines or CSV file holds. Raises UsageError."""
         if path.suffix == ".csv":
             return list(csv.DictReader(io.StringIO(self.text(path), newline="")))
         if path.suffix == ".jsonl":
             try:
                 return [read_line(line) for line in self.text(path).splitlines() if line.strip()]
             except (ValueError, RecursionError) as error:
-                raise ToldWrong(f"{path.name} is not JSON Lines: {error}") from None
+                raise UsageError(f"{path.name} is not JSON Lines: {error}") from None
         if path.suffix not in DATA:
-            raise ToldWrong(f"{path.name} is no file of data ({', '.join(DATA)})")
+            raise UsageError(f"{path.name} is no file of data ({', '.join(DATA)})")
         return parse_source(path.read_bytes(), path.suffix, path.name).value

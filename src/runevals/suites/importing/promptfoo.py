@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runevals.suites.dialects.variables import texts_of
-from runevals.suites.importing.assertions import Asserted, Assertions
+from runevals.suites.importing.assertions import Assertions, ConvertedAssertions
 from runevals.suites.importing.cases import Test, read_tests
 from runevals.suites.importing.files import Files
 from runevals.suites.importing.prompts import Prompt, read_prompts
@@ -27,7 +27,7 @@ _WITHOUT_OUTPUT = frozenset({"latency", "cost", "not-latency", "not-cost"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Converted:
+class ConvertedConfig:
     """`code` are the files of assertions, by their path beside the suite.
 
     Where samples are `tagged`, each prompt is for those that have its label as a tag.
@@ -41,7 +41,7 @@ class Converted:
     remarks: tuple[Remark, ...]
 
 
-def convert(config: Mapping[str, Any], files: Files) -> Converted:
+def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     """Everything of `config` that has an equal here; the rest is in the remarks. Raises ToldWrong."""
     remarks = Remarks()
     for key in config.keys() - _READ - _NOTHING:
@@ -71,7 +71,7 @@ def convert(config: Mapping[str, Any], files: Files) -> Converted:
     if judge is not None:
         settings["judge"] = judge
     settings |= _run_options(config.get("evaluateOptions"), remarks)
-    return Converted(
+    return ConvertedConfig(
         samples=tuple(made.samples),
         settings=settings,
         prompts=tuple(prompts),
@@ -133,7 +133,7 @@ class _Samples:
             if prompts:
                 self._sample(test, prompts, name, asserted)
 
-    def _asserted(self, test: Test) -> Asserted:
+    def _asserted(self, test: Test) -> ConvertedAssertions:
         for key in sorted(test.rest):
             self.remarks.lost(test.where, f"'{key}' has no equal here")
         for key in sorted(test.options.keys() - _OPTIONS - {"transform", "postprocess"}):
@@ -157,7 +157,7 @@ class _Samples:
             )
         return self.assertions.of(told_of, test.values, test.where)
 
-    def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: Asserted) -> None:
+    def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: ConvertedAssertions) -> None:
         try:
             values = self._values(test, prompts)
         except NotPlain as reason:
@@ -189,7 +189,7 @@ class _Samples:
         return {**values, **dict.fromkeys(named, "")}
 
 
-def _rubric(asserted: Asserted) -> dict[str, Any]:
+def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
     if not asserted.rubrics:
         return {}
     if len(asserted.rubrics) == 1:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runevals.records.errors import ToldWrong
+from runevals.records.errors import UsageError
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
 from runevals.suites.importing.templates import NotPlain, rendered, variables_of
@@ -74,7 +74,7 @@ def read_prompts(told: Any, files: Files, remarks: Remarks) -> list[Prompt]:
                 prompt = _prompt(text, named, where if label or not own else f"{where} ({own})", remarks)
                 if prompt is not None:
                     found.append(replace(prompt, source=_source(reference), file=_usable(file, prompt, files)))
-        except ToldWrong as reason:
+        except UsageError as reason:
             remarks.lost(where, str(reason))
     return found
 
@@ -104,7 +104,7 @@ def _is_file(reference: str) -> bool:
 
 
 def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None]]:
-    """(the text of each prompt behind a reference, a label of its own, its file). Raises ToldWrong."""
+    """(the text of each prompt behind a reference, a label of its own, its file). Raises UsageError."""
     if not _is_file(reference):
         yield reference, "", None
         return
@@ -117,7 +117,7 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
         elif path.suffix in _CHATS:
             yield _chat_text(path, files), path.stem, path
         else:
-            raise ToldWrong(f"{reference} computes its prompt, or is a table of prompts; write the prompts out")
+            raise UsageError(f"{reference} computes its prompt, or is a table of prompts; write the prompts out")
 
 
 def _chat_text(path: Path, files: Files) -> str:
@@ -174,7 +174,7 @@ def _usable(file: Path | None, prompt: Prompt, files: Files) -> Path | None:
         return file if prompt.suffix == ".txt" else None
     try:
         value = files.value(file)
-    except ToldWrong:  # a text that merely is in such a file
+    except UsageError:  # a text that merely is in such a file
         return None
     chat = [{"role": role, "content": content} for role, content in prompt.messages]
     return file if value == chat else None

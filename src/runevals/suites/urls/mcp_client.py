@@ -36,7 +36,7 @@ Groups = Callable[[str, str], Sequence[str | None] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ServerContext:
     """Where servers run, the variables that they may be told of, and how long each start and call may take."""
 
     cwd: Path
@@ -47,7 +47,7 @@ class Place:
 class McpServers:
     """Servers that are started when they are needed. A context manager: all of them are ended with it."""
 
-    def __init__(self, place: Place, groups: Groups) -> None:
+    def __init__(self, place: ServerContext, groups: Groups) -> None:
         self._place, self._groups = place, groups
         self._lock = threading.Lock()
         self._running: dict[str, _Running] = {}
@@ -129,7 +129,7 @@ def _event_loop() -> Iterator[_Loop]:
 class _Running:
     """One server, from its start on."""
 
-    def __init__(self, server: McpServer, place: Place, loop: _Loop, log: Path) -> None:
+    def __init__(self, server: McpServer, place: ServerContext, loop: _Loop, log: Path) -> None:
         self._server, self._place, self._loop, self._log = server, place, loop, log
         self._ready: Future[Client] = Future()
         self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
