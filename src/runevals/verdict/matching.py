@@ -17,6 +17,8 @@ from runevals.records import (
     Outcome,
 )
 
+_PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
+
 
 @dataclass(slots=True)
 class Side:
@@ -31,14 +33,27 @@ class Side:
     @classmethod
     def of(cls, case: CaseReport) -> Side:
         """Reads a case's attempts once; comparing asks for them often."""
+        passes = failed = 0
+        graded = False
+        values = []
         attempts = case.runs
-        statuses = [attempt.status for attempt in attempts]
-        passes = statuses.count(Outcome.PASSED)
-        runs = passes + statuses.count(Outcome.FAILED)
-        due = len(statuses) if runs == len(statuses) else sum(map(_due, attempts))
-        graded = True in [attempt.graded for attempt in attempts]
-        values = tuple([value for attempt in attempts if (value := attempt.value) is not None])
-        return cls(values, passes, runs, due, graded)
+        for attempt in attempts:
+            if (status := attempt.status) is _PASSED:
+                passes += 1
+            elif status is _FAILED:
+                failed += 1
+            if attempt.graded or attempt.layers.incomplete:  # a share, or none
+                graded = graded or attempt.graded
+                value = attempt.value
+                if value is not None:
+                    values.append(value)
+            elif status is _PASSED:
+                values.append(1.0)
+            elif status is _FAILED:
+                values.append(0.0)
+        runs = passes + failed
+        due = runs if runs == len(attempts) else sum(map(_due, attempts))
+        return cls(tuple(values), passes, runs, due, graded)
 
     @property
     def complete(self) -> bool:
@@ -76,11 +91,26 @@ class Pair:
     head: CaseReport
     before: Side
     now: Side
+    same_content: bool  # both sides ran the same prompts and checks
+    measured: bool  # there is something to compare on both sides
+    regressed: bool  # passed on base, fails on head
+    fixed: bool  # failed on base, passes on head
 
     @classmethod
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
-        """The two, measured."""
-        return cls(base, head, Side.of(base), Side.of(head))
+        """The two, measured. What is asked of each pair several times is found out once."""
+        before, now = Side.of(base), Side.of(head)
+        was, status = base.status, head.status
+        return cls(
+            base,
+            head,
+            before,
+            now,
+            same_content=_same_content(base, head),
+            measured=bool(before.values and now.values),
+            regressed=was is _PASSED and status is _FAILED,
+            fixed=was is _FAILED and status is _PASSED,
+        )
 
     @property
     def key(self) -> Key:
@@ -93,34 +123,14 @@ class Pair:
         return self.base.suite, self.base.key
 
     @property
-    def same_content(self) -> bool:
-        """Whether both sides ran the same prompts and checks."""
-        return _same_content(self.base, self.head)
-
-    @property
     def renamed(self) -> bool:
         """Whether the base knows it by another key."""
         return self.base.key != self.head.key
 
     @property
-    def measured(self) -> bool:
-        """Whether there is something to compare on both sides."""
-        return bool(self.before.values and self.now.values)
-
-    @property
     def complete(self) -> bool:
         """Whether every run that was due has a value."""
         return self.before.complete and self.now.complete
-
-    @property
-    def regressed(self) -> bool:
-        """Passed on base, fails on head."""
-        return self.base.status is Outcome.PASSED and self.head.status is Outcome.FAILED
-
-    @property
-    def fixed(self) -> bool:
-        """Failed on base, passes on head."""
-        return self.base.status is Outcome.FAILED and self.head.status is Outcome.PASSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +168,9 @@ def _key(case: CaseReport, *, by_suite: bool) -> Key:
 
 def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     """The keys of the head's cases → those of the same cases on the base."""
-    found = {key: key for key, case in head.items() if key in base and _same_content(base[key], case)}
+    found = {key: key for key, case in head.items() if (of_base := base.get(key)) and _same_content(of_base, case)}
+    if len(found) == len(base) == len(head):
+        return found
     for label in (_suite_and_content, _content):
         found |= _renamed(_without(base, set(found.values())), _without(head, found), label)
     edited = _without(base, set(found.values())).keys() & _without(head, found).keys()

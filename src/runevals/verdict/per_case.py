@@ -26,7 +26,7 @@ def flips(pairs: Sequence[Pair]) -> Flips:
     """
     known = [(pair.before.passes, pair.before.runs, pair.now.runs) for pair in pairs if pair.measured]
     down = up = None
-    if known and sum(runs for _, runs, _ in known) >= FLIPS_FROM_RUNS * len(known):
+    if known and sum([runs for _, runs, _ in known]) >= FLIPS_FROM_RUNS * len(known):
         counts = [(passes, runs) for passes, runs, _ in known]
         alike = all(passes in (0, runs) for passes, runs in counts)
         prior = (0.0, 0.0) if alike else _beta_prior(counts)
@@ -35,8 +35,8 @@ def flips(pairs: Sequence[Pair]) -> Flips:
         down = fsum([count * chance for count, (chance, failed) in chances if not failed])
         up = fsum([count * chance for count, (chance, failed) in chances if failed])
     return Flips(
-        down=sum(pair.regressed for pair in pairs),
-        up=sum(pair.fixed for pair in pairs),
+        down=sum([pair.regressed for pair in pairs]),
+        up=sum([pair.fixed for pair in pairs]),
         expected_down=down,
         expected_up=up,
     )

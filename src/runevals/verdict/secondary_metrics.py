@@ -44,8 +44,9 @@ class _Runs:
         runs = [case.runs for case in cases]
         attempts = [attempt for of_case in runs for attempt in of_case]
         self._counts = [len(of_case) for of_case in runs]
-        self._turns = [turn for attempt in attempts for turn in attempt.turns]
-        self._lengths = [len(attempt.turns) for attempt in attempts]
+        turns = [attempt.turns for attempt in attempts]
+        self._turns = [turn for of_attempt in turns for turn in of_attempt]
+        self._lengths = [] if len(self._turns) == len(turns) and () not in turns else list(map(len, turns))
 
     def has_scale(self) -> bool:
         """Whether any score lies between the worst and the best, and says more than whether the check passed."""
@@ -61,14 +62,17 @@ class _Runs:
 
     def _means(self, took: Sequence[float | None]) -> Means:
         """Place → the mean over those of the case's runs that say it, of what each turn took."""
-        if set(self._lengths) - {1}:
+        if took.count(None) == len(took):
+            return {}
+        if self._lengths:  # not one turn a run
             turns = iter(took)
-            runs = [[*islice(turns, length)] for length in self._lengths]
-            took = [None if not run or None in run else fsum(filter(None, run)) for run in runs]
+            attempts = [[*islice(turns, length)] for length in self._lengths]
+            took = [None if not run or None in run else fsum(filter(None, run)) for run in attempts]
         found, start = {}, 0
         for place, count in enumerate(self._counts):
             end = start + count
-            known = [run for run in took[start:end] if run is not None]
+            runs = took[start:end]
+            known = [run for run in runs if run is not None]
             start = end
             if known:
                 found[place] = sum(known) / len(known)

@@ -38,7 +38,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
 
 def pass_rate(cases: Sequence[CaseReport]) -> float | None:
     """Over attempts, errored ones in the denominator, skipped ones not; None where nothing was measured."""
-    statuses = _count(attempt.status for case in cases for attempt in case.attempts)
+    statuses = _count([attempt.status for case in cases for attempt in case.attempts])
     measured = statuses[Outcome.PASSED] + statuses[Outcome.FAILED]
     return statuses[Outcome.PASSED] / (measured + statuses[Outcome.ERRORED]) if measured else None
 
@@ -84,7 +84,5 @@ def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
 
 
 def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    counts = dict.fromkeys(Outcome, 0)
-    for outcome in outcomes:
-        counts[outcome] += 1
-    return counts
+    found = list(outcomes)
+    return {outcome: found.count(outcome) for outcome in Outcome}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.records import CaseReport, CheckResult, RunReport, Weakening
+from runevals.records import CaseReport, CheckResult, RunReport, TurnReport, Weakening
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair
 from runevals.verdict.suspects import is_critical_case
@@ -17,8 +17,21 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
     for case in matched.removed:
         yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
     for pair in matched.both:
+        if pair.same_content and _same_place(pair.base, pair.head) and _same_checks(pair.base, pair.head):
+            continue
         for message in _weaker_parts(pair):
             yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
+
+
+def _same_place(base: CaseReport, head: CaseReport) -> bool:
+    """Whether the case still stands where it stood, under the same labels; so it does nearly always."""
+    return (
+        base.suite == head.suite
+        and base.key == head.key
+        and base.category == head.category
+        and base.tags == head.tags
+        and base.critical is head.critical
+    )
 
 
 def _weaker_parts(pair: Pair) -> Iterator[str]:
@@ -43,7 +56,7 @@ _CHECKS = "its checks were edited"
 
 def _edited(base: CaseReport, head: CaseReport) -> str:
     """What of a case was edited. Of options of checks, reports do not say whether they ask for less."""
-    before, now = (case.attempts[0].turns if case.attempts else () for case in (base, head))
+    before, now = _turns(base), _turns(head)
     if [turn.expected for turn in before] != [turn.expected for turn in now]:
         return "its expected text was edited"
     if [(turn.prompt, turn.context) for turn in before] != [(turn.prompt, turn.context) for turn in now]:
@@ -71,11 +84,25 @@ def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
     return None
 
 
+def _same_checks(base: CaseReport, head: CaseReport) -> bool:
+    """Whether the checks are the same in all that can be weaker, in the same order: nearly always."""
+    before, after = _turns(base), _turns(head)
+    if len(before) != len(after):
+        return False
+    for turn, turn_now in zip(before, after, strict=True):
+        if len(turn.results) != len(turn_now.results):
+            return False
+        for old, new in zip(turn.results, turn_now.results, strict=True):
+            if old.id != new.id or old.negated is not new.negated:
+                return False
+            if old.threshold != new.threshold or old.weight != new.weight:
+                return False
+    return True
+
+
+def _turns(case: CaseReport) -> tuple[TurnReport, ...]:
+    return case.attempts[0].turns if case.attempts else ()
+
+
 def _checks(case: CaseReport) -> dict[tuple[int, str], CheckResult]:
-    if not case.attempts:
-        return {}
-    return {
-        (number, result.id): result
-        for number, turn in enumerate(case.attempts[0].turns)
-        for result in turn.results
-    }
+    return {(number, result.id): result for number, turn in enumerate(_turns(case)) for result in turn.results}
