@@ -69,6 +69,7 @@ _AVAILABLE = {
     "mounts": mounts_work,
     "root": lambda: hasattr(os, "geteuid") and os.geteuid() == 0,
     "linux": lambda: Path("/proc/self").exists(),
+    "/usr/bin/python3": Path("/usr/bin/python3").exists,
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,
 }
@@ -99,7 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves out what cannot run here; `pytest_terminal_summary` names it as NOT RUN."""
     kept, not_run = [], []
     for item in items:
-        needs = [mark.args[0] for mark in item.iter_markers("needs")]
+        needs = [name for mark in item.iter_markers("needs") for name in mark.args]
         missing = [name for name in needs if not _AVAILABLE[name]()]
         if missing:
             not_run.append(f"NOT RUN {item.nodeid}: needs {', '.join(missing)}")
