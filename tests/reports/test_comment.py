@@ -66,10 +66,43 @@ def test_golden(make, golden):
     golden(HERE / f"{make.__name__}.comment.md", text)
 
 
-def test_the_verdict_is_the_first_line_and_numbers_are_folded_where_nothing_is_wrong():
+def open_part(text):
+    """What is read without a click."""
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+
+
+def test_the_verdict_is_the_first_line_and_one_sentence_of_numbers_the_second():
+    _, verdict, _, numbers, *_ = comment.render(regressions(), LINKS, "marker").splitlines()
+    assert verdict.startswith("### ❌ 6 of 26 cases failed that passed on the base")
+    assert numbers == "Pass rate **92.3 % → 73.1 %** (−19.2 points)."
     assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression shown in 3 cases\n")
-    assert "<details><summary>Numbers</summary>" in comment.render(all_passed(), LINKS)
-    assert "<details><summary>Numbers</summary>" not in comment.render(regressions(), LINKS)
+
+
+@pytest.mark.parametrize("made", [regressions, all_passed, everything_broken, thousand_cases])
+def test_what_is_read_without_a_click_has_one_table_and_no_statistics(made):
+    text = open_part(comment.render(made(), LINKS))
+    assert len(re.findall(r"(?m)^\|[-|: ]+\|$", text)) <= 1
+    for word in ("95 % interval", "flipped", "9 times in 10)", "latency p95", "To see one of 5 points"):
+        assert word not in text
+
+
+def test_how_sure_it_is_opens_on_a_click():
+    text = comment.render(regressions(), LINKS)
+    fold = text[text.index("<summary>How sure is this?</summary>") :]
+    for word in ("95 % interval", "flipped", "A drop of 6.5 points or more would have shown"):
+        assert word in fold[: fold.index("</details>")]
+
+
+def test_a_gate_that_failed_beside_the_loss_is_read_without_a_click():
+    assert "* ❌ min&#95;pass&#95;rate: 59 of 81 passed" in open_part(comment.render(regressions(), LINKS))
+
+
+def test_what_was_not_measured_shows_the_next_step_and_no_numbers():
+    made = unmeasured()
+    text = comment.render(made, LINKS)
+    assert "Pass rate" not in text
+    assert "interval" not in text
+    assert "Nothing was judged as failed because of this. Run the job again; if it stays" in text
 
 
 def test_a_line_is_a_link_to_the_suite_at_the_head():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from runevals.records import Conclusion, Links
-from runevals.reports.sections import NUMBERS, Section, folded, sections
+from runevals.reports.sections import Section, sections
 
 FILENAME = "comment.md"
 MOST_CHARACTERS = 60_000
@@ -15,7 +14,7 @@ MOST_BYTES = 200_000
 
 def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
     """The comment's text, which begins with `marker`; whole sections are left out until it fits."""
-    kept = [_as_shown(section, conclusion) for section in sections(conclusion, links)]
+    kept = list(sections(conclusion, links))
     left_out: list[Section] = []
     while True:
         text = _joined(kept, left_out, marker)
@@ -25,13 +24,6 @@ def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
         next_out = max(droppable, key=lambda section: section.rank)
         kept.remove(next_out)
         left_out.append(next_out)
-
-
-def _as_shown(section: Section, conclusion: Conclusion) -> Section:
-    """The numbers are only opened on a click where nothing is wrong."""
-    if section.name == NUMBERS and conclusion.verdict.outcome == "passed":
-        return replace(section, text=folded("Numbers", section.text))
-    return section
 
 
 def _joined(kept: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:

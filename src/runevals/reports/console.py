@@ -12,15 +12,15 @@ from runevals.verdict.wording import (
     about_mark,
     answer_pair,
     because,
+    by_error,
     doubtful,
     edited_and_failing,
     error_kinds,
     failing_now,
-    first_error,
     first_failure,
     fresh_runs,
-    headline_numbers,
     how_sure,
+    in_short,
     judge_notes,
     other_metrics,
     regressed,
@@ -55,9 +55,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if comparison is None and report.totals.cases:
         yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
     if comparison is not None:
-        yield f"  {headline_numbers(comparison)}"
-        for sentence in how_sure(comparison):
-            yield f"  {sentence}"
+        yield f"  {in_short(comparison)}"
         yield from _changed(comparison)
     if conclusion.mark is not None:
         yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"
@@ -70,6 +68,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
         yield from _more(failing, MOST)
     yield from _errored(conclusion)
     yield from coverage.plain(report)
+    if comparison is not None and conclusion.verdict.outcome != "unmeasured" and (sure := how_sure(comparison)):
+        yield from ("", "How sure is this?", *(f"  {sentence}" for sentence in sure))
     yield ""
     if conclusion.gates:
         yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
@@ -160,18 +160,14 @@ def _from_the_difference(base: str, head: str) -> tuple[str, str]:
 
 
 def _errored(conclusion: Conclusion) -> Iterator[str]:
-    errored = [case for case in conclusion.report.cases if case.unmeasured]
-    if errored:
+    groups = by_error(conclusion.report)
+    if groups:
         yield from ("", f"Not measured  {error_kinds(conclusion.report)}")
-        alike: dict[str, list[CaseReport]] = {}
-        for case in errored:
-            alike.setdefault(first_error(case) or "", []).append(case)
-        for error, cases in [*alike.items()][:MOST]:
+        for error, cases in groups[:MOST]:
             yield f"  {one_line(cases[0].key, 60)}  {one_line(error, 240)}"
             if len(cases) > 1:
                 yield f"      … and {len(cases) - 1} more with the same error"
-        rest = [case for cases in [*alike.values()][MOST:] for case in cases]
-        yield from _more(rest, 0)
+        yield from _more([case for _, cases in groups[MOST:] for case in cases], 0)
 
 
 def _more(items: Sequence[object], shown: int) -> Iterator[str]:

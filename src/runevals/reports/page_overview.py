@@ -17,8 +17,8 @@ from runevals.verdict.wording import (
     compared_cases,
     error_kinds,
     halved,
-    headline_numbers,
     how_sure,
+    in_short,
     in_unit,
     suspects_told,
 )
@@ -49,7 +49,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
 
 def _sentences(report: RunReport, comparison: Comparison | None) -> list[str]:
     if comparison is not None:
-        return [one_line(text, 500) for text in (headline_numbers(comparison), *how_sure(comparison))]
+        return [one_line(in_short(comparison), 500)]
     return [f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."]
 
 
@@ -118,7 +118,6 @@ def _statistics(report: RunReport, comparison: Comparison | None, mark: MarkComp
     verification = comparison.verification
     facts = [
         ("Compared", compared_cases(comparison)),
-        ("Difference", headline_numbers(comparison)),
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
         since,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -24,17 +25,18 @@ from runevals.reports.answer_diff import answer_diff
 from runevals.verdict.wording import (
     about_mark,
     because,
+    by_error,
     doubtful,
     edited_and_failing,
     error_kinds,
     failing_now,
-    first_error,
     first_failure,
     fresh_runs,
-    headline_numbers,
     how_sure,
+    in_short,
     judge_notes,
     new_and_failing,
+    next_step,
     other_metrics,
     regressed,
     runs_passed,
@@ -58,7 +60,6 @@ MOST_NOTICES = 5
 LONGEST_HEADLINE = 500
 LONGEST_PARAGRAPH = 1500
 LONGEST_GATES = 10_000
-NUMBERS = "the numbers of both sides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +72,59 @@ class Section:
 
 
 def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Section]:
-    """Verdict first, then how sure, then what to look at."""
+    """Ten seconds first: verdict, one sentence of numbers, what to look at. The rest opens on a click."""
     report, comparison, links = conclusion.report, conclusion.comparison, links or Links()
     yield _headline(conclusion)
-    if comparison is not None:
-        told = " ".join([headline_numbers(comparison), *how_sure(comparison)])
-        yield Section(inert_line(told, LONGEST_PARAGRAPH))
-        yield Section(_numbers(comparison, links), NUMBERS, 4)
-        yield from _changed(comparison, links)
+    if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
+        yield Section(f"Nothing was judged as failed because of this. {inert_line(step)}")
+    elif comparison is not None:
+        yield Section(_bold_numbers(inert_line(in_short(comparison), LONGEST_PARAGRAPH)))
     else:
         yield from _alone(report)
-    yield from _failures(report, comparison, links)
+    yield from _failed_gates(conclusion)
+    if comparison is not None:
+        yield from _changed(comparison, links)
     yield from _unmeasured(report)
-    if conclusion.gates:
-        yield Section(_gates(conclusion.gates), "the gates", 1)
+    yield from _failures(report, comparison, links)
+    yield from _numbers_and_gates(conclusion, links)
+    sure = [] if comparison is None or conclusion.verdict.outcome == "unmeasured" else how_sure(comparison)
+    if sure:
+        text = "\n".join(f"* {inert_line(sentence, LONGEST_PARAGRAPH)}" for sentence in sure)
+        yield Section(folded("How sure is this?", text), "how sure this is", 4)
     yield from _about_the_suite(comparison)
     if conclusion.mark is not None:
         yield _mark(conclusion.mark)
     for part in coverage.markdown(report):
         yield Section(part, "what the cases cover", 9)
     yield Section(f"<sub>{_footer(conclusion, links)}</sub>")
+
+
+def _bold_numbers(sentence: str) -> str:
+    """The same, with base → head in bold."""
+    return re.sub(r"[\d.]+ % → [\d.]+ %", r"**\g<0>**", sentence, count=1)
+
+
+def _failed_gates(conclusion: Conclusion) -> Iterator[Section]:
+    """The gates that failed or warn beside the one that the headline is about."""
+    others = [
+        gate
+        for gate in conclusion.gates
+        if gate.state in (GateState.FAILED, GateState.WARNED) and gate.name not in ("no_regression", "measured")
+    ]
+    if others and not (len(others) == 1 and others[0].name in conclusion.verdict.headline):
+        yield Section("\n".join(f"* {_gate(gate)}" for gate in others[:MOST_GATES]), "gates that failed", 1)
+
+
+def _numbers_and_gates(conclusion: Conclusion, links: Links) -> Iterator[Section]:
+    parts = []
+    comparison = conclusion.comparison
+    if comparison is not None and comparison.drop is not None and conclusion.verdict.outcome != "unmeasured":
+        parts.append(_numbers(comparison, links))
+    if conclusion.gates:
+        parts.append(_gates(conclusion.gates))
+    if parts:
+        title = "Numbers and gates" if len(parts) == 2 else "Gates" if conclusion.gates else "Numbers"
+        yield Section(folded(title, "\n\n".join(parts)), "the numbers of both sides and the gates", 4)
 
 
 def _headline(conclusion: Conclusion) -> Section:
@@ -219,30 +253,32 @@ def _failures(report: RunReport, comparison: Comparison | None, links: Links) ->
 
 
 def _unmeasured(report: RunReport) -> Iterator[Section]:
-    errored = [case for case in report.cases if case.unmeasured]
-    if errored:
+    groups = by_error(report)
+    if groups:
         lines = ["| case | why it could not be measured |", "|---|---|"]
-        lines += [
-            f"| {code_cell(case.key, 80)} | {code_cell(first_error(case) or '', 200)} |"
-            for case in errored[:MOST_ROWS]
-        ]
-        more = f"\n\n{_more(errored).strip()}" if len(errored) > MOST_ROWS else ""
-        kinds = code_cell(error_kinds(report), 300)
-        told = f"**Not measured** ({kinds}); nothing was judged as failed because of this"
+        lines += [f"| {_first_of(cases)} | {code_cell(error, 200)} |" for error, cases in groups[:MOST_ROWS]]
+        more = f"\n\n{_more(groups).strip()} kinds of errors" if len(groups) > MOST_ROWS else ""
+        told = f"**Not measured** ({code_cell(error_kinds(report), 300)})"
         yield Section(f"{told}\n\n" + "\n".join(lines) + more, "cases that could not be measured", 5)
+
+
+def _first_of(cases: Sequence[CaseReport]) -> str:
+    """The first three of cases with one error."""
+    return ", ".join(code_cell(case.key, 80) for case in cases[:3]) + _more(cases, 3)
 
 
 def _gates(gates: Sequence[GateResult]) -> str:
     failed_first = sorted(gates, key=lambda gate: gate.state is not GateState.FAILED)
     chosen = set(map(id, failed_first[:MOST_GATES]))
-    shown = [
-        f"{GATE_MARKS[gate.state]} {inert_line(gate.name, 80)} ({inert_line(gate.reason, 200)})"
-        for gate in gates
-        if id(gate) in chosen
-    ]
+    shown = [f"* {_gate(gate)}" for gate in gates if id(gate) in chosen]
     while sum(map(len, shown)) > LONGEST_GATES:  # names full of signs that are escaped
         shown.pop()
-    return f"**Gates** {' · '.join(shown)}{_more(gates, len(shown))}"
+    more = _more(gates, len(shown)).strip()
+    return "\n".join([*shown, f"* {more}"] if more else shown)
+
+
+def _gate(gate: GateResult) -> str:
+    return f"{GATE_MARKS[gate.state]} {inert_line(gate.name, 80)}: {inert_line(gate.reason, 200)}"
 
 
 def _mark(mark: MarkComparison) -> Section:

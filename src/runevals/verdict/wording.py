@@ -40,27 +40,36 @@ _ERROR_WORDS = {
 }
 
 
+_NAMES = {"pass_rate": "Pass rate", "share": "Score"}
 _DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.NOT_CONFIRMED})
 
 
-def headline_numbers(comparison: Comparison) -> str:
-    """Base → head with the difference, its interval and p; for a deterministic target there is no noise."""
-    name = "Pass rate" if comparison.metric == "pass_rate" else "Score"
+def in_short(comparison: Comparison) -> str:
+    """One sentence of numbers; a run that shows no loss says what it would have shown."""
+    name = _NAMES[comparison.metric]
     if comparison.drop is None:
         return f"{name} not comparable: no case was measured on both sides."
-    base, head = percent(comparison.base_mean), percent(comparison.head_mean)
-    line = f"{name} {base} → {head}, {points(-comparison.drop)}"
+    line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
     if comparison.deterministic:
         return f"{line} (deterministic target: every difference is real)."
+    seen = comparison.detectable_drop
+    if comparison.verdict is ComparisonVerdict.NO_CHANGE and seen is not None and seen < 1:
+        return f"{line}. These runs would have shown a drop of {100 * seen:.1f} points (at least 9 times in 10)."
+    return f"{line} ({points(-comparison.drop)})."
+
+
+def difference(comparison: Comparison) -> str:
+    """The difference of both sides with its interval and p; empty if the target is deterministic: no noise."""
+    if comparison.drop is None or comparison.deterministic:
+        return ""
+    line = f"{_NAMES[comparison.metric]}: {points(-comparison.drop)}"
     if comparison.interval is None or comparison.p_value is None:
         return f"{line}."
     low, high = -comparison.interval[1], -comparison.interval[0]
     rose = comparison.drop < 0 and comparison.gain_p_value is not None
     p = comparison.gain_p_value if rose and comparison.gain_p_value is not None else comparison.p_value
     interval = f"95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
-    reason = "" if comparison.verification is None else comparison.verification.reason
-    checked = f" {capitalised(reason)}." if reason else ""
-    return f"{line} ({interval}; {p_value(p)} for a {'gain' if rose else 'loss'}).{checked}"
+    return f"{line} ({interval}; {p_value(p)} for a {'gain' if rose else 'loss'})."
 
 
 def since_mark(mark: MarkComparison) -> str:
@@ -74,7 +83,7 @@ def since_mark(mark: MarkComparison) -> str:
 
 def about_mark(mark: MarkComparison) -> str:
     """What was held against which run, in a sentence."""
-    name = "Pass rate" if mark.metric == "pass_rate" else "Score"
+    name = _NAMES[mark.metric]
     low, high = -mark.interval[1], -mark.interval[0]
     interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
     judge = ", without the judge's scores, as another judge graded then" if mark.judge_left_out else ""
@@ -86,10 +95,15 @@ def about_mark(mark: MarkComparison) -> str:
 
 
 def how_sure(comparison: Comparison) -> list[str]:
-    """Sentences: what chance does, how the cases flipped, what this suite can see; none without chance."""
+    """Sentences: the difference, what chance does, how the cases flipped, what this suite can see.
+
+    None for a deterministic target.
+    """
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
-    told = [_by_chance(comparison), _flips(comparison)]
+    found = comparison.verification
+    reason = "" if found is None or not found.reason else f"{capitalised(found.reason)}."
+    told = [difference(comparison), reason, _by_chance(comparison), _flips(comparison)]
     drop = 100 * comparison.detectable_drop
     seen = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
     told.append(seen if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely.")
@@ -246,6 +260,26 @@ def doubtful(conclusion: Conclusion) -> bool:
     )
 
 
+_NEXT_STEPS = {
+    "auth": "Check the key that the job passes, and what it may use.",
+    "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
+    "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
+    "no_checks": "Give every case a check.",
+}
+
+
+def next_step(report: RunReport) -> str:
+    """What to do about the most frequent error of a run; empty if there is none."""
+    counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}
+    if not counts:
+        return ""
+    most = max(counts, key=lambda code: counts[code])
+    for ending, step in _NEXT_STEPS.items():
+        if most.endswith(ending):
+            return step
+    return "Run the job again; if it stays, see the first error below."
+
+
 def error_kinds(report: RunReport) -> str:
     """ "judge timed out ×31, target failed ×2"; skipped turns are a consequence and left out."""
     counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}
@@ -288,6 +322,15 @@ def first_error(case: CaseReport) -> str | None:
                 if result.error is not None:
                     return f"{result.id}: {result.error.code}: {result.error.message}"
     return None
+
+
+def by_error(report: RunReport) -> list[tuple[str, list[CaseReport]]]:
+    """The cases that could not be measured, those with one error together."""
+    found: dict[str, list[CaseReport]] = {}
+    for case in report.cases:
+        if case.unmeasured:
+            found.setdefault(first_error(case) or "", []).append(case)
+    return list(found.items())
 
 
 def still_failing(report: RunReport, comparison: Comparison | None) -> list[CaseReport]:
