@@ -21,6 +21,7 @@ from tests.sample_reports import case, report  # noqa: E402
 from runevals.records import (  # noqa: E402
     CaseReport,
     CheckResult,
+    GateRules,
     Layer,
     Outcome,
     Problem,
@@ -29,8 +30,7 @@ from runevals.records import (  # noqa: E402
     TurnReport,
 )
 from runevals.reports import html  # noqa: E402
-from runevals.run.measurement import Baseline, decide  # noqa: E402
-from runevals.settings.resolve import RawSettings, resolve  # noqa: E402
+from runevals.verdict.decide import Baseline, decision  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
 CASES, RUNS, LENGTH, LIMIT_S = 10_000, 1, 2_000, 2.0
@@ -41,7 +41,6 @@ TEXT = (
 )
 WORDS = TEXT.split()
 
-SETTINGS = resolve(RawSettings(cwd=Path("/nowhere"), environment={}))
 SEARCH = """const box = document.getElementById('search');
 box.value = 'question 777';
 box.dispatchEvent(new Event('input'))"""
@@ -66,7 +65,9 @@ def main() -> None:
     dice = random.Random(7)
     base = [made(number, dice, loss=0.0) for number in range(CASES)]
     head = [changed(one, dice) for one in base]
-    conclusion = decide(whole(head), Baseline(report=whole(base), source="run 812 on main, 2 hours old"), SETTINGS)
+    conclusion = decision(
+        whole(head), Baseline(report=whole(base), source="run 812 on main, 2 hours old"), GateRules()
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.process_time()
     text = html.render(conclusion)

@@ -33,8 +33,8 @@ from typing import Any, Literal
 
 import runevals
 from runevals.records import AttemptReport, CaseReport, Layers, Outcome
-from runevals.run.measurement import concluded
 from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.verdict.decide import conclusion_of
 from runevals.verdict.fresh_runs import RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.procedure import held_against
@@ -227,10 +227,10 @@ def in_process(written: Written, how: How, settings: Settings) -> tuple[Seen, in
     base = runner.stored_base()
     began = base.run.started_at - timedelta(days=30 * how.old)
     base = replace(base, run=replace(base.run, started_at=began))
-    report, found = held_against(runner, base, "the base", settings.rule, fresh=how.fresh)
+    report, found = held_against(runner, base, "the base", settings.rules.regression, fresh=how.fresh)
     seen = Seen(
         verdict=_verdict(found.verdict, found.inconclusive_by),
-        exit_code=concluded(report, found, settings).verdict.exit_code,
+        exit_code=conclusion_of(report, found, settings.rules).verdict.exit_code,
         suspects={
             f"k{one.key}": _ended(one.state, _statuses(one.base), _statuses(one.head)) for one in found.suspects
         },

@@ -70,11 +70,6 @@ KNOWN: Mapping[str, str] = {
     "lib/storage/spool: records in lib": "knows the lazy fields of records",
     "suites/load -> settings/resolve": "loading should take LoadOptions, not Settings",
     "suites/plan -> settings/resolve": "planning should take a Selection, not Settings",
-    "verdict/decide -> run/measurement": "Baseline and decide belong to verdict/decide itself",
-    "verdict/decide -> settings/resolve": "gates should take GateRules, not Settings",
-    "verdict/gates -> settings/resolve": "gates should take GateRules, not Settings",
-    "verdict/score -> run/evaluate": "what needs evaluations belongs to run/measurement",
-    "verdict/score -> suites/plan": "what needs a plan belongs to run/measurement",
 }
 
 

@@ -11,8 +11,8 @@ from runevals.github.events import Job
 from runevals.github.job import JobContext
 from runevals.github.stored_mark import stored_mark
 from runevals.reports import results_document as document
-from runevals.run.measurement import decide
 from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import decision
 from tests.sample_reports import report
 
 CASES = {"a": "pp", "b": "pp"}
@@ -34,7 +34,7 @@ def store(hub, settings):
         made = report(cases)
         made = replace(made, run=replace(made.run, started_at=began, commit=sha))
         hub.run(number, sha, created_at=f"{began:%Y-%m-%dT%H:%M:%SZ}", **more)
-        hub.artifact(number, "runevals-x", {"results.json": document.write(decide(made, None, settings))})
+        hub.artifact(number, "runevals-x", {"results.json": document.write(decision(made, None, settings.rules))})
 
     return add
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
-from runevals.records import Conclusion, RunReport
-from runevals.run.measurement import Baseline, decide
-from runevals.settings.resolve import RawSettings, resolve
+from runevals.records import Conclusion, GateRules, RunReport
+from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import case, report
 
 HOSTILE = (
@@ -16,12 +15,11 @@ HOSTILE = (
 )
 
 
-def conclusion(head: RunReport, base: RunReport | None, **settings: object) -> Conclusion:
-    resolved = replace(resolve(RawSettings(cwd=Path("/nowhere"), environment={})), **settings)
+def conclusion(head: RunReport, base: RunReport | None, **rules: Any) -> Conclusion:
     baseline = (
         None if base is None else Baseline(report=base, source="base.json of a1b2c3d, run 2026-11-20 12:00 UTC")
     )
-    return decide(head, baseline, resolved)
+    return decision(head, baseline, GateRules(**rules))
 
 
 def all_passed() -> Conclusion:

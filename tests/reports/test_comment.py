@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from runevals.records import ComparisonVerdict, FinalVerdict, GateResult, GateState, Links, Outcome, Verification
+from runevals.records import (
+    ComparisonVerdict,
+    FinalVerdict,
+    GateResult,
+    GateRules,
+    GateState,
+    Links,
+    Outcome,
+    Verification,
+)
 from runevals.reports import comment
-from runevals.run.measurement import concluded
-from runevals.settings.resolve import defaults
+from runevals.verdict.decide import conclusion_of
 from tests.reports.conclusions import (
     ALL,
     all_passed,
@@ -50,7 +58,7 @@ def not_confirmed():
     reason = "a fresh run of the base fell just as far: the model behind the target has moved"
     verification = Verification(state="not_confirmed", reason=reason)
     comparison = replace(made.comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, verification=verification)
-    return concluded(made.report, comparison, defaults())
+    return conclusion_of(made.report, comparison, GateRules())
 
 
 def unmeasured():

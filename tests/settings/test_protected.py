@@ -30,14 +30,18 @@ def told(settings):
 @pytest.mark.parametrize("of_base", [None, {}])
 def test_a_setting_that_the_base_does_not_name_is_at_its_default(of_base):
     settings = settled({"min_effect": 1.0, "fail_on": ["none"], "max_cost": 9.0, "repeat": 3}, of_base)
-    assert (settings.rule.min_effect, settings.fail_on, settings.limits.cost_usd) == (0.02, None, None)
+    assert (settings.rules.regression.min_effect, settings.rules.fail_on, settings.limits.cost_usd) == (
+        0.02,
+        None,
+        None,
+    )
     assert settings.repeat == 3
     holds = f"until that is merged, the base's {'default ' if of_base is None else ''}holds"
     assert told(settings) == {("runevals.yaml", name): holds for name in ("fail_on", "max_cost", "min_effect")}
 
 
 def test_flags_stand():
-    assert settled({"min_effect": 1.0}, None, min_effect=0.5).rule.min_effect == 0.5
+    assert settled({"min_effect": 1.0}, None, min_effect=0.5).rules.regression.min_effect == 0.5
 
 
 @pytest.mark.parametrize("of_base", [None, {}])

@@ -37,8 +37,8 @@ def test_a_case_is_run_three_times_in_ci_unless_the_settings_say_how_often(proje
 
 
 def test_the_file_says_how_many_fresh_runs_may_be_made(project):
-    assert project().rule.max_fresh_runs is None
-    assert project("suspects: {max_runs: 200}").rule.max_fresh_runs == 200
+    assert project().rules.regression.max_fresh_runs is None
+    assert project("suspects: {max_runs: 200}").rules.regression.max_fresh_runs == 200
     with pytest.raises(InvalidSuite, match="unknown key 'max'; known are max_runs"):
         project("suspects: {max: 200}")
 

@@ -44,7 +44,7 @@ def test_a_change_that_replaces_it_is_judged_by_its_own_judge(project):
     side = BaseSide(commit="0123456789", file=base, on_pull_request=True)
     settled = resolve(RawSettings(cwd=project.path, environment={}, base_side=side))
     assert [judge.model for judge in settled.judges] == ["gpt-5"]
-    assert settled.min_pass_rate == 0.9
+    assert settled.rules.min_pass_rate == 0.9
 
 
 def test_what_else_is_wrong_with_a_base_is_still_an_error(project):

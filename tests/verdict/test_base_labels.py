@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Gate, Scope
-from runevals.run.measurement import Baseline, decide
-from runevals.settings.file import BaseSide
-from runevals.settings.resolve import defaults
+from runevals.records import Gate, GateRules, Scope
+from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import case, report
 
 REST = [case(f"k{n}", "p", tags=("safety",), category="safety") for n in range(9)]
@@ -30,8 +28,8 @@ LOST = {
 def gated(base, head, metric="pass_rate", op=">=", limit=1.0, *, scope, guarded=True):
     """The state of a gate with this scope; the base fails the first case as well, so that nothing regressed."""
     gate = Gate(name="mine", metric=metric, op=op, limit=limit, scope=scope)
-    settings = replace(defaults(), gates=(gate,), base_side=BaseSide(commit="c" * 40) if guarded else None)
-    found = decide(report([head, *REST]), Baseline(report=report([base, *REST]), source="b"), settings)
+    rules = GateRules(gates=(gate,), labels_of_base=guarded)
+    found = decision(report([head, *REST]), Baseline(report=report([base, *REST]), source="b"), rules)
     return next(gate.state for gate in found.gates if gate.name == "mine")
 
 
@@ -61,7 +59,7 @@ def test_cases_that_a_change_puts_into_a_scope_count_once_they_are_merged():
 
 def test_new_cases_have_labels_of_their_own():
     gate = Gate(name="mine", metric="pass_rate", op=">=", limit=1.0, scope=SCOPES["tag"])
-    settings = replace(defaults(), gates=(gate,), base_side=BaseSide(commit="c" * 40))
+    rules = GateRules(gates=(gate,), labels_of_base=True)
     head = report([case("new", "f", tags=("safety",)), *REST])
-    found = decide(head, Baseline(report=report(REST), source="b"), settings)
+    found = decision(head, Baseline(report=report(REST), source="b"), rules)
     assert next(gate.state for gate in found.gates if gate.name == "mine") == "failed"

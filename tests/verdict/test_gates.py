@@ -6,28 +6,28 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Gate, GateState, Scope
-from runevals.run.measurement import Baseline, decide
+from runevals.records import Gate, GateRules, GateState, Scope
 from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import case, report
 
 
 @pytest.fixture
-def settings(tmp_path):
-    return resolve(RawSettings(cwd=tmp_path, environment={}))
+def rules():
+    return GateRules()
 
 
-def decided(settings, head, base=None, **more):
+def decided(rules, head, base=None, **more):
     baseline = None if base is None else Baseline(report=report(base, **more), source="base.json")
-    return decide(report(head, **more), baseline, settings)
+    return decision(report(head, **more), baseline, rules)
 
 
 def states(conclusion):
     return {gate.name: gate.state.value for gate in conclusion.gates}
 
 
-def test_without_base_and_categories_a_measured_run_informs_and_passes(settings):
-    found = decided(settings, {"a": "p", "b": "f"})
+def test_without_base_and_categories_a_measured_run_informs_and_passes(rules):
+    found = decided(rules, {"a": "p", "b": "f"})
     assert states(found) == {"measured": "passed"}
     assert found.verdict.exit_code == 0
     assert found.verdict.headline == "1 of 2 cases pass – nothing to compare with yet"
@@ -44,45 +44,45 @@ def test_without_base_and_categories_a_measured_run_informs_and_passes(settings)
         ("other", 0, 0),
     ],
 )
-def test_category_gates(settings, category, passing, exit_code):
+def test_category_gates(rules, category, passing, exit_code):
     cases = [case(f"k{n}", "p" if n < passing else "f", category=category) for n in range(4)]
-    assert decided(settings, cases).verdict.exit_code == exit_code
+    assert decided(rules, cases).verdict.exit_code == exit_code
 
 
-def test_the_regression_category_allows_one_in_a_hundred(settings):
+def test_the_regression_category_allows_one_in_a_hundred(rules):
     cases = [case(f"k{n}", "f" if n == 0 else "p", category="regression") for n in range(100)]
-    assert decided(settings, cases).verdict.exit_code == 0
-    assert decided(settings, cases[:99]).verdict.exit_code == 1
+    assert decided(rules, cases).verdict.exit_code == 0
+    assert decided(rules, cases[:99]).verdict.exit_code == 1
 
 
-def test_a_regression_is_red_by_name(settings):
-    found = decided(settings, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+def test_a_regression_is_red_by_name(rules):
+    found = decided(rules, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("failed", 1)
     assert found.verdict.headline == "1 of 2 cases regressed"
 
 
-def test_a_stochastic_regression_says_how_sure_it_is(settings):
+def test_a_stochastic_regression_says_how_sure_it_is(rules):
     base = {f"k{n}": "ppp" for n in range(20)}
-    found = decided(settings, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
+    found = decided(rules, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
     assert found.verdict.headline.startswith(
         "6 of 20 cases failed that passed on the base; the pass rate of 20 cases fell by 30.0 points (p "
     )
 
 
-def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(settings):
-    found = decided(settings, {"a": "f", "b": "f"}, {"a": "p", "b": "p"})
+def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(rules):
+    found = decided(rules, {"a": "f", "b": "f"}, {"a": "p", "b": "p"})
     assert (found.verdict.outcome, found.verdict.exit_code) == ("passed", 0)
     told = "Inconclusive – the pass rate of 2 cases fell by 100.0 points (p = 0.25)"
     assert found.verdict.headline.startswith(told)
 
 
-def test_a_case_lost_of_many_is_no_regression(settings):
+def test_a_case_lost_of_many_is_no_regression(rules):
     base = {f"k{n}": "p" for n in range(40)}
-    assert decided(settings, {**base, "k0": "f"}, base).verdict.headline == "No regression shown in 40 cases"
+    assert decided(rules, {**base, "k0": "f"}, base).verdict.headline == "No regression shown in 40 cases"
 
 
-def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
-    found = decided(settings, {"a": "e", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+def test_an_errored_case_is_unmeasured_never_green_and_never_red(rules):
+    found = decided(rules, {"a": "e", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)
     assert found.verdict.headline == "Not measured – 1 of 2 cases could not be measured (target failed ×1)"
 
@@ -95,28 +95,28 @@ def test_an_errored_case_is_unmeasured_never_green_and_never_red(settings):
         ({"a": "pe", "b": "pp"}, "1 of 2 cases could not be measured"),
     ],
 )
-def test_a_case_that_failed_is_not_called_unmeasured(settings, attempts, told):
-    found = decided(settings, attempts)
+def test_a_case_that_failed_is_not_called_unmeasured(rules, attempts, told):
+    found = decided(rules, attempts)
     assert found.verdict.exit_code == 3
     assert found.verdict.headline.startswith(f"Not measured – {told} (")
 
 
-def test_a_regression_stands_beside_errors(settings):
+def test_a_regression_stands_beside_errors(rules):
     head = {"a": "e", "b": "f", "c": "p"}
-    found = decided(settings, head, dict.fromkeys(head, "p"), deterministic=True)
+    found = decided(rules, head, dict.fromkeys(head, "p"), deterministic=True)
     assert found.verdict.exit_code == 1
 
 
-def test_some_errors_may_be_allowed(settings):
-    allowed = replace(settings, errors_limit=0.1)
+def test_some_errors_may_be_allowed(rules):
+    allowed = replace(rules, errors_limit=0.1)
     head = {f"k{n}": "e" if n == 0 else "p" for n in range(10)}
     assert decided(allowed, head).verdict.exit_code == 0
     assert decided(allowed, {**head, "k1": "e"}).verdict.exit_code == 3
 
 
-def test_nothing_measured_is_unmeasured(settings):
-    assert decided(settings, {"a": "s"}).verdict.exit_code == 3
-    assert decided(settings, {"a": "e"}).verdict.exit_code == 3
+def test_nothing_measured_is_unmeasured(rules):
+    assert decided(rules, {"a": "s"}).verdict.exit_code == 3
+    assert decided(rules, {"a": "e"}).verdict.exit_code == 3
 
 
 @pytest.mark.parametrize(
@@ -129,35 +129,35 @@ def test_nothing_measured_is_unmeasured(settings):
         ("ppffe", "failed"),
     ],
 )
-def test_an_absolute_gate_speaks_only_where_errors_do_not_decide(settings, outcomes, state):
-    floor = replace(settings, min_pass_rate=0.8)
+def test_an_absolute_gate_speaks_only_where_errors_do_not_decide(rules, outcomes, state):
+    floor = replace(rules, min_pass_rate=0.8)
     found = decided(floor, {f"k{n}": letter for n, letter in enumerate(outcomes)})
     assert states(found)["min_pass_rate"] == state
 
 
-def test_skipped_cases_are_in_no_pass_rate(settings):
-    floor = replace(settings, min_pass_rate=1.0)
+def test_skipped_cases_are_in_no_pass_rate(rules):
+    floor = replace(rules, min_pass_rate=1.0)
     assert states(decided(floor, {"a": "p", "b": "s"}))["min_pass_rate"] == "passed"
 
 
-def test_fail_on_turns_other_gates_into_warnings_but_never_hides_what_was_not_measured(settings):
-    soft = replace(settings, fail_on=("none",), min_pass_rate=0.9)
+def test_fail_on_turns_other_gates_into_warnings_but_never_hides_what_was_not_measured(rules):
+    soft = replace(rules, fail_on=("none",), min_pass_rate=0.9)
     found = decided(soft, {"a": "f", "b": "p"})
     assert states(found) == {"min_pass_rate": GateState.WARNED.value, "measured": "passed"}
     assert found.verdict.exit_code == 0
     assert decided(soft, {"a": "e"}).verdict.exit_code == 3
 
 
-def test_an_incomparable_base_is_never_green(settings):
+def test_an_incomparable_base_is_never_green(rules):
     base = {f"k{n}": "p" for n in range(10)}
-    assert decided(settings, {"k0": "p"}, base).verdict.exit_code == 3
+    assert decided(rules, {"k0": "p"}, base).verdict.exit_code == 3
 
 
-def test_a_required_base_that_is_missing_is_never_green(settings):
-    assert decided(replace(settings, baseline_required=True), {"a": "p"}).verdict.exit_code == 3
+def test_a_required_base_that_is_missing_is_never_green(rules):
+    assert decided(replace(rules, baseline_required=True), {"a": "p"}).verdict.exit_code == 3
 
 
-def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
+def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(rules):
     from runevals.records import Layer
     from runevals.verdict.score import over_attempts, over_turns
     from tests.sample_reports import LETTERS, check
@@ -165,22 +165,22 @@ def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(settings):
     made = case("a", "f")
     results = (check(LETTERS["f"]), check(LETTERS["e"], id="Relevance", layer=Layer.JUDGE))
     turn = replace(made.attempts[0].turns[0], results=results)
-    found = decided(settings, [over_attempts(made, [over_turns(1, [turn])]), case("b", "p")])
+    found = decided(rules, [over_attempts(made, [over_turns(1, [turn])]), case("b", "p")])
     assert found.verdict.exit_code == 3
 
 
-def test_headlines_say_what_was_lost(settings):
+def test_headlines_say_what_was_lost(rules):
     graded = {f"k{n}": [0.9, 0.9, 0.9] for n in range(30)}
-    found = decided(settings, {key: [0.7, 0.7, 0.7] for key in graded}, graded)
+    found = decided(rules, {key: [0.7, 0.7, 0.7] for key in graded}, graded)
     assert found.verdict.headline.startswith("The score of 30 cases fell by 20.0 points (p <")
     rest = [case(f"k{n}", "ppp") for n in range(9)]
     base = [case("a", "ppp", critical=True), *rest]
-    lost = decided(settings, [case("a", "fff", critical=True), *rest], base)
+    lost = decided(rules, [case("a", "fff", critical=True), *rest], base)
     assert lost.verdict.headline == "1 of 10 cases regressed; a critical case is lost: a"
 
 
-def own(settings, **gate):
-    return replace(settings, gates=(Gate(**{"name": "mine", "limit": 0.0, "op": ">=", **gate}),))
+def own(rules, **gate):
+    return replace(rules, gates=(Gate(**{"name": "mine", "limit": 0.0, "op": ">=", **gate}),))
 
 
 CASES = [case("a", "p", category="eu", tags=("x",)), case("b", "f", category="eu"), case("c", "p")]
@@ -209,8 +209,8 @@ CASES = [case("a", "p", category="eu", tags=("x",)), case("b", "f", category="eu
         ({"metric": "regressions", "op": "<=", "limit": 0}, "not_applicable"),
     ],
 )
-def test_gates_of_the_settings(settings, gate, state):
-    assert states(decided(own(settings, **gate), CASES))["mine"] == state
+def test_gates_of_the_rules(rules, gate, state):
+    assert states(decided(own(rules, **gate), CASES))["mine"] == state
 
 
 @pytest.mark.parametrize(
@@ -224,31 +224,31 @@ def test_gates_of_the_settings(settings, gate, state):
         ("evaluator:ExactMatch", 0.75, "passed"),
     ],
 )
-def test_a_gate_that_depends_on_what_errored_says_nothing(settings, metric, limit, state):
+def test_a_gate_that_depends_on_what_errored_says_nothing(rules, metric, limit, state):
     letters = "ppppppppfe"
     cases = {f"k{n}": letter for n, letter in enumerate(letters)}
-    assert states(decided(own(settings, metric=metric, limit=limit), cases))["mine"] == state
+    assert states(decided(own(rules, metric=metric, limit=limit), cases))["mine"] == state
 
 
-def test_a_gate_on_nothing_but_errors_is_no_failure_but_not_measured(settings):
-    found = decided(own(settings, metric="composite", limit=3), {"a": "e"})
+def test_a_gate_on_nothing_but_errors_is_no_failure_but_not_measured(rules):
+    found = decided(own(rules, metric="composite", limit=3), {"a": "e"})
     assert states(found)["mine"] == "not_applicable"
     assert found.verdict.exit_code == 3
 
 
 @pytest.mark.parametrize(("passing", "state"), [(29, "passed"), (26, "passed"), (24, "failed")])
-def test_a_wilson_bound_fails_only_what_is_surely_below(settings, passing, state):
+def test_a_wilson_bound_fails_only_what_is_surely_below(rules, passing, state):
     """Of 30: 26 is at most 95.9 %, 24 at most 91.4 %."""
     cases = {f"k{n}": "p" if n < passing else "f" for n in range(30)}
-    gate = own(settings, metric="pass_rate", limit=0.95, bound="wilson")
+    gate = own(rules, metric="pass_rate", limit=0.95, bound="wilson")
     assert states(decided(gate, cases))["mine"] == state
 
 
-def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(settings):
+def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(rules):
     def reason(base, **more):
         cases = [case(f"k{n}", "p", category="redteam") for n in range(30)]
         before = [case(f"k{n}", "f" if n < base else "p", category="redteam") for n in range(30)]
-        return decided(settings, cases, before, **more).gates[1].reason
+        return decided(rules, cases, before, **more).gates[1].reason
 
     # 27 of the base's 30 runs passed: 1 − 0.9³⁰ = 96 %
     assert reason(3) == "30 of 30 passed; by the base's runs, an unchanged suite fails it 96 % of the time"
@@ -256,17 +256,17 @@ def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(settings):
     assert reason(3, deterministic=True) == "30 of 30 passed"
 
 
-def test_a_quarantined_case_is_in_no_gate(settings):
+def test_a_quarantined_case_is_in_no_gate(rules):
     flaky = case("a", "f", category="redteam", quarantined=True)
-    assert decided(settings, [flaky, case("b", "p", category="redteam")]).verdict.exit_code == 0
+    assert decided(rules, [flaky, case("b", "p", category="redteam")]).verdict.exit_code == 0
     broken = case("a", "e", category="redteam", quarantined=True)
-    assert decided(settings, [broken, case("b", "p", category="redteam")]).verdict.exit_code == 0
+    assert decided(rules, [broken, case("b", "p", category="redteam")]).verdict.exit_code == 0
 
 
-def test_cost_change_is_of_one_run_of_a_case(settings):
+def test_cost_change_is_of_one_run_of_a_case(rules):
     """However many rounds each side made; the fixture's runs cost the same."""
     base = {f"k{n}": "ppp" for n in range(10)}
-    found = decided(own(settings, metric="cost_change", op="==", limit=0), dict.fromkeys(base, "p"), base)
+    found = decided(own(rules, metric="cost_change", op="==", limit=0), dict.fromkeys(base, "p"), base)
     assert states(found)["mine"] == "passed"
 
 
@@ -278,19 +278,19 @@ def test_cost_change_is_of_one_run_of_a_case(settings):
         ({"fingerprint": "edited"}, "passed"),
     ],
 )
-def test_cost_change_is_of_the_cases_that_have_the_same_content_on_both_sides(settings, changes, state):
+def test_cost_change_is_of_the_cases_that_have_the_same_content_on_both_sides(rules, changes, state):
     base = [case(f"k{n}", "p") for n in range(10)]
     (attempt,) = base[0].attempts
     dear = replace(attempt, turns=(replace(attempt.turns[0], cost_usd=1.0),))
     head = [replace(base[0], attempts=(dear,), **changes), *base[1:]]
-    found = decided(own(settings, metric="cost_change", op="<=", limit=0), head, base)
+    found = decided(own(rules, metric="cost_change", op="<=", limit=0), head, base)
     assert states(found)["mine"] == state
 
 
-def test_weakening_looks_at_its_scope(settings):
+def test_weakening_looks_at_its_scope(rules):
     base = [case("a", "p", category="x"), *(case(f"k{n}", "p") for n in range(9))]
     for category, state in (("x", "failed"), (None, "failed"), ("y", "failed")):
-        gate = own(settings, metric="weakening", op="<=", limit=0, scope=Scope(category=category))
+        gate = own(rules, metric="weakening", op="<=", limit=0, scope=Scope(category=category))
         kept = [*base[1:], case("new", "p", category="y"), case("x2", "p", category="x")]
         assert states(decided(gate, kept, base))["mine"] == ("passed" if category == "y" else state)
 
@@ -304,17 +304,17 @@ def test_weakening_looks_at_its_scope(settings):
         ("weakening", 0, "failed"),
     ],
 )
-def test_gates_about_the_difference(settings, metric, limit, state):
+def test_gates_about_the_difference(rules, metric, limit, state):
     base = [case(key, "p") for key in "abcdefgh"]
     head = [case("a", "f"), *(case(key, "p") for key in "bcdefg"), case("new", "f")]
-    found = decided(own(settings, metric=metric, op="<=", limit=limit), head, base, deterministic=True)
+    found = decided(own(rules, metric=metric, op="<=", limit=limit), head, base, deterministic=True)
     assert states(found)["mine"] == state
 
 
-def test_a_gate_with_a_presets_name_replaces_it(settings):
-    softer = replace(settings, gates=(Gate(name="redteam", metric="pass_rate", op=">=", limit=0.5),))
+def test_a_gate_with_a_presets_name_replaces_it(rules):
+    softer = replace(rules, gates=(Gate(name="redteam", metric="pass_rate", op=">=", limit=0.5),))
     cases = [case("a", "p", category="redteam"), case("b", "f", category="redteam")]
-    assert decided(settings, cases).verdict.exit_code == 1
+    assert decided(rules, cases).verdict.exit_code == 1
     assert decided(softer, cases).verdict.exit_code == 0
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from runevals import decide
 from runevals.records import ComparisonVerdict as V
-from runevals.records import RegressionRule
-from runevals.run.measurement import concluded
-from runevals.settings.resolve import RawSettings, resolve
+from runevals.records import GateRules, RegressionRule
+from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import held_against
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
@@ -63,7 +60,7 @@ def held(head, base, **fields):
     runner = ScriptedRunner({**SUITE, "k7": "fff"}, base, head)
     stored = report([case(key, letters, **fields) for key, letters in SUITE.items()])
     found = held_against(runner, stored, "stored", RegressionRule())
-    return concluded(*found, resolve(RawSettings(cwd=Path("/nowhere"), environment={})))
+    return conclusion_of(*found, GateRules())
 
 
 def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
@@ -76,7 +73,6 @@ def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
 
 
 def test_a_large_drop_that_may_be_noise_passes_unless_the_settings_say_otherwise():
-    settings = resolve(RawSettings(cwd=Path("/nowhere"), environment={}, flags={"on_inconclusive": "fail"}))
     assert decide(report(SUITE), report(UNCLEAR)).verdict.exit_code == 0
-    found = decide(report(SUITE), report(UNCLEAR), settings).verdict
+    found = decide(report(SUITE), report(UNCLEAR), GateRules(on_inconclusive="fail")).verdict
     assert (found.outcome, found.exit_code) == ("unmeasured", 3)

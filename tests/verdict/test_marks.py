@@ -9,12 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from runevals.records import ComparisonVerdict, Gate, GateState, Links, Mark, MarkRun, RegressionRule
+from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Links, Mark, MarkRun, RegressionRule
 from runevals.reports import comment, console, html
 from runevals.reports import results_document as document
-from runevals.run.measurement import decide
-from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.compare import compare
+from runevals.verdict.decide import decision
 from runevals.verdict.marks import against_mark
 from runevals.verdict.wording import about_mark, since_mark
 from tests.sample_reports import report
@@ -104,17 +103,15 @@ def test_how_a_mark_is_named(mark, told):
         pytest.param(None, False, GateState.NOT_APPLICABLE, id="no mark"),
     ],
 )
-def test_a_gate_can_block_what_was_lost_since_the_mark(tmp_path, lost, errored, state):
+def test_a_gate_can_block_what_was_lost_since_the_mark(lost, errored, state):
     gate = Gate(name="slow", metric="mark_drop", op="<=", limit=0.05)
-    settings = replace(resolve(RawSettings(cwd=tmp_path, environment={})), gates=(gate,))
+    rules = GateRules(gates=(gate,))
     head = lossy(lost or 0)
     if errored:
         head = report(
             {case.key: "eee" if n >= 285 else "fpp" if n < lost else "ppp" for n, case in enumerate(head.cases)}
         )
-    if lost is not None:
-        settings = replace(settings, mark_run=marked(lossy(0)))
-    found = decide(head, None, settings)
+    found = decision(head, None, rules, mark=None if lost is None else marked(lossy(0)))
     assert next(gate for gate in found.gates if gate.name == "slow").state is state
     assert (found.verdict.outcome == "failed") is (state is GateState.FAILED)
     assert (found.mark is None) is (lost is None)
@@ -124,13 +121,12 @@ def test_a_gate_can_block_what_was_lost_since_the_mark(tmp_path, lost, errored, 
         )
 
 
-def test_every_report_says_it_once_and_the_document_keeps_it(tmp_path):
-    settings = replace(resolve(RawSettings(cwd=tmp_path, environment={})), mark_run=marked(lossy(0)))
-    found = decide(lossy(170), None, settings)
+def test_every_report_says_it_once_and_the_document_keeps_it():
+    found = decision(lossy(170), None, GateRules(), mark=marked(lossy(0)))
     for render in (console.render, lambda one: comment.render(one, Links()), html.render):
         assert render(found).count("points since v1.4 (p ") == 1
     assert "<summary>⚠️ The long run: −18.9 points</summary>" in comment.render(found, Links())
     kept = document.parse(document.write(found), "it").mark
     assert kept == replace(found.mark, started_at=found.mark.started_at.replace(microsecond=0))
-    without = document.write(decide(lossy(0), None, replace(settings, mark_run=None)))
+    without = document.write(decision(lossy(0), None, GateRules()))
     assert "mark" not in json.loads(without)

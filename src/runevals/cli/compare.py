@@ -15,13 +15,13 @@ from runevals.cli.progress import progress
 from runevals.github.job import change_event
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
-from runevals.run import measurement as pipeline
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.settings.resolve import resolve
 from runevals.suites.load import load_suites
+from runevals.verdict.decide import decision
 
 
 @click.command("compare", cls=GroupedCommand)
@@ -61,7 +61,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded, progress))
         report = rejudged(report, str(head), settings, loaded, progress)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
-    conclusion = pipeline.decide(report, baseline, settings)
+    conclusion = decision(report, baseline, settings.rules, weakenings=settings.weakenings)
 
     def write() -> list[Path]:
         publish(conclusion, outputs, was_read=True)

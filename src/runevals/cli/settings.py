@@ -39,11 +39,11 @@ def _value(settings: Settings, name: str) -> object:
         case "config":
             return None if settings.file is None else settings.file.shown
         case "alpha" | "min_effect":
-            return getattr(settings.rule, name)
+            return getattr(settings.rules.regression, name)
         case "max_base_age":
-            return settings.rule.max_base_age_days
+            return settings.rules.regression.max_base_age_days
         case "suspects_max_runs":
-            return settings.rule.max_fresh_runs
+            return settings.rules.regression.max_fresh_runs
         case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
             limits = settings.limits
             told = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
@@ -55,7 +55,7 @@ def _value(settings: Settings, name: str) -> object:
         case "judge":
             return settings.judges
         case _:
-            return getattr(settings, name)
+            return settings.value_of(name)
 
 
 def _shown(value: object) -> str:

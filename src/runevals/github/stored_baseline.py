@@ -30,8 +30,8 @@ from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import narrowed, require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
-from runevals.run.measurement import Baseline
 from runevals.settings.resolve import Settings
+from runevals.verdict.decide import Baseline
 
 MOST_REASONS = 3
 MOST_READ = 4  # documents, until one without errored cases is found

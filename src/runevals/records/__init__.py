@@ -57,7 +57,7 @@ from runevals.records.report import (
     TurnReport,
     VoteAgreement,
 )
-from runevals.records.rules import Gate, Mark, RegressionRule, Scope
+from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
 
@@ -94,6 +94,7 @@ __all__ = [
     "Flips",
     "Gate",
     "GateResult",
+    "GateRules",
     "GateState",
     "Hypothesis",
     "InconclusiveBy",

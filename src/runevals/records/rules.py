@@ -53,6 +53,21 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateRules:
+    """What decides over a run: its gates, and what a result that is not clear means."""
+
+    regression: RegressionRule = RegressionRule()
+    gates: tuple[Gate, ...] = ()
+    fail_on: tuple[str, ...] | None = None  # the gates that may fail the run; None: all of them
+    min_pass_rate: float | None = None
+    errors_limit: float = 0.0  # the share of cases that may stay unmeasured
+    baseline_required: bool = False
+    on_incomparable: Literal["unmeasured", "pass"] = "unmeasured"
+    on_inconclusive: Literal["pass", "fail"] = "pass"
+    labels_of_base: bool = False  # of a change: the labels of the base say which cases a gate looks at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
     """Part `part` of `of`, counted from 1."""
 

@@ -1,24 +1,29 @@
-"""One side of a run, measured in rounds, and what is concluded from it."""
+"""One side of a run, measured in rounds: converse → evaluate → score."""
 
 from __future__ import annotations
 
+import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import datetime
 
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import (
     AttemptReport,
+    Case,
     CaseReport,
-    Comparison,
-    Conclusion,
-    Problem,
+    CheckResult,
+    ModelIdentity,
     Provenance,
-    RegressionRule,
+    RunInfo,
     RunReport,
+    SuiteInfo,
+    TurnReport,
+    TurnTrace,
 )
 from runevals.reports.results_json import CASE, json_text
 from runevals.run.converse import converse
@@ -29,27 +34,9 @@ from runevals.run.same_words import RepeatedAnswers
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial, only_cases
-from runevals.verdict.compare import compare
-from runevals.verdict.conclude import conclude, of_shard
-from runevals.verdict.gates import apply_gates
-from runevals.verdict.marks import against_mark
-from runevals.verdict.score import attempt_report, run_info, run_report, scored_case
+from runevals.verdict.score import case_report, over_turns, run_report
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
-    """A base's report, and in words where it came from."""
-
-    report: RunReport
-    source: str
-    fresh: bool = False  # measured just now: a loss against it needs no second look
-    older: str | None = None  # which older commit it is of, if it is not known to be as the base's own
-
-    def compared(self, head: RunReport, rule: RegressionRule) -> Comparison:
-        """`head` against this base, where nothing can be run."""
-        return compare(head, self.report, self.source, rule=rule)
 
 
 class Measurement:
@@ -169,11 +156,11 @@ class Measurement:
         return redacted(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
 
 
-def measure(side: Measurement, watch: Watch = iter) -> Conclusion:
-    """converse → evaluate → score → gate, with nothing to compare with; `watch` sees the evaluations pass."""
+def measure(side: Measurement, watch: Watch = iter) -> RunReport:
+    """converse → evaluate → score, all of it; `watch` sees the evaluations pass."""
     for _ in watch(side.everything()):
         pass
-    return concluded(side.report(), None, side.settings)
+    return side.report()
 
 
 def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Evaluation]:
@@ -184,33 +171,72 @@ def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Ev
                 yield from side.round(number)
 
 
-def decide(report: RunReport, baseline: Baseline | None, settings: Settings) -> Conclusion:
-    """compare → gate → conclude, without touching anything outside."""
-    comparison = None if baseline is None else baseline.compared(report, settings.rule)
-    return concluded(report, comparison, settings)
+def scored_case(plan: RunPlan, measured: Mapping[int, AttemptReport], index: int) -> CaseReport:
+    """One case of the plan, by its attempts so far."""
+    case = plan.cases[index]
+    attempts = [measured[position] for position in plan.positions(index) if position in measured]
+    return case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined)
 
 
-def incomplete(conclusion: Conclusion, stopped: Problem, settings: Settings) -> Conclusion:
-    """What was found, of a run that ended before it was sure of it."""
-    run = replace(conclusion.report.run, stopped=stopped)
-    report = replace(conclusion.report, run=run, complete=False)
-    return concluded(report, conclusion.comparison, replace(settings, weakenings=()))
-
-
-def concluded(report: RunReport, comparison: Comparison | None, settings: Settings) -> Conclusion:
-    """gate → conclude; a part of a run decides nothing."""
-    if report.run.shard is not None:
-        return of_shard(report, report.run.shard)
-    if comparison is not None:
-        comparison = replace(comparison, weakenings=(*settings.weakenings, *comparison.weakenings))
-    mark = None if settings.mark_run is None else against_mark(report, settings.mark_run, settings.rule)
-    gates = apply_gates(settings, report, comparison, mark)
-    found = conclude(
-        report,
-        comparison,
-        gates,
-        baseline_required=settings.baseline_required,
-        on_incomparable=settings.on_incomparable,
-        on_inconclusive=settings.on_inconclusive,
+def run_info(
+    plan: RunPlan,
+    *,
+    started_at: datetime,
+    duration_s: float,
+    target: ModelIdentity,
+    judge: ModelIdentity | None,
+    provenance: Provenance,
+) -> RunInfo:
+    """What a report remembers of its run."""
+    return RunInfo(
+        started_at=started_at,
+        duration_s=duration_s,
+        target=target,
+        judge=judge,
+        repeat=plan.repeat,
+        suites=tuple(
+            SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
+            for suite in plan.suites
+        ),
+        python=platform.python_version(),
+        commit=provenance.commit,
+        ref=provenance.ref,
+        settings=provenance.settings,
+        notices=provenance.notices,
+        prices=provenance.prices,
+        shard=plan.shard,
     )
-    return replace(found, mark=mark)
+
+
+def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptReport:
+    """One trial, scored."""
+    return over_turns(
+        attempt,
+        [
+            _turn_report(case, index, turn, evaluation.turns[index])
+            for index, turn in enumerate(evaluation.trace.turns)
+        ],
+    )
+
+
+def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
+    asked, response = case.turns[index], turn.response
+    return TurnReport(
+        prompt=asked.prompt,
+        expected=asked.expected,
+        context=asked.context,
+        output=None if response.problem is not None else response.text,
+        results=results,
+        latency_s=response.latency_s,
+        cost_usd=response.cost_usd,
+        input_tokens=response.input_tokens,
+        output_tokens=response.output_tokens,
+        tool_calls=response.tool_calls,
+        citations=response.citations,
+        model=response.model,
+        cached=response.cached,
+        value=response.value,
+        raised=response.raised,
+        delivery=response.delivery,
+        error=response.problem,
+    )

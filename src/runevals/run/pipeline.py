@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from runevals.lib import git
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
-from runevals.records import ComparisonVerdict, Conclusion, RunReport
+from runevals.records import ComparisonVerdict, Conclusion, GateRules, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import Limits
-from runevals.run import measurement as pipeline
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline import reuse
 from runevals.run.baseline.checkout import base_checkout
@@ -26,7 +25,7 @@ from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.call_limit import require_few_calls
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
-from runevals.run.measurement import Baseline, Measurement
+from runevals.run.measurement import Measurement, measure
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of, with_quarantine
@@ -40,6 +39,7 @@ from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import judged_checks, make_plan, part_of
 from runevals.verdict.comparability import other_target
+from runevals.verdict.decide import Baseline, conclusion_of, decision, incomplete, since_mark, with_weakenings
 from runevals.verdict.procedure import held_against
 from runevals.verdict.verification import VERIFY_OFF
 
@@ -76,7 +76,7 @@ def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conc
         conclusion = work(asked)
     stop = asked.budget.stop
     if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
-        return pipeline.incomplete(conclusion, stop.problem, settings)  # the fresh run of the base, say
+        return incomplete(conclusion, stop.problem, settings.rules)  # the fresh run of the base, say
     return conclusion
 
 
@@ -134,7 +134,7 @@ def base_run(settings: Settings, commit: str, asked: Asked) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     notice(f"Running the base {commit[:7]} first")
     with _base_side(settings, commit, asked, settings.repeat) as base:
-        report = pipeline.measure(base, asked.progress(base, phase="base")).report
+        report = measure(base, asked.progress(base, phase="base"))
     require_measured(report, settings)
     return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
 
@@ -145,11 +145,14 @@ def _against(
     """The head measured, and held against the base where there is one."""
     with _measuring(settings, loaded, asked) as head:
         if baseline is None:
-            return pipeline.measure(head, asked.progress(head))
+            return decision(measure(head, asked.progress(head)), None, settings.rules, mark=settings.mark_run)
         with runner_of(head, baseline, settings, loaded, asked) as runner:
-            found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
-            found = with_own_error(runner, *found)
-    conclusion = pipeline.concluded(*found, settings)
+            rule = settings.rules.regression
+            found = held_against(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+            report, comparison = with_own_error(runner, *found)
+    comparison = with_weakenings(comparison, settings.weakenings)
+    since = since_mark(report, settings.mark_run, rule)
+    conclusion = conclusion_of(report, comparison, settings.rules, since)
     return on_base_suite(conclusion, baseline, settings, asked) if own_suite else conclusion
 
 
@@ -267,8 +270,7 @@ def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settin
         repeat=settings.repeat,
         verify=settings.verify,
         redact_patterns=settings.redact_patterns,
-        rule=settings.rule,
-        gates=settings.gates,
+        rules=settings.rules,
         verify_repeats=settings.verify_repeats,
     )
     loaded = loading.load_suites(borrowed)
@@ -305,7 +307,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
             again = _against(baseline, borrowed, loaded, asked, own_suite=False)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {error.first_line}"
-        return still_incomparable(conclusion, why, settings)
+        return still_incomparable(conclusion, why, settings.rules)
     if again.comparison is None or again.comparison.verdict is ComparisonVerdict.INCOMPARABLE:
         return conclusion
     assert comparison is not None  # noqa: S101 - it was incomparable
@@ -316,11 +318,11 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
         weakenings=comparison.weakenings,
         caveats=(*again.comparison.caveats, told),
     )
-    return pipeline.concluded(conclusion.report, again_compared, replace(settings, weakenings=()))
+    return conclusion_of(conclusion.report, again_compared, settings.rules, conclusion.mark)
 
 
-def still_incomparable(conclusion: Conclusion, why: str, settings: Settings) -> Conclusion:
+def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Conclusion:
     """The same, which says why the base's suite decided nothing."""
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
     comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
-    return pipeline.concluded(conclusion.report, comparison, replace(settings, weakenings=()))
+    return conclusion_of(conclusion.report, comparison, rules, conclusion.mark)

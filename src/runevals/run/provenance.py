@@ -37,10 +37,11 @@ def told(settings: Settings) -> dict[str, object]:
     """The settings that were told, not left at their defaults; secrets and paths outside are left out."""
     plain: dict[str, object] = {}
     for setting in SETTINGS:
-        if settings.origins.get(setting.name, "default") != "default" and hasattr(settings, setting.name):
-            value = getattr(settings, setting.name)
-            if isinstance(value, str | int | float | bool | tuple) and setting.name not in _LEFT_OUT:
-                plain[setting.name] = list(value) if isinstance(value, tuple) else value
+        value = settings.value_of(setting.name)
+        if settings.origins.get(setting.name, "default") == "default" or setting.name in _LEFT_OUT:
+            continue
+        if isinstance(value, str | int | float | bool | tuple):
+            plain[setting.name] = list(value) if isinstance(value, tuple) else value
     return plain | _chosen(settings)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
-from runevals.records import Gate, MarkRun, RegressionRule, Weakening
+from runevals.records import Gate, GateRules, MarkRun, RegressionRule, Weakening
 from runevals.records.rules import Content, Fetching, Limits, Mark, Shard
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
@@ -58,28 +58,21 @@ class Settings:
     evaluators: tuple[str, ...]
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
-    baseline_required: bool
     base: str
     base_setup: tuple[str, ...]
     share: tuple[str, ...]
-    on_incomparable: str
-    on_inconclusive: str
     verify: str
     verify_repeats: int
-    rule: RegressionRule
+    rules: GateRules
     mark: Mark | None
     quarantine: Path
     changed_only: bool
     depends_on: tuple[str, ...]  # absolute
-    min_pass_rate: float | None
-    fail_on: tuple[str, ...] | None
-    gates: tuple[Gate, ...]
     definitions: Definitions
     sandbox: str
     fetching: Fetching
     mcp_config: str | None
     prices: Prices
-    errors_limit: float
     limits: Limits
     redact: Content
     redact_patterns: tuple[str, ...]  # of what is never written
@@ -101,6 +94,10 @@ class Settings:
     not_from: Path | None = None  # the checkout whose code must not run as this one's
     mark_run: MarkRun | None = None  # what `mark` names, once it was found
     weakenings: tuple[Weakening, ...] = ()  # what the head's settings would change about its own judgement
+
+    def value_of(self, name: str) -> object:
+        """The field with this name, of the settings or of a record in them; None if there is none."""
+        return next((getattr(record, name) for record in (self, self.rules) if hasattr(record, name)), None)
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -179,33 +176,21 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], given.folder("baseline")),
         baseline_named=not given.is_in_file("baseline"),
-        baseline_required=values["baseline_required"],
         base=values["base"],
         base_setup=tuple(values["base_setup"]),
         share=tuple(values["share"]),
-        on_incomparable=values["on_incomparable"],
-        on_inconclusive=values["on_inconclusive"],
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],
-        rule=RegressionRule(
-            alpha=values["alpha"],
-            min_effect=values["min_effect"],
-            max_base_age_days=values["max_base_age"],
-            max_fresh_runs=values["suspects_max_runs"],
-        ),
+        rules=_rules(values, gates, guarding),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
         quarantine=given.folder("quarantine") / values["quarantine"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
         depends_on=tuple(str(given.folder("depends_on") / pattern) for pattern in values["depends_on"]),
-        min_pass_rate=values["min_pass_rate"],
-        fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
-        gates=gates,
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
         sandbox=values["sandbox"],
         prices=prices_told(file, guarding),
         fetching=_fetching(who_tells("url_fetch", file, guarding)[0].get("url_fetch", {})),
         mcp_config=values["mcp_config"],
-        errors_limit=values["errors_limit"],
         redact=values["redact"],
         redact_patterns=tuple(who_tells("redact_patterns", file, guarding)[0].get("redact_patterns", ())),
         limits=Limits(
@@ -230,6 +215,25 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         file=file if file.found else None,
         base_side=told.base_side,
         weakenings=() if guarding is None else tuple(held_back(file, guarding, judged=judged)),
+    )
+
+
+def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:
+    return GateRules(
+        regression=RegressionRule(
+            alpha=values["alpha"],
+            min_effect=values["min_effect"],
+            max_base_age_days=values["max_base_age"],
+            max_fresh_runs=values["suspects_max_runs"],
+        ),
+        gates=gates,
+        fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
+        min_pass_rate=values["min_pass_rate"],
+        errors_limit=values["errors_limit"],
+        baseline_required=values["baseline_required"],
+        on_incomparable=values["on_incomparable"],
+        on_inconclusive=values["on_inconclusive"],
+        labels_of_base=base_side is not None,
     )
 
 

@@ -1,19 +1,93 @@
-"""The decision as a pure function, for those who bring their own reports."""
+"""Compare → gate → conclude, as pure functions: two reports, and the rules that decide over them."""
 
 from __future__ import annotations
 
-from runevals.records import Conclusion, RunReport
-from runevals.run import measurement as pipeline
-from runevals.settings.resolve import Settings, defaults
+from dataclasses import dataclass, replace
+
+from runevals.records import (
+    Comparison,
+    Conclusion,
+    GateRules,
+    MarkComparison,
+    MarkRun,
+    Problem,
+    RegressionRule,
+    RunReport,
+    Weakening,
+)
+from runevals.verdict.compare import compare
+from runevals.verdict.conclude import conclude, of_shard
+from runevals.verdict.gates import apply_gates
+from runevals.verdict.marks import against_mark
 
 
-def decide(base: RunReport | None, head: RunReport, settings: Settings | None = None) -> Conclusion:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A base's report, and in words where it came from."""
+
+    report: RunReport
+    source: str
+    fresh: bool = False  # measured just now: a loss against it needs no second look
+    older: str | None = None  # which older commit it is of, if it is not known to be as the base's own
+
+
+def decide(base: RunReport | None, head: RunReport, rules: GateRules | None = None) -> Conclusion:
     """Whether `head` is worse than `base`: comparison, gates and verdict, without files, network or clock.
 
-    Takes the reports of two runs, as `runevals.reports.results_document.read(path)` gives them; `base` None is a
-    run that has nothing to compare with. `settings` are those of `runevals.settings.resolve.resolve`, the defaults
-    where there are none. A red stands on the exact p: nobody is here to run the base again. The same reports give
-    the same conclusion, bit for bit.
+    Takes the reports of two runs, as `runevals.reports.results_document.read` gives them; with `base` None, there
+    is nothing to compare with. A failing verdict stands on the exact p: the base is not run again. The same
+    reports give the same conclusion, bit for bit.
     """
-    baseline = None if base is None else pipeline.Baseline(report=base, source="the given base")
-    return pipeline.decide(head, baseline, settings or defaults())
+    baseline = None if base is None else Baseline(report=base, source="the given base")
+    return decision(head, baseline, rules or GateRules())
+
+
+def decision(
+    head: RunReport,
+    baseline: Baseline | None,
+    rules: GateRules,
+    *,
+    mark: MarkRun | None = None,
+    weakenings: tuple[Weakening, ...] = (),
+) -> Conclusion:
+    """compare → gate → conclude; `weakenings` are those that were found outside of the suites."""
+    comparison = None
+    if baseline is not None:
+        comparison = compare(head, baseline.report, baseline.source, rule=rules.regression)
+        comparison = with_weakenings(comparison, weakenings)
+    return conclusion_of(head, comparison, rules, since_mark(head, mark, rules.regression))
+
+
+def with_weakenings(comparison: Comparison, weakenings: tuple[Weakening, ...]) -> Comparison:
+    """The comparison, with weakenings of settings and of the quarantine list before those of the suites."""
+    return replace(comparison, weakenings=(*weakenings, *comparison.weakenings))
+
+
+def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> MarkComparison | None:
+    """The difference to the run of a mark, if there is one."""
+    return None if mark is None else against_mark(head, mark, rule)
+
+
+def conclusion_of(
+    report: RunReport, comparison: Comparison | None, rules: GateRules, mark: MarkComparison | None = None
+) -> Conclusion:
+    """gate → conclude; a part of a run decides nothing."""
+    if report.run.shard is not None:
+        return of_shard(report, report.run.shard)
+    gates = apply_gates(rules, report, comparison, mark)
+    conclusion = conclude(
+        report,
+        comparison,
+        gates,
+        baseline_required=rules.baseline_required,
+        on_incomparable=rules.on_incomparable,
+        on_inconclusive=rules.on_inconclusive,
+    )
+    return replace(conclusion, mark=mark)
+
+
+def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
+    """The same, of a run that ended before it was sure of it."""
+    run = replace(conclusion.report.run, stopped=stopped)
+    report = replace(conclusion.report, run=run, complete=False)
+    return conclusion_of(report, conclusion.comparison, rules, conclusion.mark)

@@ -14,13 +14,13 @@ from runevals.records import (
     ComparisonVerdict,
     Gate,
     GateResult,
+    GateRules,
     GateState,
     MarkComparison,
     Outcome,
     RunReport,
     Scope,
 )
-from runevals.settings.resolve import Settings
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import COMPARED, MetricRange, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
@@ -39,24 +39,24 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def apply_gates(
-    settings: Settings, report: RunReport, comparison: Comparison | None, mark: MarkComparison | None = None
+    rules: GateRules, report: RunReport, comparison: Comparison | None, mark: MarkComparison | None = None
 ) -> tuple[GateResult, ...]:
-    """The settings' gates, and every preset one that applies and is not replaced.
+    """The gates of the rules, and every preset one that applies and is not replaced.
 
     `fail_on` turns failures of gates it does not name into warnings. The base of a change says what is in scope.
     """
-    if settings.base_side is not None and comparison is not None:
+    if rules.labels_of_base and comparison is not None:
         report, comparison = labelled_as_on_base(report, comparison)
     in_sight = _without_quarantined(report)
     own = [
         _of_mark(gate, in_sight, mark) if gate.metric == "mark_drop" else _own(gate, in_sight, comparison)
-        for gate in settings.gates
+        for gate in rules.gates
     ]
-    replaced = {gate.name for gate in settings.gates}
-    gates = [*own, *(gate for gate in _gates(settings, report, comparison) if gate.name not in replaced)]
-    if settings.fail_on is None:
+    replaced = {gate.name for gate in rules.gates}
+    gates = [*own, *(gate for gate in _gates(rules, report, comparison) if gate.name not in replaced)]
+    if rules.fail_on is None:
         return tuple(gates)
-    return tuple(_softened(gate, settings.fail_on) for gate in gates)
+    return tuple(_softened(gate, rules.fail_on) for gate in gates)
 
 
 def measured(report: RunReport, limit: float) -> GateResult:
@@ -85,7 +85,7 @@ def _without_quarantined(report: RunReport) -> RunReport:
     return replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
 
 
-def _gates(settings: Settings, report: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
+def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
     if comparison is not None:
         yield _no_regression(comparison)
     in_sight = _without_quarantined(report)
@@ -93,10 +93,10 @@ def _gates(settings: Settings, report: RunReport, comparison: Comparison | None)
         if any(case.category == category for case in in_sight.cases):
             preset = Gate(name=category, metric="pass_rate", op=">=", limit=limit, scope=Scope(category=category))
             yield _of_groups(preset, in_sight, comparison)
-    if settings.min_pass_rate is not None:
-        floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=settings.min_pass_rate)
+    if rules.min_pass_rate is not None:
+        floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=rules.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
-    yield measured(in_sight, settings.errors_limit)
+    yield measured(in_sight, rules.errors_limit)
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -28,25 +27,14 @@ from runevals.records import (
     Provenance,
     RunInfo,
     RunReport,
-    SuiteInfo,
     TurnReport,
-    TurnTrace,
 )
 from runevals.records.suite import labels_of
-from runevals.run.evaluate import Evaluation
-from runevals.suites.plan import RunPlan
 from runevals.verdict.cached_runs import copies
 from runevals.verdict.totals import by_evaluator, coverage, totals
 from runevals.verdict.vote_agreement import vote_agreement
 
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
-
-
-def scored_case(plan: RunPlan, measured: Mapping[int, AttemptReport], index: int) -> CaseReport:
-    """One case of the plan, by its attempts so far."""
-    case = plan.cases[index]
-    attempts = [measured[position] for position in plan.positions(index) if position in measured]
-    return case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined)
 
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
@@ -82,47 +70,6 @@ def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
         prices=provenance.prices,
     )
     return run_report(run, (), complete=False)
-
-
-def run_info(
-    plan: RunPlan,
-    *,
-    started_at: datetime,
-    duration_s: float,
-    target: ModelIdentity,
-    judge: ModelIdentity | None,
-    provenance: Provenance,
-) -> RunInfo:
-    """What a report remembers of its run."""
-    return RunInfo(
-        started_at=started_at,
-        duration_s=duration_s,
-        target=target,
-        judge=judge,
-        repeat=plan.repeat,
-        suites=tuple(
-            SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
-            for suite in plan.suites
-        ),
-        python=platform.python_version(),
-        commit=provenance.commit,
-        ref=provenance.ref,
-        settings=provenance.settings,
-        notices=provenance.notices,
-        prices=provenance.prices,
-        shard=plan.shard,
-    )
-
-
-def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptReport:
-    """One trial, scored."""
-    return over_turns(
-        attempt,
-        [
-            _turn_report(case, index, turn, evaluation.turns[index])
-            for index, turn in enumerate(evaluation.trace.turns)
-        ],
-    )
 
 
 def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
@@ -258,29 +205,6 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
         numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
         cases.append(over_attempts(case, numbered))
     return run_report(newest.run, cases, complete=newest.complete)
-
-
-def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
-    asked, response = case.turns[index], turn.response
-    return TurnReport(
-        prompt=asked.prompt,
-        expected=asked.expected,
-        context=asked.context,
-        output=None if response.problem is not None else response.text,
-        results=results,
-        latency_s=response.latency_s,
-        cost_usd=response.cost_usd,
-        input_tokens=response.input_tokens,
-        output_tokens=response.output_tokens,
-        tool_calls=response.tool_calls,
-        citations=response.citations,
-        model=response.model,
-        cached=response.cached,
-        value=response.value,
-        raised=response.raised,
-        delivery=response.delivery,
-        error=response.problem,
-    )
 
 
 def _by_weight(results: Sequence[CheckResult]) -> float | None:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from runevals.records import GateRules
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.reports import results_document as document
 from runevals.run.baseline.choose import chosen, concluded, find_stored
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.measurement import Baseline, decide
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, defaults, resolve
+from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import report
 
 COMMIT = "c" * 40
@@ -71,7 +72,7 @@ def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
 
 @pytest.mark.parametrize("baseline", ["none", "base.json"])
 def test_a_flag_goes_before_base_run(repository, baseline):
-    repository.write("base.json", document.write(decide(report({"a": "p"}), None, defaults())))
+    repository.write("base.json", document.write(decision(report({"a": "p"}), None, defaults().rules)))
     flags = {"baseline": baseline}
     settings = resolve(RawSettings(cwd=repository.path, environment={"RUNEVALS_BASE": "run"}, flags=flags))
     found = find_stored(replace(settings, base_side=BaseSide(commit=repository.git("rev-parse", "HEAD"))), None)
@@ -84,7 +85,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     found = chosen(stored, defaults(), RawSettings(), refusing(ExternalError("no node here")))
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
-    conclusion = decide(report({"a": "p"}), older, defaults())
+    conclusion = decision(report({"a": "p"}), older, defaults().rules)
     verdict = concluded(conclusion, found, defaults()).verdict
     told = "compared with an older commit: bbbbbbb, 1 commit before the base"
     assert verdict.headline == f"No regression shown in 1 case – {told}"
@@ -128,7 +129,7 @@ def test_without_either_nothing_is_green(stored, settings, error, told):
     found = chosen(stored, settings, RawSettings(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
-    verdict = concluded(decide(report({"a": "p"}), None, settings), found, settings).verdict
+    verdict = concluded(decision(report({"a": "p"}), None, settings.rules), found, settings).verdict
     assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
     assert verdict.headline == f"Not measured – there is no base to compare with: {told}"
 
@@ -137,15 +138,15 @@ def test_a_base_without_a_suite_is_a_first_run():
     found = chosen(UNREADABLE, defaults(), RawSettings(), refusing(NoSuiteFound("no suite in evals/")))
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
-    conclusion = decide(report({"a": "p"}), None, defaults())
+    conclusion = decision(report({"a": "p"}), None, defaults().rules)
     assert concluded(conclusion, found, defaults()) is conclusion
 
 
 def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one():
-    informing = replace(defaults(), on_incomparable="pass")
-    passed = decide(report({"a": "p"}), None, informing)
+    informing = replace(defaults(), rules=GateRules(on_incomparable="pass"))
+    passed = decision(report({"a": "p"}), None, informing.rules)
     assert concluded(passed, UNREADABLE, informing) is passed
-    strict = replace(defaults(), min_pass_rate=1.0)
-    failed = decide(report({"a": "f"}), None, strict)
+    strict = replace(defaults(), rules=GateRules(min_pass_rate=1.0))
+    failed = decision(report({"a": "f"}), None, strict.rules)
     assert failed.verdict.exit_code == 1
     assert concluded(failed, UNREADABLE, strict) is failed

@@ -12,8 +12,8 @@ from runevals.records import ModelIdentity
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline
-from runevals.run.measurement import decide
 from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import decision
 from tests.sample_reports import report
 from tests.serving import Quiet, serving
 
@@ -37,7 +37,7 @@ def store(tmp_path):
         path = tmp_path / "runs" / name
         path.parent.mkdir(exist_ok=True)
         settings = resolve(RawSettings(cwd=tmp_path, environment={}))
-        path.write_text(document.write(decide(replace(made, run=info), None, settings)), encoding="utf-8")
+        path.write_text(document.write(decision(replace(made, run=info), None, settings.rules)), encoding="utf-8")
         return path
 
     return write
@@ -114,7 +114,7 @@ def test_a_milder_judge_of_the_newest_run_hides_no_loss(named, store):
     found, notices = read_baseline(settings)
     head = report({f"k{n}": [0.75] * 3 for n in range(60)})
     head = replace(head, run=replace(head.run, judge=judged_by("mild")))
-    conclusion = decide(head, found, settings)
+    conclusion = decision(head, found, settings.rules)
     assert conclusion.verdict.exit_code == 1
     assert conclusion.comparison.drop == pytest.approx(0.25)
     assert notices == ("left out of the pool of baselines: 1.json (another judge), 2.json (another judge)",)
@@ -128,7 +128,7 @@ def test_runs_from_before_a_fix_hide_no_loss(named, store):
         folder = store(f"{age}.json", cases, age, run={"commit": "c1" * 4 if age else "c0" * 4}).parent
     settings = named(folder)
     head = report({f"k{n:02}": "p" if n < 80 else "f" for n in range(100)})
-    assert decide(head, read_baseline(settings)[0], settings).verdict.exit_code == 1
+    assert decision(head, read_baseline(settings)[0], settings.rules).verdict.exit_code == 1
 
 
 def test_cases_of_other_content_are_not_pooled(named, store):

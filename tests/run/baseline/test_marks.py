@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from runevals.records import GateRules
 from runevals.reports import results_document as document
 from runevals.run.baseline.marks import kept_mark, with_mark
-from runevals.run.measurement import decide
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import decision
 from tests.sample_reports import case, report
 
 CASES = {"a": "pp", "b": "pp", "c": "pf"}
@@ -26,7 +27,7 @@ def kept(project):
         made = report(cases)
         started_at = datetime.now(UTC) - timedelta(days=days)
         made = replace(made, run=replace(made.run, started_at=started_at, **run))
-        text = document.write(decide(made, None, resolve(RawSettings(cwd=project.path, environment={}))))
+        text = document.write(decision(made, None, GateRules()))
         return project.write(f"{folder}/{name}", text)
 
     return write

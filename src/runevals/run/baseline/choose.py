@@ -14,11 +14,11 @@ from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
-from runevals.run.measurement import Baseline
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import load_suites
+from runevals.verdict.decide import Baseline
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -142,7 +142,7 @@ def concluded(conclusion: Conclusion, stored: StoredBase, settings: Settings) ->
     """
     comparison, verdict = conclusion.comparison, conclusion.verdict
     if comparison is None:
-        informs = settings.on_incomparable == "pass"
+        informs = settings.rules.on_incomparable == "pass"
         return conclusion if informs or stored.unreadable is None else _without_base(conclusion, stored.unreadable)
     headline = verdict.headline
     errors = why_unmeasured(comparison.base)

@@ -14,12 +14,12 @@ from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.reports import results_document as document
 from runevals.run.baseline.unmeasured import unmeasured_cases
-from runevals.run.measurement import Baseline
 from runevals.run.shards.merge import same_model
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import wanted
 from runevals.verdict.comparability import judges_differ
+from runevals.verdict.decide import Baseline
 from runevals.verdict.score import pooled, run_report
 
 MOST_RUNS = 3

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
-from runevals.run import measurement as pipeline
 from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.measurement import Baseline
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
+from runevals.verdict.decide import Baseline, decision
 from runevals.verdict.gates import CATEGORY_GATES
 from runevals.verdict.score import nothing_run
 
@@ -45,7 +44,7 @@ def stored(settings: Settings, loaded: LoadedSuites, baseline: Baseline) -> Conc
         return why
     notice = f"nothing was run: the result of {commit[:7]} stands"
     report = replace(known, run=replace(known.run, notices=(*loaded.notices, notice)))
-    found = pipeline.concluded(report, None, settings)
+    found = decision(report, None, settings.rules, mark=settings.mark_run)
     if found.verdict.exit_code != 0:
         return f"the result of {commit[:7]} is not green itself"
     total = known.totals
@@ -66,7 +65,7 @@ def unmade(settings: Settings, loaded: LoadedSuites, commit: str, provenance: Pr
     why = changes_since(settings, loaded, commit, None)
     if why is not None:
         return why
-    if settings.gates or settings.min_pass_rate is not None or _has_gated_cases(loaded):
+    if settings.rules.gates or settings.rules.min_pass_rate is not None or _has_gated_cases(loaded):
         return "there are gates on the numbers themselves"
     assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
     report = nothing_run(ModelIdentity(type=settings.target.type, model=settings.target.model), provenance)

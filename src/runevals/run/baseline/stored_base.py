@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from runevals.run.measurement import Baseline
+from runevals.verdict.decide import Baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

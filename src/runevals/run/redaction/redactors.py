@@ -11,9 +11,9 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
 from runevals.records.script import ScriptRunner
-from runevals.run.measurement import Baseline
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.settings.resolve import Settings
+from runevals.verdict.decide import Baseline
 
 T = TypeVar("T")
 

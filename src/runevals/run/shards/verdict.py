@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, InvalidSettings, RunevalsError
-from runevals.run import measurement as pipeline
 from runevals.run.against_base import with_own_error
 from runevals.run.baseline.choose import chosen, concluded
 from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
-from runevals.run.measurement import Baseline
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.pipeline import (
     Asked,
@@ -33,6 +31,7 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites, load_suites
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
+from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
 from runevals.verdict.procedure import held_against
 from runevals.verdict.regression import Strictness
 from runevals.verdict.suspects import candidates, edited
@@ -70,7 +69,7 @@ def _judged(stored: StoredBase, report: RunReport, settings: Settings, asked: As
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     if base.baseline is None:
-        return concluded(pipeline.decide(report, None, settings), base, settings)
+        return concluded(decision(report, None, settings.rules, mark=settings.mark_run), base, settings)
     return concluded(_against(base.baseline, report, settings, asked), base, settings)
 
 
@@ -81,7 +80,7 @@ def not_merged(settings: Settings, why: str) -> Conclusion:
 
 
 def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: Asked) -> Conclusion:
-    final = pipeline.decide(report, baseline, settings)
+    final = decision(report, baseline, settings.rules, mark=settings.mark_run, weakenings=settings.weakenings)
     comparison = final.comparison
     assert comparison is not None  # noqa: S101 - there is a base
     incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
@@ -90,26 +89,29 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
     wanted = baseline if incomparable or not can_run_again(settings) else None  # else the head's runs tell, too
     here = _here(report, settings, asked, wanted)
     if isinstance(here, str) and incomparable:
-        return still_incomparable(final, f"the head was not run on the base's suite: {here}", settings)
+        return still_incomparable(final, f"the head was not run on the base's suite: {here}", settings.rules)
     if isinstance(here, str):
         why = VERIFY_OFF if settings.verify == "off" else here
         told = unverified(comparison, why) if lost_places(comparison) else comparison
-        return pipeline.concluded(report, told, settings)
+        return conclusion_of(report, told, settings.rules, final.mark)
     if incomparable:
         return on_base_suite(final, baseline, here.settings, asked)
     with runner_of(report, baseline, here.settings, here.loaded, asked) as runner:
-        found = held_against(runner, baseline.report, baseline.source, settings.rule, fresh=baseline.fresh)
-        found = with_own_error(runner, *found)
-    return pipeline.concluded(*found, settings)
+        rule = settings.rules.regression
+        found = held_against(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+        report, comparison = with_own_error(runner, *found)
+    comparison = with_weakenings(comparison, settings.weakenings)
+    since = since_mark(report, settings.mark_run, rule)
+    return conclusion_of(report, comparison, settings.rules, since)
 
 
 def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
     """Whether anything looks lost: the whole, a part, or a single case; or the base may be another by now."""
     base, source = baseline.report, baseline.source
-    screened = compare(report, base, source, Strictness.SCREENING, settings.rule, FreshRuns())
+    screened = compare(report, base, source, Strictness.SCREENING, settings.rules.regression, FreshRuns())
     sides = Sides.of(report, base)
     looks_lost = lost_places(screened) or candidates(sides.pairs) or edited(sides.matched.both)
-    return bool(looks_lost or list(stale(report, base, settings.rule)))
+    return bool(looks_lost or list(stale(report, base, settings.rules.regression)))
 
 
 def _base_run(report: RunReport, commit: str, settings: Settings, asked: Asked) -> Baseline:
