@@ -81,6 +81,43 @@ def test_a_worse_prompt_is_a_regression_of_the_same_cases(change, runevals, serv
     assert "− Paris" in out
 
 
+def test_the_changed_line_of_the_prompt_is_shown_above_the_answers(change, runevals):
+    change.write("prompts/ask.txt", PROMPT.replace("What is the capital of", "Tell me about"))
+    code, out, err = runevals("--base", "main", *OUT, "-o", "summary.md")
+    shown = "What changed in the prompt  prompts/ask.txt"
+    ended(code, 1, out + err, shown, "-What is the capital of {{country}}?", "+Tell me about {{country}}?")
+    [changed] = change.document()["prompt_changes"]
+    assert changed["path"] == "prompts/ask.txt"
+    summary = (change.path / "summary.md").read_text(encoding="utf-8")
+    assert "**What changed in the prompt** <code>prompts&#47;ask&#46;txt</code>\n```diff\n@@" in summary
+    assert summary.index("+Tell me about") < summary.index("What changed in the answers")
+
+
+def test_a_secret_in_a_prompt_is_not_shown(change, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    change.write("prompts/ask.txt", "Tell me about {{country}} with sk-0123456789abcdef.")
+    assert runevals("--base", "main", *OUT)[0] == 1
+    [changed] = change.document()["prompt_changes"]
+    assert "Tell me about {{country}} with " in changed["diff"]
+    assert "0123456789abcdef" not in (change.path / "out.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [("--redact", "none"), ("--redact", "hashes")])
+def test_where_contents_are_not_written_no_prompt_is(change, runevals, words):
+    change.write("prompts/ask.txt", "Tell me about {{country}}.")
+    assert runevals("--base", "main", *OUT, *words)[0] == 1
+    assert "prompt_changes" not in change.document()
+
+
+def test_a_prompt_behind_a_link_out_of_the_repository_is_not_shown(change, runevals, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "ask.txt"
+    outside.write_text("Tell me about {{country}}.", encoding="utf-8")
+    (change.path / "prompts/ask.txt").unlink()
+    (change.path / "prompts/ask.txt").symlink_to(outside)
+    _, out, err = runevals("--base", "main", *OUT)
+    assert "Tell me about {{country}}" not in out + err
+
+
 def test_an_unchanged_prompt_is_green(change, runevals):
     code, out, err = runevals("--base", "main", *OUT)
     ended(code, 0, out + err, "No regression")

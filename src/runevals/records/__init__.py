@@ -23,7 +23,7 @@ from runevals.records.comparison import (
     Verification,
     Weakening,
 )
-from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState
+from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
 from runevals.records.lazy_fields import Kept, Texted, keep_text, kept_text, moved
 from runevals.records.links import Links
 from runevals.records.outcome import Layer, Outcome, Scale, Verdict
@@ -128,6 +128,7 @@ __all__ = [
     "SuiteProblem",
     "Suspect",
     "SuspectState",
+    "TextChange",
     "Texted",
     "ToolCall",
     "Totals",

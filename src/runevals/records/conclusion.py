@@ -44,6 +44,14 @@ class FinalVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextChange:
+    """What a change did to a text that the target reads: a unified diff, without its file names."""
+
+    path: str  # relative to the repository
+    diff: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
     """Report, comparison, gates and verdict: all a reporter ever needs."""
 
@@ -52,3 +60,4 @@ class Conclusion:
     gates: tuple[GateResult, ...]
     verdict: FinalVerdict
     mark: MarkComparison | None = None
+    prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit

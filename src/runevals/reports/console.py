@@ -57,6 +57,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if comparison is not None:
         yield f"  {in_short(comparison)}"
         yield from _changed(comparison)
+        yield from _prompts(conclusion)
     if conclusion.mark is not None:
         yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"
     failing = still_failing(report, comparison)
@@ -107,6 +108,16 @@ def _changed(comparison: Comparison) -> Iterator[str]:
         yield f"  Flaky (how often two runs differ): {shown}"
     for caveat in comparison.caveats:
         yield f"  ! {one_line(caveat)}"
+
+
+def _prompts(conclusion: Conclusion) -> Iterator[str]:
+    """What changed in the prompt of a run that lost something."""
+    if conclusion.verdict.outcome == "failed":
+        for change in conclusion.prompt_changes:
+            yield from ("", f"What changed in the prompt  {one_line(change.path, 120)}")
+            lines = change.diff.splitlines()
+            yield from (f"      {one_line(line, 160)}" for line in lines[:MOST])
+            yield from _more(lines, MOST)
 
 
 def _lost(title: str, changes: Sequence[Change], comparison: Comparison) -> Iterator[str]:

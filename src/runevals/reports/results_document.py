@@ -28,6 +28,7 @@ from runevals.records import (
     MarkComparison,
     RunInfo,
     RunReport,
+    TextChange,
     Totals,
     VoteAgreement,
 )
@@ -60,6 +61,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         "gates": conclusion.gates,
         "verdict": conclusion.verdict,
         **({} if conclusion.mark is None else {"mark": conclusion.mark}),
+        **({"prompt_changes": conclusion.prompt_changes} if conclusion.prompt_changes else {}),
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
@@ -174,6 +176,7 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
         gates=build(document["gates"], tuple[GateResult, ...]),
         verdict=build(document["verdict"], FinalVerdict),
         mark=None if document.get("mark") is None else build(document["mark"], MarkComparison),
+        prompt_changes=build(document.get("prompt_changes", []), tuple[TextChange, ...]),
     )
 
 

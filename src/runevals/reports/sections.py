@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from runevals.lib.text.escape import code_cell, inert_line
+from runevals.lib.text.escape import code_cell, fenced, inert_line
 from runevals.lib.text.numbers import capitalised, money, percent, plural, points, relative, score, seconds, signed
 from runevals.records import (
     CaseReport,
@@ -83,7 +83,7 @@ def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Sec
         yield from _alone(report)
     yield from _failed_gates(conclusion)
     if comparison is not None:
-        yield from _changed(comparison, links)
+        yield from _changed(conclusion, comparison, links)
     yield from _unmeasured(report)
     yield from _failures(report, comparison, links)
     yield from _numbers_and_gates(conclusion, links)
@@ -179,7 +179,7 @@ def _tokens(comparison: Comparison) -> tuple[str, str, str]:
     return base, head, relative(counts[0], counts[1])
 
 
-def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
+def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> Iterator[Section]:
     lost, unsure = regressed(comparison), failing_now(comparison)
     if lost:
         table = _change_table(lost, comparison, links)
@@ -190,6 +190,10 @@ def _changed(comparison: Comparison, links: Links) -> Iterator[Section]:
     told = [f"* {inert_line(text, 300)}" for text in suspects_told(comparison)[:MOST_ROWS]]
     if told:
         yield Section("\n".join(told), "what fresh runs said of single cases", 3)
+    if lost or unsure or conclusion.verdict.outcome == "failed":
+        for change in conclusion.prompt_changes:
+            text = f"**What changed in the prompt** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
+            yield Section(text, "what changed in the prompt", 3)
     if lost or unsure:
         diffs = [text for change in (*lost, *unsure)[:MOST_DIFFS] if (text := answer_diff(change))]
         if diffs:

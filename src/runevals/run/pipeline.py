@@ -27,6 +27,7 @@ from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.measurement import Measurement, measure
 from runevals.run.progress import Progress
+from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of, with_quarantine
 from runevals.run.resume.journal import Journal
@@ -66,7 +67,9 @@ def judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusion
     Raises RunevalsError for what stops a run.
     """
     _require_whole(settings, asked)
-    return within_limits(settings, asked, lambda bounded: _judged(settings, loaded, bounded))
+    return with_prompt_changes(
+        within_limits(settings, asked, lambda bounded: _judged(settings, loaded, bounded)), settings, loaded
+    )
 
 
 def within_limits(settings: Settings, asked: Asked, work: Callable[[Asked], Conclusion]) -> Conclusion:

@@ -1,0 +1,77 @@
+"""What a change did to the texts that the target reads: prompt files, skills, `.prompt.yml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from difflib import unified_diff
+from pathlib import Path
+
+from runevals.lib.git import file_at
+from runevals.lib.sandbox import Sandbox
+from runevals.records import Conclusion, TextChange
+from runevals.records.errors import ExternalError
+from runevals.run.redaction.redactors import text_redactor
+from runevals.settings.resolve import Settings
+from runevals.suites.load import LoadedSuites
+
+MOST_FILES = 5
+MOST_READ = 100
+MOST_BYTES = 200_000  # of a file that is compared
+MOST_LINES = 60  # of a diff
+LONGEST_LINE = 400
+CONTEXT = 1  # unchanged lines around a change
+_PROMPTS = (".prompt.yml", ".prompt.yaml")
+
+
+def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: LoadedSuites) -> Conclusion:
+    """`conclusion` with the diffs of the target's texts since the base's commit, if git has that commit here."""
+    comparison = conclusion.comparison
+    commit = None if comparison is None else comparison.base.run.commit
+    if commit is None or settings.redact != "full":
+        return conclusion
+    with Sandbox(workers=1) as sandbox:  # which starts nothing until it is asked
+        found = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
+    return replace(conclusion, prompt_changes=tuple(found))
+
+
+def _changes(
+    settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
+) -> Iterator[TextChange]:
+    for path in _prompts(settings, loaded):
+        try:
+            before, now = file_at(settings.repository, commit, path), _here(settings.repository / path)
+        except (ExternalError, OSError):
+            continue
+        if before != now and (diff := _diff(before or b"", now or b"")):
+            yield TextChange(path=path, diff=redact(diff))
+
+
+def _prompts(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
+    """Their paths in the repository, each once."""
+    named = [] if settings.target is None else [*settings.target.files]
+    named += [path for path in loaded.files if path.name.endswith(_PROMPTS)]
+    named += [] if settings.file is None or settings.file.path is None else [settings.file.path]
+    files = [file for path in named for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
+    root = settings.repository.resolve()
+    for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
+        if path.is_relative_to(root):
+            yield path.relative_to(root).as_posix()
+
+
+def _here(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() and path.stat().st_size <= MOST_BYTES else None
+
+
+def _diff(before: bytes, now: bytes) -> str:
+    """Empty for what is not text, or too long to compare."""
+    if max(len(before), len(now)) > MOST_BYTES:
+        return ""
+    try:
+        old, new = before.decode().splitlines(), now.decode().splitlines()
+    except UnicodeDecodeError:
+        return ""
+    lines = [*unified_diff(old, new, lineterm="", n=CONTEXT)][2:]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more lines"]
+    return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
