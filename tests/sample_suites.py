@@ -12,7 +12,7 @@ import pytest
 
 from runevals.lib.parsing.source import read_json
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.settings.resolve import RawSettings, resolve
+from runevals.records.rules import Selection
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.plan import RunPlan, make_plan
 
@@ -61,7 +61,7 @@ def plan_of(folder: Path, items: list[dict[str, Any]], **document: object) -> Ru
     text = json.dumps({"schemaVersion": "1.2.0", **document, "items": items})
     suite = eval_document.load(read_json(text, "s.json"), LoadOptions())
     assert not suite.errors
-    return make_plan([suite], resolve(RawSettings(cwd=folder, environment={})))
+    return make_plan([suite], Selection())
 
 
 @dataclass

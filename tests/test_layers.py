@@ -68,8 +68,6 @@ KNOWN: Mapping[str, str] = {
     "lib/plugins: words in lib": "names the groups of entry points",
     "lib/sandbox/results: words in lib": "one kind of script is called evaluator",
     "lib/storage/spool: records in lib": "knows the lazy fields of records",
-    "suites/load -> settings/resolve": "loading should take LoadOptions, not Settings",
-    "suites/plan -> settings/resolve": "planning should take a Selection, not Settings",
 }
 
 

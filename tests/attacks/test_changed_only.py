@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from runevals.run.baseline.dependencies import changes_since
+from runevals.run.load import load_suites
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.suites.load import load_suites
 from tests.attacks.conftest import REGRESSED, SUITE, commit, stock
 
 MODEL = "{type: openai, model: tiny, system_prompt_file: %s}"

@@ -6,9 +6,9 @@ import pytest
 
 from runevals.records.errors import InvalidSettings
 from runevals.run.call_limit import planned_calls, require_few_calls
+from runevals.run.load import load_suites
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.suites.load import load_suites
 
 MODEL = "suites: [evals.json]\ntarget: {type: openai, model: tiny}\n"
 JUDGED = {"schemaVersion": "1.2.0", "default_evaluators": {"Relevance": {}, "Coherence": {}}}

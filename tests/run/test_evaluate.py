@@ -15,13 +15,12 @@ from runevals.lib.sandbox import Sandbox
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement
-from runevals.records.rules import Limits
+from runevals.records.rules import Limits, Selection
 from runevals.run.converse import converse
 from runevals.run.evaluate import evaluate
 from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.limited import BoundedJudge
-from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.dialects import LoadOptions, eval_samples
 from runevals.suites.plan import make_plan
 from tests.judge.replies import QUESTION
@@ -194,7 +193,7 @@ def test_the_parts_of_an_evaluator_are_asked_all_at_once(tmp_path):
 
     suite = eval_samples.load(read_json(json.dumps(DIMENSIONS), "s.json"), LoadOptions())
     assert not suite.errors
-    plan = make_plan([suite], resolve(RawSettings(cwd=tmp_path, environment={})))
+    plan = make_plan([suite], Selection())
     [[[result]]] = results(plan, Answers(lambda c: Response(text="x")), Judges(reply), workers=1)
     assert (result.value, result.details["dimensions"]) == (3.0, {"a": 5.0, "b": 3.0, "c": 1.0})
 

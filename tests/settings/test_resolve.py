@@ -106,7 +106,12 @@ def test_every_problem_of_the_file_is_told_with_line_and_nearest_word(project):
 
 
 def test_words_that_yaml_1_1_would_change_stay_text(project):
-    assert project("category: [no, on, 12:30, 2026-11-20]").category == ("no", "on", "12:30", "2026-11-20")
+    assert project("category: [no, on, 12:30, 2026-11-20]").selection.category == (
+        "no",
+        "on",
+        "12:30",
+        "2026-11-20",
+    )
 
 
 @pytest.mark.parametrize("text", ["repeat: 1\nrepeat: 2\n", "repeat: [", "a: &a [*a]", "- x"])

@@ -49,6 +49,7 @@ from runevals.reports import REPORTERS, comment, summary
 from runevals.reports.publish import publish
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.load import load_suites, plan_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -58,8 +59,6 @@ from runevals.run.world.build_cache import require_cache
 from runevals.settings.dotenv import environment as with_dotenv
 from runevals.settings.file import SettingsFile
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.suites.load import load_suites
-from runevals.suites.plan import make_plan
 from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def _settled(told: RawSettings) -> tuple[Settings, RunevalsError | None]:
 
 def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> int:
     """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
-    plan = make_plan(load_suites(settings).suites, settings)
+    plan = plan_of(load_suites(settings), settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     say(f"{describe(plan, settings)}\nshards      {shards}")
     commands.add_outputs({"shards": shards})
@@ -211,7 +210,7 @@ def _found(settings: Settings, told: RawSettings, here: JobContext, environment:
     keyless = None if here.job.has_secrets else not_measured(settings, told)
     if keyless is not None:
         return _Found(keyless)
-    stored = StoredBase() if settings.shard is not None else stored_base(settings, here, notice)
+    stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, here, notice)
     if action_input("mode", told.inputs) == "merge":
         return _Found(_merged(settings, told, here, stored), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)
@@ -222,7 +221,7 @@ def _tell_all(found: _Found, folder: Path | None, settings: Settings, here: JobC
     """The comment, the screen, annotations, outputs and summary."""
     conclusion, environment = found.conclusion, runner.environment
     head = here.job.head or environment.get("GITHUB_SHA")
-    when = settings.comment if settings.shard is None else "never"  # the merge of all shards comments
+    when = settings.comment if settings.selection.shard is None else "never"  # the merge of all shards comments
     posted = posting(conclusion, here, when, here.job.pull_request, head)
     files = {} if folder is None else {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
     if folder is not None:
@@ -262,7 +261,7 @@ def _measured(
     warn(loaded.problems)
     attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
-        before = None if settings.shard is not None else measured_before(here, environment, warn_runner)
+        before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)
         asked = Asked(
             ref=None,
             told=told,

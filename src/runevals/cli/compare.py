@@ -17,10 +17,10 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.protected_side import base_side
+from runevals.run.load import load_suites
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.settings.resolve import resolve
-from runevals.suites.load import load_suites
 from runevals.verdict.decide import decision
 
 

@@ -91,7 +91,7 @@ def merged_conclusion(
     from dataclasses import replace
 
     filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
-    settings = replace(settings, **filters)
+    settings = replace(settings, selection=replace(settings.selection, **filters))
     told = replace(told, flags={**told.flags, **filters})
     report, base = without_patterns(report, settings), find_stored(settings, stored)
     return judged_together(report, base, settings, told, progress, find_mark)

@@ -13,9 +13,9 @@ from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites, plan_of
 from runevals.settings.resolve import Settings
-from runevals.suites.load import load_suites
-from runevals.suites.plan import RunPlan, judged_checks, make_plan, part_of
+from runevals.suites.plan import RunPlan, judged_checks, part_of
 from runevals.suites.shard import shards_of
 
 
@@ -41,7 +41,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
     """
     settings = settled(told, paths=paths)
     loaded = load_suites(settings)
-    plan = part_of(make_plan(loaded.suites, settings), settings.shard)
+    plan = part_of(plan_of(loaded, settings), settings.selection.shard)
     if form == "json":
         click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))
         return

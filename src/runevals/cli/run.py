@@ -35,6 +35,7 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
+from runevals.run.load import load_suites, plan_of
 from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -43,8 +44,7 @@ from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, resolve
 from runevals.suites import load as loading
 from runevals.suites.dialects import LoadOptions, eval_document, load_inline
-from runevals.suites.load import load_suites
-from runevals.suites.plan import make_plan, part_of
+from runevals.suites.plan import part_of
 from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     loaded = _suites(settings, told)
     if told["dry_run"]:
         warn(loaded.problems)
-        plan = part_of(make_plan(loaded.suites, settings), settings.shard)
+        plan = part_of(plan_of(loaded, settings), settings.selection.shard)
         say(describe(plan, settings))
         return 0
     if not on_cluster(settings):
@@ -249,7 +249,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> LoadedSuites:
     prompts, expected = list(told["prompts"]), list(told["expected"])
     if not prompts and not expected:
         if told["dry_run"]:
-            return loading.load_suites(settings)
+            return load_suites(settings)
         loaded = _found_or_created(settings)
         _upgrade_at_terminal(loaded, settings)
         return loaded

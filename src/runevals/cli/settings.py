@@ -9,7 +9,8 @@ import click
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, settled
 from runevals.lib.terminal import say
-from runevals.settings.resolve import Settings, SuiteEntry
+from runevals.records.rules import SuiteEntry
+from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 from runevals.settings.target import judges_named
 

@@ -13,6 +13,7 @@ from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS, settings_options, settled
 from runevals.lib.text.numbers import plural
 from runevals.reports.past_results import newest, readable
+from runevals.run.load import load_request, plan_of
 
 if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem
@@ -97,12 +98,11 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     from runevals.lib.sandbox import Sandbox
     from runevals.suites.health import findings
     from runevals.suites.load import read_suites, required, unusable
-    from runevals.suites.plan import make_plan
 
-    read, problems = read_suites(settings)
+    read, problems = read_suites(load_request(settings))
     with Sandbox(workers=1) as sandbox:
         loaded = required(read, [*problems, *unusable(read.suites, sandbox)])
-        plan = make_plan(loaded.suites, settings)
+        plan = plan_of(loaded, settings)
         return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
 

@@ -16,10 +16,11 @@ from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.run.pipeline import Asked, judged
 from runevals.run.progress import Progress
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.suites.load import LoadedSuites, load_suites
+from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import wanted
 
 EVERY_S = 0.5
@@ -70,7 +71,7 @@ def _run(seen: _Seen, told: RawSettings, progress: Progress) -> _Seen:
     files = _files(settings, loaded)
     others = _stamps(path for path in files if path not in loaded.files)
     stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's tells of what comes and goes in it
-    cases = [case for suite in loaded.suites for case in suite.cases if wanted(case, settings)]
+    cases = [case for suite in loaded.suites for case in suite.cases if wanted(case, settings.selection)]
     everything = others != seen.others
     todo = [case for case in cases if everything or _identity(case) not in seen.cases]
     if todo:

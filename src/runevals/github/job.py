@@ -125,7 +125,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     comment_id = settings.comment_id or settings.baseline_artifact or f"{workflow} {name}"
     run = environment.get("GITHUB_RUN_ID", "")
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
-    shard = settings.shard
+    shard = settings.selection.shard
     return JobContext(
         job=job,
         api=_api(environment, token),

@@ -7,10 +7,10 @@ from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.settings.target import needs_key
-from runevals.suites.load import load_suites
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")

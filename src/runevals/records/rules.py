@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 
@@ -81,6 +82,31 @@ class Shard:
         """Whether this case falls into this part: by its own name alone, whatever other cases there are."""
         digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.part - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which of the cases run; empty: all of them."""
+
+    category: tuple[str, ...] = ()
+    tag: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()  # patterns of keys
+    shard: Shard | None = None
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether it leaves cases out by what they are."""
+        return bool(self.category or self.tag or self.filter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteEntry:
+    """A suite as the settings or the command line name it; relative to `base`."""
+
+    path: str
+    base: Path
+    evaluators: tuple[str, ...] = ()
+    from_file: bool = False  # the settings file names it, which a change may have brought
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from runevals.evaluators.kinds import Judged, leaves
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.suites.load import LoadedSuites, load_suites
+from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import make_plan
 
 LEAST = 1000  # calls that any change may plan
@@ -41,7 +40,7 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     """Calls of the target, one a turn, and of every judge, one a check that asks it; recorded answers are none."""
-    plan = make_plan(loaded.suites, replace(settings, repeat=1))
+    plan = make_plan(loaded.suites, settings.selection)
     target = settings.target
     is_asked = not settings.evaluate_only and target is not None and target.type != "recorded"
     turns = sum(len(case.turns) for case in plan.cases) if is_asked else 0
@@ -49,8 +48,7 @@ def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     judges = () if settings.no_judge else settings.judges
     votes = sum(judge.votes for judge in judges if judge.type != "recorded")
     judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
-    repeat = 1 if target is not None and target.deterministic else settings.repeat
-    return (turns + judged * votes) * repeat
+    return (turns + judged * votes) * settings.attempts
 
 
 def _calls_of_base(settings: Settings, told: RawSettings) -> int:

@@ -25,7 +25,9 @@ from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.call_limit import require_few_calls
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
+from runevals.run.load import load_request, load_suites, plan_of
 from runevals.run.measurement import Measurement, measure
+from runevals.run.preflight import require_for_suites
 from runevals.run.progress import Progress
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.provenance import provenance
@@ -38,7 +40,7 @@ from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import judged_checks, make_plan, part_of
+from runevals.suites.plan import judged_checks, part_of
 from runevals.verdict.comparability import other_target
 from runevals.verdict.decide import Baseline, conclusion_of, decision, incomplete, since_mark, with_weakenings
 from runevals.verdict.procedure import held_against
@@ -91,7 +93,7 @@ def _judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusio
     loaded = replace(loaded, notices=(*loaded.notices, *told))
     if asked.ref is not None:
         return _beside(settings, loaded, asked)
-    stored = StoredBase() if settings.shard is not None else find_stored(settings, asked.stored)
+    stored = StoredBase() if settings.selection.shard is not None else find_stored(settings, asked.stored)
     why_run = reuse.reused(settings, loaded, stored) if settings.changed_only else None
     if isinstance(why_run, Conclusion):
         return why_run
@@ -107,7 +109,7 @@ def _judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusio
 def _require_whole(settings: Settings, asked: Asked) -> None:
     """Raises InvalidSettings where a part of the cases was to be compared with a base."""
     named = "--base" if asked.ref is not None else "a baseline" if settings.baseline_named else None
-    if settings.shard is not None and named is not None:
+    if settings.selection.shard is not None and named is not None:
         raise InvalidSettings(
             f"a shard is compared with nothing, but {named} was given; "
             "`runevals merge --baseline FILE` compares all shards together"
@@ -208,10 +210,10 @@ def _measuring(settings: Settings, loaded: LoadedSuites, asked: Asked, side: str
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, told = with_texts(suites, settings)
         notices = (*notices, *told)
-    suites = loading.as_asked(suites, settings)
-    plan = make_plan(suites, settings, quarantined=loaded.quarantined)
+    suites = loading.prompted_suites(suites, load_request(settings))
+    plan = plan_of(replace(loaded, suites=suites), settings)
     require_judge(plan, settings)
-    loading.require(loaded.suites, settings)
+    require_for_suites(loaded.suites, settings)
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     journal = None if asked.journal is None else asked.journal.of(side)
@@ -220,7 +222,9 @@ def _measuring(settings: Settings, loaded: LoadedSuites, asked: Asked, side: str
         loading.rehearse(plan, world.sandbox)
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
         with interruptible(world.stop):
-            yield Measurement(part_of(plan, settings.shard), settings, world, provenance(settings, notices))
+            yield Measurement(
+                part_of(plan, settings.selection.shard), settings, world, provenance(settings, notices)
+            )
 
 
 def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
@@ -250,7 +254,7 @@ def _base_side(settings: Settings, commit: str, asked: Asked, repeat: int) -> It
             )
         with interruptible(asked.budget.stop):
             prepare(settings, told, asked.budget.stop)
-        suites = loading.load_suites(told)
+        suites = load_suites(told)
         base_settings = replace(
             with_target(told, suites.suites),
             baseline=None,
@@ -276,7 +280,7 @@ def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settin
         rules=settings.rules,
         verify_repeats=settings.verify_repeats,
     )
-    loaded = loading.load_suites(borrowed)
+    loaded = load_suites(borrowed)
     if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
         raise InvalidSettings("its prompts are what is under test, and the base has others")
     return borrowed, replace(loaded, quarantined=quarantine_of(borrowed, loaded).cases)

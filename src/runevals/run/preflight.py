@@ -1,17 +1,65 @@
-"""Whether what a target is made of is there, as far as that can be seen without running it."""
+"""Whether what a target is made of, and what suites require, is there; nothing is run to see it."""
 
 from __future__ import annotations
 
 import ast
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings
+from runevals.suites.dialects import skill_cases
+from runevals.suites.load import without_model
+
+# Targets whose tool calls we answer, or that played them before.
+CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
+
+
+def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
+    """Raises InvalidSettings for what must be there before anything is sent, and is not; nothing is executed."""
+    missing: list[str] = []
+    for suite in suites:
+        needed = suite.requires
+        if needed is not None:
+            missing += [f"{suite.path}: the program {name}" for name in needed.tools if not shutil.which(name)]
+            found = settings.repository
+            missing += [f"{suite.path}: the file {name}" for name in needed.files if not (found / name).exists()]
+            known = settings.environment
+            missing += [f"{suite.path}: the variable {name}" for name in needed.env if not known.get(name)]
+        missing += [
+            f"{suite.path}: {case.key}: the folder {case.cwd}"
+            for case in suite.cases
+            if case.cwd is not None and not _is_folder_inside(settings.repository, case.cwd)
+        ]
+    calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
+    if calls and settings.target is not None and settings.target.type not in ("skill", "recorded"):
+        raise InvalidSettings(
+            f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
+            "use --target skill, or name other suites"
+        )
+    target = settings.target
+    of_models = target is not None and target.type in PROVIDERS
+    if target is not None and of_models and not target.model and (lost := without_model(suites)):
+        told = f"the {target.type} target has no model; name one with --model or target.model"
+        raise InvalidSettings(f"{told} ({lost[0]} names none either)")
+    mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
+    if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
+        raise InvalidSettings(
+            f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
+        )
+    if missing:
+        told = "\n".join(f"  {line}" for line in missing)
+        raise InvalidSettings(f"this is required, and is not here:\n{told}")
+
+
+def _is_folder_inside(root: Path, path: Path) -> bool:
+    return path.is_dir() and path.resolve().is_relative_to(root.resolve())
 
 
 def require_present(settings: Settings) -> None:

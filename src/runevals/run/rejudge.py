@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
+from runevals.run.load import load_request
 from runevals.run.measurement import Measurement
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
@@ -27,13 +28,13 @@ def rejudged(
     """
     kept = {(case.suite, case.key): case for case in report.cases}
     suites = []
-    for suite in loading.as_asked(loaded.suites, settings):
+    for suite in loading.prompted_suites(loaded.suites, load_request(settings)):
         cases = tuple(c for c in suite.cases if (old := kept.get((c.suite, c.key))) and _same_questions(c, old))
         suites.append(replace(suite, cases=cases))
     if not any(suite.cases for suite in suites):
         raise InvalidSettings(f"{shown}: none of its cases has an answer to the prompts of the suites here")
     repeat = max(len(case.attempts) for case in report.cases)
-    plan = make_plan(suites, replace(settings, target=None, repeat=repeat))
+    plan = make_plan(suites, settings.selection, repeat=repeat)
     require_judge(plan, settings)
     made = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
     trials = [trial for trial in plan.trials if trial.attempt in made[trial.case.suite, trial.case.key]]

@@ -55,7 +55,8 @@ def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite
     if not addresses(suites):
         return tuple(suites), ()
     running = [
-        replace(suite, cases=tuple(case for case in suite.cases if will_run(case, settings))) for suite in suites
+        replace(suite, cases=tuple(case for case in suite.cases if will_run(case, settings.selection)))
+        for suite in suites
     ]
     fetched, notices = _with_texts(running, settings)
     texts = {(case.suite, case.key): case for suite in fetched for case in suite.cases}
@@ -127,7 +128,7 @@ def _config_here(settings: Settings) -> _Config | None:
     if path is None:
         return None
     content = path.read_bytes()
-    servers = read_servers(content, path.suffix, shown_path(path, settings))
+    servers = read_servers(content, path.suffix, shown_path(path, settings.repository))
     return _Config(content=content, servers=servers, folder=path.parent)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals.lib.chat.prices import Prices
 from runevals.records import Gate, GateRules, MarkRun, RegressionRule, Weakening
-from runevals.records.rules import Content, Fetching, Limits, Mark, Shard
+from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, gates_of
@@ -23,16 +23,6 @@ from runevals.settings.values import checked, parsed, read_mark, read_shard, tex
 CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes
 BY_NAME = {setting.name: setting for setting in SETTINGS}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteEntry:
-    """A suite as the settings or the command line name it; relative to `base`."""
-
-    path: str
-    base: Path
-    evaluators: tuple[str, ...] = ()
-    from_file: bool = False  # the settings file names it, which a change may have brought
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +41,7 @@ class Settings:
     executor: str
     ray_address: str | None
     judge_concurrency: int
-    category: tuple[str, ...]
-    tag: tuple[str, ...]
-    filter: tuple[str, ...]
-    shard: Shard | None  # None: all cases
+    selection: Selection
     evaluators: tuple[str, ...]
     baseline: str | None
     baseline_named: bool  # by flag or action input: then it must exist
@@ -97,7 +84,16 @@ class Settings:
 
     def value_of(self, name: str) -> object:
         """The field with this name, of the settings or of a record in them; None if there is none."""
-        return next((getattr(record, name) for record in (self, self.rules) if hasattr(record, name)), None)
+        return next((getattr(record, name) for record in self._records if hasattr(record, name)), None)
+
+    @property
+    def _records(self) -> tuple[object, ...]:
+        return self, self.selection, self.rules
+
+    @property
+    def attempts(self) -> int:
+        """Attempts per case at most: one if the target always answers alike."""
+        return 1 if self.target is not None and self.target.deterministic else self.repeat
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -169,10 +165,12 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         executor=values["executor"],
         ray_address=values["ray_address"],
         judge_concurrency=values["judge_concurrency"],
-        category=tuple(values["category"]),
-        tag=tuple(values["tag"]),
-        filter=tuple(values["filter"]),
-        shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
+        selection=Selection(
+            category=tuple(values["category"]),
+            tag=tuple(values["tag"]),
+            filter=tuple(values["filter"]),
+            shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
+        ),
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], given.folder("baseline")),
         baseline_named=not given.is_in_file("baseline"),

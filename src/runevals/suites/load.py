@@ -1,18 +1,16 @@
-"""Settings → the suites of a run, and whether what they bring along can be used."""
+"""Files → the suites of a run, and whether what they bring along can be used."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Scripted
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec, Location, PromptTemplate, Suite, SuiteProblem, Turn
@@ -24,16 +22,30 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
+from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
-from runevals.settings.resolve import Settings, SuiteEntry
 from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
 from runevals.suites.plan import RunPlan, wanted
 from runevals.suites.prompt import prompt_problems, with_prompts
 
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
-# Targets whose tool calls we answer, or that played them before.
-CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRequest:
+    """Where the suites of a run are looked for, and how their files are read."""
+
+    cwd: Path
+    repository: Path
+    entries: tuple[SuiteEntry, ...] = ()  # none: the usual places
+    everything: bool = False  # in a usual place with several suites
+    evaluators: tuple[str, ...] = ()  # for rows
+    definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
+    evaluate_only: bool = False
+    selection: Selection = field(default_factory=Selection)
+    sends_prompts: bool = True  # or they were sent before, in a recording with a template
+    template: PromptTemplate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,28 +62,28 @@ class LoadedSuites:
         return tuple(problem for suite in self.suites for problem in suite.problems)
 
 
-def load_suites(settings: Settings) -> LoadedSuites:
+def load_suites(request: LoadRequest) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
     try:
-        return required(*read_suites(settings))
+        return required(*read_suites(request))
     except NoSuiteFound as error:
-        alike = () if settings.suites else tuple(_alike(settings))
+        alike = () if request.entries else tuple(_alike(request))
         if not alike:
             raise
-        shown = [one_line(shown_path(path, settings), 120) for path in alike]
+        shown = [one_line(shown_path(path, request.repository), 120) for path in alike]
         named = f"{', '.join(shown)}. Run one: runevals {shlex.quote(shown[0])}"
         raise NoSuiteFound(f"{error}\nThese look like suites: {named}") from None
 
 
-def _alike(settings: Settings) -> Iterator[Path]:
+def _alike(request: LoadRequest) -> Iterator[Path]:
     """Files here and in the folders here that have the shape of a suite, whatever they are called."""
-    folders = [settings.cwd, *(path for path in sorted(settings.cwd.iterdir()) if path.is_dir())]
+    folders = [request.cwd, *(path for path in sorted(request.cwd.iterdir()) if path.is_dir())]
     readable = [path for path in folders if not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)]
-    visible = [path for path in readable if path == settings.cwd or not path.name.startswith(".")]
+    visible = [path for path in readable if path == request.cwd or not path.name.startswith(".")]
     files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
     for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_LOOKED_AT]:
         with suppress(InvalidSuite):
-            if load(path, shown_path(path, settings), LoadOptions()).cases:
+            if load(path, shown_path(path, request.repository), LoadOptions()).cases:
                 yield path
 
 
@@ -84,21 +96,21 @@ def required(loaded: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSu
     return loaded
 
 
-def read_suites(settings: Settings) -> tuple[LoadedSuites, list[SuiteProblem]]:
+def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]:
     """What can be read of every file, and all that is told of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []
     seen: set[Path] = set()
     files: list[Path] = []
-    entries = settings.suites or (None,)
+    entries = request.entries or (None,)
     for entry in entries:
         if entry is not None and entry.from_file:
-            _require_inside(entry, settings)
+            _require_inside(entry, request)
         found = discover(
-            settings.cwd if entry is None else entry.base,
+            request.cwd if entry is None else entry.base,
             None if entry is None else entry.path,
-            everything=settings.everything,
+            everything=request.everything,
         )
         here: list[Suite] = []
         for path in found.files:
@@ -106,71 +118,62 @@ def read_suites(settings: Settings) -> tuple[LoadedSuites, list[SuiteProblem]]:
                 continue  # named twice, by pattern or link: it is one suite
             seen.add(path.resolve())
             try:
-                suite = _load(path, entry, settings)
+                suite = _load(path, entry, request)
             except UnrecognisedSuite as error:
                 if path in found.optional:
-                    notices.append(f"passed over, as it is no suite: {shown_path(path, settings)}")
+                    notices.append(f"passed over, as it is no suite: {shown_path(path, request.repository)}")
                 else:
                     broken += error.problems
             except InvalidSuite as error:
                 broken += error.problems
             else:
                 if found.folder is not None and _is_no_samples(suite, path):
-                    notices.append(f"passed over by its name: {shown_path(path, settings)}")
+                    notices.append(f"passed over by its name: {shown_path(path, request.repository)}")
                     continue
                 here.append(suite)
                 files += [path, *suite.files]
-        suites += here if found.folder is None else _samples_together(here, shown_path(found.folder, settings))
+        suites += (
+            here if found.folder is None else _samples_together(here, shown_path(found.folder, request.repository))
+        )
         if found.passed_over:
-            shown = ", ".join(shown_path(path, settings) for path in found.passed_over)
+            shown = ", ".join(shown_path(path, request.repository) for path in found.passed_over)
             notices.append(f"also found, not run: {shown} (--all runs them)")
     suites = _skill_cases_together(suites)
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
-    if _is_asked(settings):
-        broken += prompt_problems(suites, _template(settings), lambda case: wanted(case, settings))
+    if request.sends_prompts:
+        broken += prompt_problems(suites, request.template, lambda case: wanted(case, request.selection))
     return LoadedSuites(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
-def as_asked(suites: Sequence[Suite], settings: Settings) -> tuple[Suite, ...]:
+def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suite, ...]:
     """The suites with the prompts that the target is sent. Raises InvalidSuite for cases that it cannot be."""
-    if not _is_asked(settings):
+    if not request.sends_prompts:
         return tuple(suites)
-    return with_prompts(suites, _template(settings), lambda case: wanted(case, settings))
+    return with_prompts(suites, request.template, lambda case: wanted(case, request.selection))
 
 
-def _is_asked(settings: Settings) -> bool:
-    """Whether prompts are sent, or would have been: recorded answers may be of cases that have none."""
-    target = settings.target
-    without_any = target is None or (target.type == "recorded" and target.prompt is None)
-    return not settings.evaluate_only and not without_any
-
-
-def _template(settings: Settings) -> PromptTemplate | None:
-    return None if settings.target is None else settings.target.prompt
-
-
-def _load(path: Path, entry: SuiteEntry | None, settings: Settings) -> Suite:
+def _load(path: Path, entry: SuiteEntry | None, request: LoadRequest) -> Suite:
     """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
-    stands_inside = Path(os.path.normpath(path)).is_relative_to(settings.repository)
+    stands_inside = Path(os.path.normpath(path)).is_relative_to(request.repository)
     if stands_inside or (entry is not None and entry.from_file):
-        _require_own(path, settings)
-    return load(path, shown_path(path, settings), _options(entry, settings))
+        _require_own(path, request)
+    return load(path, shown_path(path, request.repository), _options(entry, request))
 
 
-def _require_inside(entry: SuiteEntry, settings: Settings) -> None:
+def _require_inside(entry: SuiteEntry, request: LoadRequest) -> None:
     """Raises InvalidSettings for a path of the settings file that leads out, before it is looked for."""
     named = Path(os.path.normpath(entry.base / entry.path))
-    roots = (settings.repository, settings.repository.resolve())
-    told = "is git's own" if is_of_git(named, settings.repository) else ""
+    roots = (request.repository, request.repository.resolve())
+    told = "is git's own" if is_of_git(named, request.repository) else ""
     if not any(map(named.is_relative_to, roots)):
         told = "lies outside the repository"
     if told:
         raise InvalidSettings(f"suites: {entry.path} {told}; suites elsewhere are named on the command line")
 
 
-def _require_own(path: Path, settings: Settings) -> None:
+def _require_own(path: Path, request: LoadRequest) -> None:
     """Raises InvalidSuite for what a link makes of a file of the repository."""
-    real, root = path.resolve(), settings.repository.resolve()
+    real, root = path.resolve(), request.repository.resolve()
     if real.is_relative_to(root) and not is_of_git(real, root):
         return
     told = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
@@ -206,57 +209,16 @@ def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
     return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *merged]
 
 
-def shown_path(path: Path, settings: Settings) -> str:
+def shown_path(path: Path, repository: Path) -> str:
     """A suite's name: its path relative to the repository's root, with forward slashes."""
     resolved = path.resolve()
-    root = settings.repository.resolve()
+    root = repository.resolve()
     return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
 
 
 def without_model(suites: Sequence[Suite]) -> list[str]:
     """The cases that name no model of their own."""
     return [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.model is None]
-
-
-def require(suites: Sequence[Suite], settings: Settings) -> None:
-    """Raises InvalidSettings for what must be there before anything is sent, and is not; nothing is executed."""
-    missing: list[str] = []
-    for suite in suites:
-        needed = suite.requires
-        if needed is not None:
-            missing += [f"{suite.path}: the program {name}" for name in needed.tools if not shutil.which(name)]
-            found = settings.repository
-            missing += [f"{suite.path}: the file {name}" for name in needed.files if not (found / name).exists()]
-            known = settings.environment
-            missing += [f"{suite.path}: the variable {name}" for name in needed.env if not known.get(name)]
-        missing += [
-            f"{suite.path}: {case.key}: the folder {case.cwd}"
-            for case in suite.cases
-            if case.cwd is not None and not _is_folder_inside(settings.repository, case.cwd)
-        ]
-    calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
-    if calls and settings.target is not None and settings.target.type not in ("skill", "recorded"):
-        raise InvalidSettings(
-            f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
-            "use --target skill, or name other suites"
-        )
-    target = settings.target
-    of_models = target is not None and target.type in PROVIDERS
-    if target is not None and of_models and not target.model and (lost := without_model(suites)):
-        told = f"the {target.type} target has no model; name one with --model or target.model"
-        raise InvalidSettings(f"{told} ({lost[0]} names none either)")
-    mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
-    if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
-        raise InvalidSettings(
-            f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
-        )
-    if missing:
-        told = "\n".join(f"  {line}" for line in missing)
-        raise InvalidSettings(f"this is required, and is not here:\n{told}")
-
-
-def _is_folder_inside(root: Path, path: Path) -> bool:
-    return path.is_dir() and path.resolve().is_relative_to(root.resolve())
 
 
 def rehearse(plan: RunPlan, sandbox: ScriptRunner) -> None:
@@ -324,11 +286,11 @@ def _unusable(tried: Iterable[_Tried], sandbox: ScriptRunner) -> list[SuiteProbl
     return list(problems)
 
 
-def _options(entry: SuiteEntry | None, settings: Settings) -> LoadOptions:
-    named = entry.evaluators if entry is not None and entry.evaluators else settings.evaluators
+def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
+    named = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
     return LoadOptions(
         evaluators=named,
-        evaluate_only=settings.evaluate_only,
-        definitions=settings.definitions,
-        root=settings.repository,
+        evaluate_only=request.evaluate_only,
+        definitions=request.definitions,
+        root=request.repository,
     )

@@ -11,8 +11,7 @@ from runevals.evaluators.kinds import Composite, Evaluator, Judged
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
 from runevals.records.errors import UsageError
-from runevals.records.rules import Shard
-from runevals.settings.resolve import Settings
+from runevals.records.rules import Selection, Shard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +64,17 @@ class RunPlan:
 
 
 def make_plan(
-    suites: Sequence[Suite], settings: Settings, *, quarantined: frozenset[tuple[str, str]] = frozenset()
+    suites: Sequence[Suite],
+    selection: Selection,
+    *,
+    repeat: int = 1,
+    quarantined: frozenset[tuple[str, str]] = frozenset(),
 ) -> RunPlan:
     """The trials of a run, in the order of the suites. Raises UsageError where filters leave nothing."""
     everything = [case for suite in suites for case in suite.cases]
-    cases = tuple(case for case in everything if wanted(case, settings))
+    cases = tuple(case for case in everything if wanted(case, selection))
     if not cases:
-        raise UsageError(_nothing_left(everything, settings))
-    repeat = 1 if settings.target is not None and settings.target.deterministic else settings.repeat
+        raise UsageError(_nothing_left(everything, selection))
     builder = _Builder()
     return RunPlan(
         suites=tuple(suites),
@@ -156,24 +158,24 @@ def asks_judge(evaluator: Evaluator) -> bool:
     return isinstance(evaluator, Judged)
 
 
-def wanted(case: Case | CaseReport, settings: Settings) -> bool:
+def wanted(case: Case | CaseReport, selection: Selection) -> bool:
     """Whether the filters of a run leave this case in."""
     return (
-        (not settings.category or case.category in settings.category)
-        and (not settings.tag or any(tag in settings.tag for tag in case.tags))
-        and (not settings.filter or any(fnmatchcase(case.key, pattern) for pattern in settings.filter))
+        (not selection.category or case.category in selection.category)
+        and (not selection.tag or any(tag in selection.tag for tag in case.tags))
+        and (not selection.filter or any(fnmatchcase(case.key, pattern) for pattern in selection.filter))
     )
 
 
-def will_run(case: Case, settings: Settings) -> bool:
+def will_run(case: Case, selection: Selection) -> bool:
     """Whether the filters of a run, and its shard, leave this case in."""
-    return wanted(case, settings) and (settings.shard is None or settings.shard.holds(case.suite, case.key))
+    return wanted(case, selection) and (selection.shard is None or selection.shard.holds(case.suite, case.key))
 
 
-def _nothing_left(cases: Sequence[Case], settings: Settings) -> str:
+def _nothing_left(cases: Sequence[Case], selection: Selection) -> str:
     categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
-    asked = {"category": settings.category, "tag": settings.tag, "filter": settings.filter}
+    asked = {"category": selection.category, "tag": selection.tag, "filter": selection.filter}
     shown = ", ".join(f"--{name} {' '.join(values)}" for name, values in asked.items() if values)
     keys = ", ".join(one_line(case.key, 60) for case in cases[:10]) + (", …" if len(cases) > 10 else "")
-    there = f"categories: {categories}" + (f"; keys: {keys}" if settings.filter else "")
+    there = f"categories: {categories}" + (f"; keys: {keys}" if selection.filter else "")
     return f"no case of {len(cases)} is left by {shown} ({there})"

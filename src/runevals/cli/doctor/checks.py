@@ -20,12 +20,13 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites, plan_of
 from runevals.run.preflight import absent
 from runevals.run.world.build import require_judge
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
-from runevals.suites.load import LoadedSuites, load_suites
-from runevals.suites.plan import RunPlan, make_plan
+from runevals.suites.load import LoadedSuites
+from runevals.suites.plan import RunPlan
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
@@ -69,7 +70,7 @@ def prepared(settings: Settings) -> Iterator[Diagnosis]:
 def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis]:
     try:
         loaded = load_suites(settings)
-        plan = make_plan(loaded.suites, settings)
+        plan = plan_of(loaded, settings)
     except NoSuiteFound as error:
         return LoadedSuites(suites=()), None, stopped("suites", error, "runevals init writes a first one")
     except RunevalsError as error:

@@ -19,9 +19,10 @@ from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
-from runevals.suites.load import LoadedSuites, load_suites
+from runevals.suites.load import LoadedSuites
 
 DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_FUNCTION = "agent.py:answer"

@@ -14,10 +14,10 @@ from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.suites.load import load_suites
 from runevals.verdict.decide import Baseline
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -39,7 +39,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
         if commit is None:
             raise
         return StoredBase(commit=commit, unreadable=error.first_line)
-    if _is_to_be_run(settings) and settings.shard is None:
+    if _is_to_be_run(settings) and settings.selection.shard is None:
         notices = (*notices, "base: run does not say which commit to run here; `--base REF` does")
     stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
     if baseline is None:

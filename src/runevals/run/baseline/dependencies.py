@@ -32,7 +32,7 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
             return f"depends_on: nothing here matches {Path(pattern).name}"
     if target.reads_other_files and not settings.depends_on:
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
-    if settings.category or settings.tag or settings.filter:
+    if settings.selection.has_filters:
         return "only some of the cases are asked for"
     if known is not None and (why := asked_otherwise(settings, known)):
         return why

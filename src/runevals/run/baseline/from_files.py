@@ -43,9 +43,9 @@ def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]
 
 def narrowed(found: Baseline, settings: Settings) -> Baseline:
     """The base's report over the cases that the run's filters leave in."""
-    if not (settings.category or settings.tag or settings.filter):
+    if not settings.selection.has_filters:
         return found
-    cases = [case for case in found.report.cases if wanted(case, settings)]
+    cases = [case for case in found.report.cases if wanted(case, settings.selection)]
     return replace(found, report=run_report(found.report.run, cases, complete=found.report.complete))
 
 

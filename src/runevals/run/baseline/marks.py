@@ -42,9 +42,9 @@ def with_mark(
     settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None
 ) -> tuple[Settings, tuple[str, ...]]:
     """The settings with the run of their mark, and what a reader should know of it; a shard has none."""
-    if settings.mark is None or settings.shard is not None:
+    if settings.mark is None or settings.selection.shard is not None:
         return settings, ()
-    planned = frozenset((case.suite, case.key) for case in cases if wanted(case, settings))
+    planned = frozenset((case.suite, case.key) for case in cases if wanted(case, settings.selection))
     found = kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
     return replace(settings, mark_run=found.run), found.notices
 

@@ -10,6 +10,7 @@ from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.terminal import shown
 from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
+from runevals.records.rules import Selection
 from runevals.run.measurement import Measurement
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
@@ -30,9 +31,9 @@ def calibrated(
 def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times: int = 1) -> RunReport:
     """The suite's own responses judged, each as often as told; no target is called."""
     settings = replace(
-        settings, target=None, evaluate_only=True, repeat=times, category=(), tag=(), filter=(), no_judge=False
+        settings, target=None, evaluate_only=True, repeat=times, selection=Selection(), no_judge=False
     )
-    plan = make_plan((suite,), settings)
+    plan = make_plan((suite,), settings.selection, repeat=times)
     require_judge(plan, settings)
     with real_world(settings, (suite,)) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))

@@ -11,6 +11,7 @@ from runevals.run.baseline.choose import chosen, concluded
 from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.pipeline import (
     Asked,
@@ -28,7 +29,7 @@ from runevals.run.quarantine import with_quarantine
 from runevals.run.shards.merge import same_model
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.suites.load import LoadedSuites, load_suites
+from runevals.suites.load import LoadedSuites
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
@@ -53,7 +54,7 @@ def judged_together(
     It is run here if its stored result cannot be used, and again before a red blocks, as far as that can be done.
     Raises InvalidSettings where only a part was asked for.
     """
-    if settings.shard is not None:
+    if settings.selection.shard is not None:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
     settings, _ = with_quarantine(
         settings, LoadedSuites(suites=())
@@ -157,7 +158,7 @@ def _otherwise_than(report: RunReport, settings: Settings, loaded: LoadedSuites,
         "commits": run.commit != here.commit,
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in loaded.suites],
         "targets": not same_model(target, run.target),
-        "filters": any(getattr(words, name) != getattr(settings, name) for name in FILTERS),
+        "filters": words.selection != replace(settings.selection, shard=words.selection.shard),
         "judges": judge is not run.judge
         and (judge is None or run.judge is None or not same_model(judge, run.judge)),
     }

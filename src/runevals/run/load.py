@@ -1,0 +1,36 @@
+"""Settings → the suites of a run and its plan: the stages' own records, taken out of the settings."""
+
+from __future__ import annotations
+
+from runevals.settings.resolve import Settings
+from runevals.suites import load
+from runevals.suites.load import LoadedSuites, LoadRequest
+from runevals.suites.plan import RunPlan, make_plan
+
+
+def load_request(settings: Settings) -> LoadRequest:
+    """What the settings say of where suites are and how they are read."""
+    target = settings.target
+    without_prompts = target is None or (target.type == "recorded" and target.prompt is None)
+    return LoadRequest(
+        cwd=settings.cwd,
+        repository=settings.repository,
+        entries=settings.suites,
+        everything=settings.everything,
+        evaluators=settings.evaluators,
+        definitions=settings.definitions,
+        evaluate_only=settings.evaluate_only,
+        selection=settings.selection,
+        sends_prompts=not settings.evaluate_only and not without_prompts,
+        template=None if target is None else target.prompt,
+    )
+
+
+def load_suites(settings: Settings) -> LoadedSuites:
+    """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
+    return load.load_suites(load_request(settings))
+
+
+def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:
+    """The trials of all these suites. Raises UsageError if filters leave nothing."""
+    return make_plan(suites.suites, settings.selection, repeat=settings.attempts, quarantined=suites.quarantined)
