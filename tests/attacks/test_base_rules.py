@@ -18,6 +18,11 @@ def program(more=""):
     return f"suites: [evals.json]\ntarget: {{type: python, function: 'agent.py:answer'{more}}}\n"
 
 
+def results(change):
+    """The document that the action wrote."""
+    return change.project.document(".evals/results/results.json")
+
+
 def weakened(change):
     return {key for key, _ in change.weakened()}
 
@@ -56,6 +61,59 @@ def test_to_write_the_default_of_a_setting_is_no_weakening(change):
     change.write(settings=settings("fail_on: [none]\n" + same))
     change.compared("evals.json", "--target", "openai:tiny")
     assert weakened(change) == {"fail_on"}
+
+
+# --- a base whose settings cannot be read: only a change can repair them
+
+BROKEN = {
+    "no YAML": "suites: [evals.json\n",
+    "unknown key": settings("fail_onn: [none]\n"),
+    "wrong value": settings("fail_on: 7\n"),
+    "key of a newer version": settings("on_tuesdays: pass\n"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_change_repairs_settings_of_the_base_that_cannot_be_read(change, broken):
+    change.main(settings=BROKEN[broken])
+    change.action().must(2, "runevals.yaml")  # the control: what does not repair it is no better
+    change.write(settings=settings(""))
+    change.action().must(0)
+    [told] = [one for one in results(change)["run"]["notices"] if one.startswith("the settings of the base")]
+    assert "cannot be read, so what they would decide is at its default: runevals.yaml of the base:" in told
+    change.action(INPUT_BASE="run").must(0, "has nothing to run: its settings cannot be read")
+
+
+@pytest.mark.parametrize("broken", ["no YAML", "unknown key"])
+@pytest.mark.parametrize("rules", ["fail_on: [none]\n", "errors: {limit: 1}\nredact: {content: none}\n"])
+def test_settings_of_the_base_that_cannot_be_read_let_no_change_bring_its_own(change, broken, rules):
+    change.main(settings=BROKEN[broken])
+    change.loses(*range(CASES))
+    change.write(settings=settings(rules))
+    change.action(INPUT_MIN_PASS_RATE="1").must(1, "✗ min_pass_rate")
+    assert any("until that is merged" in told for told in results(change)["run"]["notices"])
+
+
+def test_settings_of_the_base_that_cannot_be_read_let_no_change_bring_a_judge(change):
+    change.main(settings="judge: [\n", evals=JUDGED)
+    change.write(settings=settings("judge: recorded:judge.jsonl\n"), **{"judge.jsonl": judgements(5)})
+    change.git("add", "-A")
+    change.action().must(2, "judge")
+    change.write(settings=settings(""))
+    change.action(INPUT_JUDGE="recorded:judge.jsonl").must(2, "a change must not bring its own")
+
+
+def test_where_a_change_began_with_broken_settings_the_base_is_not_called_empty(change):
+    """Its author chose to begin there, so that there would be nothing to compare with."""
+    change.main(settings=BROKEN["no YAML"])
+    change.loses(*range(CASES))
+    change.write(settings=settings(""))
+    change.git("commit", "-qam", "worse")
+    change.git("checkout", "-q", "main")
+    change.write(settings=settings(""))
+    change.git("commit", "-qam", "repaired")
+    change.git("checkout", "-q", "change")
+    change.action(INPUT_BASE="run").must(3, "cannot be run")
 
 
 # --- the judge

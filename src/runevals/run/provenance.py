@@ -21,9 +21,18 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
         commit=environment.get("GITHUB_SHA") or commit_of(settings.repository, "HEAD"),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=told(settings),
-        notices=notices,
+        notices=(*_of_base(settings), *notices),
         prices=settings.prices.source if _is_priced(settings) else None,
     )
+
+
+def _of_base(settings: Settings) -> tuple[str, ...]:
+    """What is to be said of the settings that decide over a change."""
+    side = settings.base_side
+    if side is None or side.unreadable is None:
+        return ()
+    decides = "what they would decide is at its default"
+    return (f"the settings of the base {side.commit[:7]} cannot be read, so {decides}: {side.unreadable}",)
 
 
 def _is_priced(settings: Settings) -> bool:

@@ -78,13 +78,14 @@ GUARDED = (
 class BaseSide:
     """The side of a change that decides over it: the base's commit and settings.
 
-    `file` None: the base has no settings, and what it decides is at its default.
+    `file` None: the base has no settings, or none that can be read, and what it decides is at its default.
     """
 
     commit: str
     file: SettingsFile | None = None
     forked: SettingsFile | None = None  # as the change began: what it alters is told by the difference
     on_pull_request: bool = False
+    unreadable: str | None = None  # why its settings cannot be read, though it has a file of them
 
     @property
     def values(self) -> Mapping[str, Any]:

@@ -257,7 +257,8 @@ def _has_judge(told: RawSettings) -> bool:
     """Whether the base of a change has a judge: by its settings, or by the word of whoever starts the run."""
     outside = any(_from_strings(BY_NAME[name], told)[1] is not None for name in ("judge", "judge_model"))
     azure = bool(told.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
-    return outside or azure or (told.base_side is not None and "judge" in told.base_side.values)
+    side = told.base_side
+    return outside or azure or (side is not None and (side.unreadable is not None or "judge" in side.values))
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.lib.worktree import worktree
-from runevals.records.errors import ExternalError, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSuite, NoSuiteFound
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.resolve import RawSettings, Settings, resolve
 
@@ -17,7 +17,8 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterator[Settings]:
     """The settings that `told` makes in a worktree of `commit`, gone afterwards.
 
-    Raises ExternalError if git cannot check it out, NoSuiteFound if it has not got the folder that we are in.
+    Raises ExternalError if git cannot check it out, NoSuiteFound if it has not got the folder that we are in,
+    or if the settings that decide over the change cannot be read.
     """
     if not is_here(settings, commit):
         raise ExternalError(
@@ -29,7 +30,12 @@ def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterato
         if not cwd.is_dir():
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
         words = replace(rerooted(told, cwd), of_base=settings.base_side is not None)
-        there = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
+        try:
+            there = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
+        except InvalidSuite as error:
+            if settings.base_side is None or settings.base_side.unreadable is None:
+                raise
+            raise NoSuiteFound(f"its settings cannot be read: {error.problems[0]}") from None
         named = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
         if named is not None and named.is_relative_to(settings.repository.resolve()):
             there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.git import commit_of, common_ancestor, fetched, file_at, links_to, merge_base, submodule_of
-from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of, repository_root
 
@@ -27,7 +27,7 @@ def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> 
 
     None where nothing says that this is a change. Raises InvalidSettings for a ref that git does not know,
     ExternalError for a pull request whose base cannot be had: then nothing may be decided by the change's own
-    settings. Raises InvalidSuite for a settings file of the base that is broken.
+    settings. A settings file of the base that cannot be read counts as none: who repairs it must be let in.
     """
     cwd, environment, config = told.cwd, told.environment, config_of(told)
     repository = repository_root(cwd)
@@ -38,15 +38,21 @@ def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> 
         return None
     folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
 
-    def settings_of(known: str) -> SettingsFile | None:
-        return base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
+    def settings_of(known: str) -> tuple[SettingsFile | None, str | None]:
+        try:
+            found = base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
+        except InvalidSuite as error:
+            return None, str(error.problems[0])
+        return found, None
 
     fork = common_ancestor(repository, commit)
+    file, unreadable = settings_of(commit)
     return BaseSide(
         commit=commit,
-        file=settings_of(commit),
-        forked=None if fork is None else settings_of(fork),
+        file=file,
+        forked=None if fork is None else settings_of(fork)[0],
         on_pull_request=event.on_pull_request,
+        unreadable=unreadable,
     )
 
 
