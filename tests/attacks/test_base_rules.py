@@ -63,6 +63,35 @@ def test_to_write_the_default_of_a_setting_is_no_weakening(change):
     assert weakened(change) == {"fail_on"}
 
 
+# --- what is written and spent: the stricter side holds
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "said"),
+    [("[0-9]+[?]", 1, ALL_LOST), (".+", 2, "make the keys of several cases the same")],
+)
+def test_what_a_change_adds_to_redaction_is_obeyed_at_once_and_hides_no_loss(change, pattern, code, said):
+    change.main(settings=settings("redact: {patterns: [Question]}\n"))
+    change.loses(*range(CASES))
+    change.write(settings=settings(f"redact: {{content: hashes, patterns: ['{pattern}']}}\n"))
+    change.compared().must(code, said)
+    if code == 1:
+        assert "Question" not in (change.path / "out.json").read_text()
+        assert change.project.document("out.json")["run"]["settings"]["redact"] == "hashes"
+        assert weakened(change) == {"redact_patterns"}
+
+
+@pytest.mark.parametrize(
+    ("budget", "less"), [("max_tokens: 99999", "max_tokens: 1"), ("max_duration: 60", "max_duration: 0.001")]
+)
+def test_a_budget_that_a_change_makes_too_small_is_no_pass(change, budget, less):
+    change.main(settings=settings(budget))
+    change.compared().must(0)  # the control
+    change.loses(*range(CASES))
+    change.write(settings=settings(less))
+    change.compared().must(3, "Incomplete")
+
+
 # --- a base whose settings cannot be read: only a change can repair them
 
 BROKEN = {

@@ -29,15 +29,68 @@ def told(settings):
 
 @pytest.mark.parametrize("of_base", [None, {}])
 def test_a_setting_that_the_base_does_not_name_is_at_its_default(of_base):
-    settings = settled({"min_effect": 1.0, "fail_on": ["none"], "max_cost": 9.0, "repeat": 3}, of_base)
-    assert (settings.rules.regression.min_effect, settings.rules.fail_on, settings.limits.cost_usd) == (
-        0.02,
-        None,
-        None,
-    )
+    settings = settled({"min_effect": 1.0, "fail_on": ["none"], "max_base_age": 9.0, "repeat": 3}, of_base)
+    assert (settings.rules.regression.min_effect, settings.rules.fail_on) == (0.02, None)
+    assert settings.rules.regression.max_base_age_days == 7.0
     assert settings.repeat == 3
     holds = f"until that is merged, the base's {'default ' if of_base is None else ''}holds"
-    assert told(settings) == {("runevals.yaml", name): holds for name in ("fail_on", "max_cost", "min_effect")}
+    assert told(settings) == {("runevals.yaml", name): holds for name in ("fail_on", "max_base_age", "min_effect")}
+
+
+def spent(settings):
+    limits = settings.limits
+    return {
+        "max_cost": limits.cost_usd,
+        "max_tokens": limits.tokens,
+        "max_calls": limits.calls,
+        "max_duration": limits.duration_s,
+        "redact": settings.redact,
+        "redact_patterns": list(settings.redact_patterns),
+    }
+
+
+@pytest.mark.parametrize("name", ["max_cost", "max_tokens", "max_calls", "max_duration"])
+@pytest.mark.parametrize(
+    ("of_change", "of_base", "holds", "weaker"),
+    [(9, 5, 5, True), (5, 9, 5, False), (5, None, 5, False), (None, 5, 5, True), (5, 5, 5, False)],
+)
+def test_the_smaller_budget_of_change_and_base_holds(name, of_change, of_base, holds, weaker):
+    values = [{} if value is None else {name: value} for value in (of_change, of_base)]
+    settings = settled(*values)
+    assert spent(settings)[name] == holds
+    assert told(settings) == (
+        {("runevals.yaml", name): "until that is merged, the base's holds"} if weaker else {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("of_change", "of_base", "holds", "weaker"),
+    [
+        ("none", "hashes", "none", False),
+        ("hashes", None, "hashes", False),
+        ("hashes", "none", "none", True),
+        (None, "hashes", "hashes", True),
+    ],
+)
+def test_what_change_or_base_does_not_write_is_not_written(of_change, of_base, holds, weaker):
+    settings = settled(*({} if value is None else {"redact": value} for value in (of_change, of_base)))
+    assert spent(settings)["redact"] == holds
+    assert bool(told(settings)) is weaker
+
+
+@pytest.mark.parametrize(
+    ("of_change", "of_base", "holds", "weaker"),
+    [
+        (["b"], ["a"], ["a", "b"], True),
+        (["a", "b"], ["a"], ["a", "b"], False),
+        (["b"], None, ["b"], False),
+        (None, ["a"], ["a"], True),
+    ],
+)
+def test_patterns_of_both_sides_are_redacted(of_change, of_base, holds, weaker):
+    settings = settled(*((value and {"redact_patterns": value}) or {} for value in (of_change, of_base)))
+    assert spent(settings)["redact_patterns"] == holds
+    assert bool(told(settings)) is weaker
 
 
 def test_flags_stand():

@@ -22,10 +22,11 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
     What a change's base plans is only looked at where there are many.
     """
     most, by = settings.limits.calls, ""
-    if most is None and (settings.base_side is None or not settings.environment.get("CI")):
+    is_change = settings.base_side is not None and bool(settings.environment.get("CI"))
+    if most is None and not is_change:
         return
     calls = planned_calls(settings, loaded)
-    if most is None and calls > LEAST:
+    if is_change and calls > LEAST and (most is None or (calls <= most and _is_of_change(settings))):
         of_base = _calls_of_base(settings, told)
         most = max(LEAST, TIMES * of_base)
         more = "its settings, or RUNEVALS_MAX_CALLS in the workflow, may say more"
@@ -36,6 +37,11 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
             f"{calls} calls of target and judge are planned ({plural(cases, 'case')}, repeat: {settings.repeat} "
             f"by {settings.origins['repeat']}), but at most {most} may be{by}"
         )
+
+
+def _is_of_change(settings: Settings) -> bool:
+    """Whether the change's own settings say the limit: they may lower it, and raise none."""
+    return settings.file is not None and settings.origins["max_calls"] == settings.file.shown
 
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
