@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.attacks.conftest import SECRETS, SUITE
+from tests.json_server import json_server
 
 TOKEN = base64.b64encode(f"x-access-token:{SECRETS['GITHUB_TOKEN']}".encode()).decode()
 CONFIG = f'[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic {TOKEN}\n'
@@ -151,6 +152,36 @@ def test_the_workflow_a_push_and_a_laptop_name_any(hostile, more):
     hostile.write("runevals.yaml", key_of(OF_OPENAI))
     hostile.run("settings", **{**JOB, **more}).must(0, "api_key_env=DEPLOY_KEY")
     hostile.run("settings", "--target", "openai:tiny", **JOB).must(0)
+
+
+# --- tenants of one gateway share its host
+
+
+TENANT = "suites: [evals.json]\ntarget: {{type: {type}, url: '{url}/{path}', {key}}}\n"
+OURS = {"type": "http", "path": "tenant-a/chat", "key": "headers: {X-Api-Key: {env: DEPLOY_KEY}}"}
+THEIRS = {
+    "another path": {"path": "tenant-b/chat"},
+    "a path that leads up": {"path": "tenant-a/chat/../../tenant-b/chat"},
+    "a path that leads up by the key of a case": {"path": "tenant-a/chat/{{case.key}}/{{case.key}}/tenant-b"},
+    "the root": {"path": ""},
+    "another header": {"key": "headers: {X-Echo: {env: DEPLOY_KEY}}"},
+    "one header more": {"key": "headers: {X-Api-Key: {env: DEPLOY_KEY}, X-Echo: {env: DEPLOY_KEY}}"},
+    "as its bearer": {"key": "api_key_env: DEPLOY_KEY"},
+    "another kind of target": {"type": "a2a", "path": "tenant-b"},
+}
+
+
+@pytest.mark.parametrize("theirs", THEIRS.values(), ids=THEIRS)
+def test_a_change_leads_the_key_to_no_other_tenant(change, theirs):
+    with json_server(lambda _asked, _number: {"answer": "yes"}) as gateway:
+        change.main(settings=TENANT.format(url=gateway.url, **OURS))
+        job = {"DEPLOY_KEY": "deploy-key-1", "RUNEVALS_REPEAT": "1", "INPUT_BASELINE": "none"}
+        change.action(**job).must(0)
+        assert {asked.headers["x-api-key"] for asked in gateway.requests} == {"deploy-key-1"}  # the control
+        asked = len(gateway.requests)
+        change.write(settings=TENANT.format(url=gateway.url, **{**OURS, **theirs}))
+        change.action(**job).must(2, "would be sent DEPLOY_KEY", "RUNEVALS_TARGET_URL=")
+        assert len(gateway.requests) == asked
 
 
 MCP = """

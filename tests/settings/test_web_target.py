@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile
@@ -108,13 +109,16 @@ def test_in_ci_a_change_may_not_send_a_key_elsewhere(tmp_path, key):
         InvalidSettings, match=r"would be sent K; in CI, name it .*RUNEVALS_TARGET_URL=https://agent"
     ):
         settled(tmp_path, written, environment=in_ci)
-    same = {"type": "http", "url": "https://agent.example/v2", "api_key_env": "K"}
+    same = {"type": "http", "url": URL, **yaml.safe_load(f"{{{key}}}")}
     assert settled(tmp_path, written, environment=in_ci, base=same).target.web.url == URL
     others = [
         {**same, "url": "https://agent.example.evil/chat"},
         {**same, "url": "http://agent.example/chat"},
         {**same, "url": "https://agent.example:8443/chat"},
-        {**same, "api_key_env": "ANOTHER"},
+        {**same, "url": "https://agent.example/other"},
+        {**same, "url": "https://agent.example/"},
+        {"type": "http", "url": URL, "headers": {"X-Echo": {"env": "K"}}},
+        {"type": "http", "url": URL, "api_key_env": "ANOTHER"},
         f"http:{URL}",
         {"type": "openai", "model": "m", "api_key_env": "K"},
     ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from runevals.lib.chat.providers import PROVIDERS, address
-from runevals.lib.http.origin import origin_of
+from runevals.lib.http.origin import is_at, origin_of
 from runevals.records.errors import InvalidSettings
 from runevals.settings.web_target import URL_VARIABLE, is_of_one_commit
 
@@ -17,11 +18,17 @@ VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentKeys:
-    """Which variables a target or judge is sent, and to whom; `default` is what nobody needs to name."""
+    """Which variables a target or judge is sent, in which headers, and to whom.
 
-    names: Sequence[str]
-    origin: str
+    `default` is what nobody needs to name.
+    """
+
+    names: Collection[tuple[str, str]]  # (variable, header in small letters)
+    address: str
     default: str | None = None
+
+
+AUTHORIZATION = "authorization"  # the header of the key of a chat model
 
 
 def require_sendable(
@@ -34,33 +41,37 @@ def require_sendable(
     if not environment.get("CI") or is_of_one_commit(environment, of_change=of_change):
         return
     known = {sent.default, *environment.get(VARIABLE, "").replace(",", " ").split()}
-    known |= {name for name, origin in sent_by(base, environment) if origin == sent.origin}
-    for name in sent.names:
-        if environment.get(name) and name not in known:
+    of_base = [one.names for one in sent_by(base, environment) if is_at(sent.address, one.address)]
+    for name, header in sent.names:
+        if environment.get(name) and name not in known and not any((name, header) in names for names in of_base):
             raise InvalidSettings(
                 f"{what}: {name} stands in the settings file, which a pull request may change, and would be "
-                f"sent to {sent.origin}; in CI, name it in the workflow ({VARIABLE}={name}) or merge it into the "
-                "base branch's settings first"
+                f"sent to {_shown(sent.address)} in the header {header}; in CI, name it in the workflow "
+                f"({VARIABLE}={name}) or merge it into the base branch's settings first"
             )
 
 
-def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _shown(address: str) -> str:
+    return f"{origin_of(address)}{urlsplit(address).path}"
+
+
+def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[SentKeys]:
     """The variables that target and judges of a settings file name, with where they are sent."""
     judges = values.get("judge")
     for told in (values.get("target"), *(judges if isinstance(judges, list) else [judges])):
         if isinstance(told, Mapping):
-            headers = told.get("headers", {}).values()
-            named = (
-                told.get("api_key_env"),
-                *(header["env"] for header in headers if isinstance(header, Mapping)),
-            )
+            headers = told.get("headers", {}).items()
+            named = {(header["env"], name.lower()) for name, header in headers if isinstance(header, Mapping)}
+            if told.get("api_key_env"):
+                named.add((told["api_key_env"], AUTHORIZATION))
             with suppress(ValueError, InvalidSettings):  # an address that is none is sent nothing
-                origin = _origin(told, environment)
-                yield from ((name, origin) for name in named if name)
+                place = _address(told, environment)
+                origin_of(place)
+                yield SentKeys(names=named, address=place)
 
 
-def _origin(told: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+def _address(told: Mapping[str, Any], environment: Mapping[str, str]) -> str:
     if told.get("type") in ("http", "a2a"):
-        return origin_of(environment.get(URL_VARIABLE) or told.get("url", ""))
+        return str(environment.get(URL_VARIABLE) or told.get("url", ""))
     provider = told["type"] if told.get("type") in PROVIDERS else "openai"
-    return origin_of(told.get("base_url") or address(provider, environment))
+    return str(told.get("base_url") or address(provider, environment))

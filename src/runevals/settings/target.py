@@ -21,7 +21,7 @@ from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.sendable import sendable
-from runevals.settings.sent_keys import SentKeys, require_sendable
+from runevals.settings.sent_keys import AUTHORIZATION, SentKeys, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -200,18 +200,21 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
 def _require_sendable(told: TargetSettings | JudgeSettings, given: RawEndpoint, what: str) -> None:
     web = told.web if isinstance(told, TargetSettings) else None
     if web is not None:
-        sent = SentKeys(names=web.key_names, origin=web.origin)
+        sent = SentKeys(names=sorted(web.sent), address=web.url)
     else:
         own = PROVIDERS[told.type].key
-        sent = SentKeys(names=[told.api_key_env], origin=_origin(told.base_url, what), default=own)
+        sent = SentKeys(
+            names=[(told.api_key_env, AUTHORIZATION)], address=_address(told.base_url, what), default=own
+        )
     require_sendable(sent, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
 
 
-def _origin(base_url: str | None, what: str) -> str:
+def _address(base_url: str | None, what: str) -> str:
     try:
-        return origin_of(base_url or OPENAI_URL)
+        origin_of(base_url or OPENAI_URL)
     except ValueError as error:
         raise InvalidSettings(f"{what}: the address of its model cannot be read: {error}") from None
+    return base_url or OPENAI_URL
 
 
 def skill_target(base: Path) -> TargetSettings:

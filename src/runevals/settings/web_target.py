@@ -8,7 +8,7 @@ from typing import Any, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from runevals.lib.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
-from runevals.lib.http.origin import origin_of
+from runevals.lib.http.origin import is_at
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
@@ -67,8 +67,8 @@ def web_settings(
     if settled.key_names and environment.get("CI") and not trusted and not _is_of_base(settled, base_told):
         raise InvalidSettings(
             f"target.url stands in the settings file, which a pull request may change, and would be sent "
-            f"{', '.join(settled.key_names)}; in CI, name it in the workflow ({URL_VARIABLE}={settled.shown}) "
-            "or merge it into the base branch's settings first"
+            f"{', '.join(settled.key_names)}; in CI, name it in the workflow ({URL_VARIABLE}={settled.shown}) or "
+            "merge it into the base branch's settings first: until then, path and header must be the base's"
         )
     return settled
 
@@ -89,14 +89,14 @@ def sends_messages(web: WebSettings) -> bool:
 
 
 def _is_of_base(web: WebSettings, base_told: object) -> bool:
-    """Whether the base's own settings send these keys to this host."""
+    """Whether the base's own settings send these keys in these headers to this address."""
     if not isinstance(base_told, Mapping) or "url" not in base_told:
         return False
+    base = WebSettings(url=base_told["url"], headers=_headers(base_told))
     try:
-        same = origin_of(base_told["url"]) == web.origin
+        return is_at(web.url, base.url) and web.sent <= base.sent
     except ValueError:
         return False
-    return same and set(web.key_names) <= {header.env for header in _headers(base_told).values()}
 
 
 def _checked_url(url: str, *, templated: bool) -> str:
