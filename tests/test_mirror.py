@@ -43,7 +43,6 @@ WITHOUT: frozenset[str] = frozenset(
         "evaluators/tools/calls",
         "github/collect_shards",
         "github/post_comment",
-        "github/stored",
         "github/stored_baseline",
         "judge/calibration",
         "lib/chat/chat",

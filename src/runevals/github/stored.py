@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from runevals.github.api import Api, GitHubRefused, understood
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, member
+from runevals.lib import git
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"
-MOST_COMMITS = 12  # that are looked at before the base, and runs of its branch
+MOST_COMMITS = 50  # before the base, whose runs are looked for among those of the branch
+MOST_ASKED_FOR = (
+    12  # of them, one by one, if none of those runs is theirs; and runs of other commits of the branch
+)
+MOST_LISTED = 300  # runs of the branch
 # Their runs are of what is, or is about to be, in the repository; those of a pull request are of anything.
 TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
@@ -56,12 +62,22 @@ def runs(api: Api, wanted: StoredQuery) -> Iterator[StoredRun]:
 
     Raises GitHubRefused.
     """
+    before: dict[str, int] = {}
     if wanted.commit is not None:
-        for behind, commit in enumerate([wanted.commit, *(wanted.before or _before(api, wanted))]):
-            yield from _of(api, wanted, behind, status="completed", head_sha=commit)
+        yield from _of(api, wanted, 0, status="completed", head_sha=wanted.commit)
+        commits = wanted.before or _before(api, wanted)
+        before = {commit: behind for behind, commit in enumerate(commits, start=1)}
+    of_branch: list[StoredRun] = []
     if wanted.branch is not None:
-        found = _of(api, wanted, None, status="completed", branch=wanted.branch)
-        yield from islice(found, MOST_COMMITS)
+        of_branch = list(_of(api, wanted, None, most=MOST_LISTED, status="completed", branch=wanted.branch))
+    near = [replace(run, behind=before[run.commit]) for run in of_branch if run.commit in before]
+    yield from sorted(near, key=lambda run: run.behind or 0)
+    for commit in islice(
+        before, 0 if near else MOST_ASKED_FOR
+    ):  # of a merge queue, say, or older than what is listed
+        yield from _of(api, wanted, before[commit], status="completed", head_sha=commit)
+    others = (run for run in of_branch if run.commit not in before and run.commit != wanted.commit)
+    yield from islice(others, MOST_ASKED_FOR)
 
 
 def newest(
@@ -127,6 +143,15 @@ def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str
     return sorted({str(item["name"]) for item in found if item["name"].startswith(prefix)})
 
 
+def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | None) -> bool:
+    """Whether `tip` has a commit in its history: a tag may be called as a branch is, and a branch be rewritten."""
+    if tip is None:
+        return False
+    if commit == tip or git.is_ancestor(repository, commit, tip):
+        return True
+    return merge_base(api, github, commit, tip) == commit
+
+
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
     """The commit at which `head` left `base`, a commit or a branch; None where GitHub does not say."""
     try:
@@ -148,12 +173,18 @@ def _before(api: Api, wanted: StoredQuery) -> list[str]:
 
 
 def _of(
-    api: Api, wanted: StoredQuery, behind: int | None, *, finished: bool = True, **query: str
+    api: Api,
+    wanted: StoredQuery,
+    behind: int | None,
+    *,
+    finished: bool = True,
+    most: int | None = None,
+    **query: str,
 ) -> Iterator[StoredRun]:
     """Runs that are the repository's own: a fork's branch may have any name, and any commit."""
     workflow = quote(wanted.workflow, safe="")
     path = f"/repos/{wanted.repository}/actions/workflows/{workflow}/runs"
-    for run in api.items(path, READ_RUNS, "workflow_runs", **query):
+    for run in islice(api.items(path, READ_RUNS, "workflow_runs", **query), most):
         ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
         alike = (run["status"] == "completed") == finished
         if ours and alike and run["event"] in TRUSTED and run["id"] != wanted.not_run:

@@ -17,6 +17,7 @@ from runevals.github.stored import (
     StoredQuery,
     StoredRun,
     UnreadableResult,
+    is_before,
     merge_base,
     results_text,
     runs,
@@ -154,14 +155,10 @@ class _Search:
             unreadable.append(str(refused))
 
     def _is_before(self, run: StoredRun) -> bool:
-        """Whether the base has the commit of a run in its history: a tag may be called as the branch is."""
+        """Whether the base has the commit of a run in its history."""
         repository = self._settings.repository
         tip = self._wanted.commit or git.commit_of(repository, "HEAD")
-        if tip is None:
-            return False
-        if run.commit == tip or git.is_ancestor(repository, run.commit, tip):
-            return True
-        return merge_base(self._api, self._wanted.repository, run.commit, tip) == run.commit
+        return is_before(self._api, self._wanted.repository, repository, run.commit, tip)
 
     def _later(self, found: StoredBase) -> StoredBase:
         """What there is once the base's own run has ended; `found` if none is in progress."""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from runevals.github.api import Api, GitHubRefused, understood
 from runevals.github.job import JobContext
-from runevals.github.stored import READ_COMMITS, NotStored, StoredQuery, newest, results_text
+from runevals.github.stored import (
+    READ_COMMITS,
+    NotStored,
+    StoredQuery,
+    StoredRun,
+    is_before,
+    newest,
+    results_text,
+)
 from runevals.lib import git
 from runevals.records import Mark
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
+from runevals.run.baseline.from_files import require_whole
 from runevals.run.baseline.marks import Candidate, Key, MarkFound, chosen_mark
 from runevals.settings.resolve import Settings
 
@@ -35,7 +44,8 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
     try:
         with understood():
             commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
-            return chosen_mark(mark, _candidates(here.api, wanted, mark, commit), planned, commit)
+            runs = _runs(settings, here.api, wanted, mark, commit)
+            return chosen_mark(mark, _read(here.api, wanted, runs), planned, commit)
     except GitHubRefused as refused:
         return MarkFound(notices=(f"no mark: {refused}",))
 
@@ -52,12 +62,24 @@ def _commit_of(settings: Settings, api: Api, repository: str, tag: str) -> str:
     return str(found[0]["sha"])
 
 
-def _candidates(api: Api, wanted: StoredQuery, mark: Mark, commit: str | None) -> Iterator[Candidate]:
+def _runs(
+    settings: Settings, api: Api, wanted: StoredQuery, mark: Mark, commit: str | None
+) -> Iterator[StoredRun]:
+    """Runs of the tag's commit; else of the branch, as far as the base has their commits in its history."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
+    side, root = settings.base_side, settings.repository
+    tip = git.commit_of(root, "HEAD") if side is None else side.commit
     for run in newest(api, wanted, MOST_READ, until=until, commit=commit):
+        if commit is not None or is_before(api, wanted.repository, root, run.commit, tip):
+            yield run
+
+
+def _read(api: Api, wanted: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
+    for run in runs:
         try:
             text = results_text(api, wanted.repository, run.id, wanted.artifact)
             report = document.parse(text, "its result").report
+            require_whole(report, "its result")
         except (NotStored, InvalidDocument):
             continue
         began = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
