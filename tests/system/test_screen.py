@@ -44,7 +44,7 @@ def test_a_small_screen_shows_whole_words_and_the_verdict_last(project):
         lines = terminal.shown.splitlines()
         assert all(len(line) <= 80 for line in lines if "━" not in line)
         last_screen = lines[-24:]
-        assert "✓ 0 of 15 cases pass – nothing to compare with yet" in last_screen
+        assert "– 0 of 15 cases pass; no gate looked at this (no base, no min_pass_rate)" in last_screen
 
 
 def test_a_large_screen_shows_the_verdict_once(project):

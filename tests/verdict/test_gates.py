@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import Gate, GateRules, GateState, Scope
+from runevals.reports import console
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import case, report
@@ -31,6 +32,15 @@ def test_without_base_and_categories_a_measured_run_informs_and_passes(rules):
     assert states(found) == {"measured": "passed"}
     assert found.verdict.exit_code == 0
     assert found.verdict.headline == "1 of 2 cases pass – nothing to compare with yet"
+
+
+def test_a_run_with_nothing_passing_says_that_no_gate_looked_at_it(rules):
+    found = decided(rules, {"a": "f"})
+    told = "0 of 1 case passes; no gate looked at this (no base, no min_pass_rate)"
+    assert (found.verdict.exit_code, found.verdict.headline) == (0, told)
+    assert console.render(found).startswith("– 0 of 1 case passes; ")
+    floor = decided(replace(rules, min_pass_rate=0.0), {"a": "f"})
+    assert console.render(floor).startswith("✓ 0 of 1 case passes – nothing to compare with yet")
 
 
 @pytest.mark.parametrize(

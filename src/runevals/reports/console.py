@@ -21,6 +21,7 @@ from runevals.verdict.wording import (
     fresh_runs,
     how_sure,
     in_short,
+    is_ungated,
     judge_notes,
     other_metrics,
     regressed,
@@ -50,8 +51,7 @@ def render(conclusion: Conclusion) -> str:
 
 def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
-    mark = "⚠" if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
-    yield f"{mark} {conclusion.verdict.headline}"
+    yield f"{_mark(conclusion)} {conclusion.verdict.headline}"
     if comparison is None and report.totals.cases:
         yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
     if comparison is not None:
@@ -75,6 +75,15 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.gates:
         yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"       {_footer(conclusion)}"
+
+
+def _mark(conclusion: Conclusion) -> str:
+    """The sign before the headline. A run that no gate looked at gets no tick."""
+    if doubtful(conclusion):
+        return "⚠"
+    ungated = is_ungated(conclusion.report, conclusion.comparison, conclusion.gates)
+    passed = conclusion.verdict.outcome == "passed"
+    return MARKS["skipped" if ungated and passed else conclusion.verdict.outcome]
 
 
 def _changed(comparison: Comparison) -> Iterator[str]:

@@ -19,7 +19,7 @@ from runevals.records import (
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
 from runevals.verdict.headlines import inconclusive, loss, no_loss, small
-from runevals.verdict.wording import error_kinds
+from runevals.verdict.wording import error_kinds, is_ungated
 
 
 def conclude(
@@ -79,7 +79,8 @@ def _verdict(
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
-    return FinalVerdict(outcome="passed", headline=_passed(report, comparison), exit_code=PASSED)
+    headline = _ungated(report) if is_ungated(report, comparison, gates) else _passed(report, comparison)
+    return FinalVerdict(outcome="passed", headline=headline, exit_code=PASSED)
 
 
 def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
@@ -143,6 +144,11 @@ def _passed(report: RunReport, comparison: Comparison | None) -> str:
             return f"Not compared – {comparison.why}, and the settings let that pass"
         case _:
             return no_loss(comparison)
+
+
+def _ungated(report: RunReport) -> str:
+    """A run in which nothing passes, and that may only pass because nothing asks for more."""
+    return f"{_passing(report)}; no gate looked at this (no base, no min_pass_rate)"
 
 
 def _passing(report: RunReport) -> str:

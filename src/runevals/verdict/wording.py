@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from runevals.lib.text.numbers import capitalised, money, p_value, percent, plural, points, seconds, signed
 from runevals.records import (
     NO_CHECKS,
@@ -11,6 +13,7 @@ from runevals.records import (
     Comparison,
     ComparisonVerdict,
     Conclusion,
+    GateResult,
     MarkComparison,
     MetricChange,
     Outcome,
@@ -278,6 +281,12 @@ def next_step(report: RunReport) -> str:
         if most.endswith(ending):
             return step
     return "Run the job again; if it stays, see the first error below."
+
+
+def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:
+    """Whether nothing passes, and no gate looked at that: a passing verdict says nothing about the answers."""
+    failed_all = report.totals.passed == 0 and report.totals.failed > 0
+    return comparison is None and failed_all and all(gate.name == "measured" for gate in gates)
 
 
 def error_kinds(report: RunReport) -> str:
