@@ -12,13 +12,14 @@ from typing import Any
 from runevals.lib.chat.prices import Prices
 from runevals.records import Gate, GateRules, MarkRun, RegressionRule, Weakening
 from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
+from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, gates_of
 from runevals.settings.protected import held_back, prices_told, who_tells
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
-from runevals.settings.values import checked, parsed, read_mark, read_shard, texts
+from runevals.settings.values import checked, parsed, read_mark, texts
 
 CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes
@@ -169,7 +170,9 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
             category=tuple(values["category"]),
             tag=tuple(values["tag"]),
             filter=tuple(values["filter"]),
-            shard=None if values["shard"] is None else read_shard(values["shard"], origins["shard"]),
+            shard=None
+            if values["shard"] is None
+            else shard_of(values["shard"], origins["shard"], told.environment),
         ),
         evaluators=tuple(values["evaluators"]),
         baseline=_baseline(values["baseline"], given.folder("baseline")),

@@ -97,9 +97,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="shard",
-        metavar="I/N",
+        metavar="I/N|auto",
         kind="text",
-        help="Run only part i of n of the cases, i/n; `runevals merge` puts the parts together.",
+        help="Run only part i of n of the cases, i/n, or the CI's own number of this job: auto, auto/N; "
+        "`runevals merge` puts the parts together.",
     ),
     Setting(
         name="evaluators",

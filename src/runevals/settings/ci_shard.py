@@ -1,0 +1,87 @@
+"""`shard: auto`: which of its parallel jobs a CI system says this one is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runevals.records.errors import InvalidSettings
+from runevals.records.rules import Shard
+from runevals.settings.values import read_shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelJob:
+    """The variables by which a system numbers its parallel jobs."""
+
+    system: str
+    index: str
+    total: str | None  # None: the system does not say how many jobs there are
+    first: int = 0  # the index of the first job
+    lowest: str | None = None  # of a system whose first job may have any index: the variable that holds it
+
+
+PARALLEL_JOBS = (
+    ParallelJob(system="GitLab", index="CI_NODE_INDEX", total="CI_NODE_TOTAL", first=1),
+    ParallelJob(system="CircleCI", index="CIRCLE_NODE_INDEX", total="CIRCLE_NODE_TOTAL"),
+    ParallelJob(system="Buildkite", index="BUILDKITE_PARALLEL_JOB", total="BUILDKITE_PARALLEL_JOB_COUNT"),
+    ParallelJob(system="Kubernetes", index="JOB_COMPLETION_INDEX", total=None),
+    ParallelJob(
+        system="Slurm",
+        index="SLURM_ARRAY_TASK_ID",
+        total="SLURM_ARRAY_TASK_COUNT",
+        lowest="SLURM_ARRAY_TASK_MIN",
+    ),
+)
+_AUTO = re.compile(r"auto(?:/([0-9]{1,6}))?")
+_NUMBER = re.compile(r"[0-9]{1,6}")
+
+
+def shard_of(text: str, origin: str, environment: Mapping[str, str]) -> Shard:
+    """`2/4`, or for `auto` and `auto/4` the part that the CI's variables name. Raises InvalidSettings."""
+    auto = _AUTO.fullmatch(text.strip())
+    if auto is None:
+        return read_shard(text, origin)
+    job = _job(origin, environment)
+    index = _number(job.index, environment, origin)
+    of = int(auto[1]) if auto[1] else _total(job, environment, origin)
+    part = index - job.first + 1
+    if not 1 <= part <= of:
+        last = job.first + of - 1
+        raise InvalidSettings(
+            f"shard ({origin}): {job.index} is {index}, but {of} parts have the indexes {job.first} to {last}"
+        )
+    return Shard(part=part, of=of)
+
+
+def _job(origin: str, environment: Mapping[str, str]) -> ParallelJob:
+    """The one system that numbers this job. Raises InvalidSettings."""
+    jobs = [job for job in PARALLEL_JOBS if environment.get(job.index)]
+    if len(jobs) == 1:
+        return jobs[0]
+    if jobs:
+        names = " and ".join(job.index for job in jobs)
+        raise InvalidSettings(f"shard ({origin}): both {names} are set; write the part and the total: i/n")
+    names = ", ".join(job.index for job in PARALLEL_JOBS)
+    raise InvalidSettings(f"shard ({origin}): nothing numbers this job: none of {names} is set; write i/n")
+
+
+def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int:
+    """How many jobs there are. Raises InvalidSettings if the system does not say, or numbers them otherwise."""
+    if job.total is None or not environment.get(job.total):
+        missing = f"{job.system} does not say" if job.total is None else f"{job.total} is not set, which says"
+        raise InvalidSettings(f"shard ({origin}): {missing} how many jobs there are; write the total: auto/N")
+    if job.lowest is not None and environment.get(job.lowest, str(job.first)) != str(job.first):
+        raise InvalidSettings(
+            f"shard ({origin}): the indexes of this array do not begin at {job.first} ({job.lowest}); "
+            "write the total: auto/N"
+        )
+    return _number(job.total, environment, origin)
+
+
+def _number(name: str, environment: Mapping[str, str], origin: str) -> int:
+    value = environment[name].strip()
+    if _NUMBER.fullmatch(value) is None or not value.isascii():
+        raise InvalidSettings(f"shard ({origin}): {name} is '{value[:40]}', not a whole number")
+    return int(value)
