@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,63 @@ def test_what_it_starts_cannot_read_our_requests(function):
 def test_its_imports_are_its_own(function):
     code = "def answer(prompt):\n import openai\n return openai.__file__"
     assert Path(runevals.__file__).parent not in Path(function(code).answer(ASKED).text).parents
+
+
+def test_the_first_worker_is_started_alone(function, tmp_path):
+    """Sixteen slow imports at once on two cores take eight times as long as one."""
+    code = (
+        "import pathlib, time\n"
+        "log = pathlib.Path(__file__).with_name('log')\n"
+        "log.open('a').write('begin\\n')\n"
+        "time.sleep(0.5)\n"
+        "log.open('a').write('end\\n')\n"
+        "def answer(prompt):\n"
+        "    time.sleep(0.5)\n"
+        "    return prompt\n"
+    )
+    target = function(code)
+    with ThreadPoolExecutor(4) as calls:
+        texts = [response.text for response in calls.map(target.answer, [ASKED] * 4)]
+    assert texts == ["Why?"] * 4
+    lines = (tmp_path / "log").read_text(encoding="utf-8").split()
+    assert lines[:2] == ["begin", "end"]
+    assert lines[2:4] == ["begin", "begin"], "the others are started together"
+
+
+def test_where_the_first_worker_cannot_start_no_other_is_started(function, tmp_path):
+    code = (
+        "import pathlib, time\n"
+        "pathlib.Path(__file__).with_name('log').open('a').write('begin\\n')\n"
+        "time.sleep(0.3)\n"
+        "import nothing_of_this_name\n"
+    )
+    target = function(code)
+    with ThreadPoolExecutor(4) as calls:
+        waiting = [calls.submit(target.answer, ASKED) for _ in range(4)]
+    assert all("nothing_of_this_name" in str(call.exception()) for call in waiting)
+    assert (tmp_path / "log").read_text(encoding="utf-8").split() == ["begin"]
+
+
+def test_another_interpreter_needs_no_package_of_ours(tmp_path):
+    """An environment of the user's own: its packages, and none of ours."""
+    venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
+    interpreter = tmp_path / "venv" / "bin" / "python"
+    (tmp_path / "json.py").write_text("raise SystemExit('shadowed')", encoding="utf-8")
+    code = "import sys\ndef answer(prompt): return sys.prefix"
+    (tmp_path / "agent.py").write_text(code, encoding="utf-8")
+    for named in (str(interpreter), "venv/bin/python"):
+        target = PythonTarget(
+            "agent.py:answer", cwd=tmp_path, env={}, timeout_s=10.0, deterministic=True, interpreter=named
+        )
+        try:
+            assert target.answer(ASKED).text == str(tmp_path / "venv")
+        finally:
+            target.close()
+
+
+def test_an_interpreter_that_is_not_there_is_named(tmp_path):
+    target = PythonTarget(
+        "agent.py:answer", cwd=tmp_path, env={}, timeout_s=10.0, deterministic=True, interpreter=".venv/bin/python"
+    )
+    with pytest.raises(TargetRefused, match=r"\.venv/bin/python"):
+        target.answer(ASKED)

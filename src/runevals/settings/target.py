@@ -57,6 +57,7 @@ class TargetSettings:
     parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     function: str | None = None
+    interpreter: str | None = None  # of a python target
     plugin: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)  # of a plugin
     path: Path | None = None
@@ -180,6 +181,7 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
         parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
         command=_command(told.get("command")),
         function=told.get("function"),
+        interpreter=told.get("interpreter"),
         plugin=told.get("plugin"),
         options=told.get("options", {}),
         path=path,

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
@@ -18,12 +19,21 @@ from runevals.targets.program_report import failed, is_report, reported
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 PATIENCE_S = 0.1
+# Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
+_RUN = """\
+import sys
+if sys.path[0] == "":
+    del sys.path[0]
+with open(sys.argv.pop(1), encoding="utf-8") as file:
+    __file__ = file.name
+    exec(compile(file.read(), file.name, "exec"))
+"""
 
 
 class PythonTarget:
     """Calls `function(prompt, messages, case)` of a module or file; as many workers as calls at once."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what every program is told, and whose code runs in what
         self,
         function: str,
         *,
@@ -32,9 +42,14 @@ class PythonTarget:
         timeout_s: float,
         deterministic: bool,
         not_from: Path | None = None,
+        interpreter: str | None = None,
     ) -> None:
-        """`function` is `module:function` or `file.py:function`; it must not lie in `not_from`."""
+        """`function` is `module:function` or `file.py:function`; it must not lie in `not_from`.
+
+        `interpreter`: the Python that it is called in, a name or a path from `cwd`; by default ours.
+        """
         self._function = function
+        self._interpreter = _located(interpreter, cwd)
         self._cwd = cwd
         self._env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
         self._timeout_s = timeout_s
@@ -44,6 +59,8 @@ class PythonTarget:
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
         self._begun = False
+        self._first_ended = threading.Event()  # its start
+        self._refused: TargetRefused | None = None
         self._closed = False
 
     def answer(self, conversation: Conversation) -> Response:
@@ -83,38 +100,79 @@ class PythonTarget:
     def _worker(self) -> LineProcess:
         with self._lock:
             first, self._begun = not self._begun, True
-        try:
+        if first:
+            return self._first_worker()
+        self._first_ended.wait()
+        if self._refused is not None:
+            raise TargetRefused(str(self._refused))
+        with suppress(queue.Empty):
             # A quick function is better served by a worker that is nearly free than by starting another.
-            return self._idle.get(block=not first, timeout=PATIENCE_S)
-        except queue.Empty:
-            pass
-        script = str(Path(__file__).with_name("python_worker.py"))
+            return self._idle.get(timeout=PATIENCE_S)
+        return self._new_worker()
+
+    def _first_worker(self) -> LineProcess:
+        """Alone: where it cannot start no other can, and of many at once each imports slowly."""
         try:
-            worker = LineProcess(
-                [sys.executable, "-P", "-u", script, self._function],
-                env=self._env,
-                cwd=self._cwd,
-                max_answer_bytes=MAX_OUTPUT_BYTES,
-                start_timeout_s=max(LEAST_START_S, self._timeout_s),
-            )
-        except (OSError, ProcessDied, TimeoutError) as error:
-            raise TargetRefused(f"the python target {self._function} cannot be started: {error!r}") from error
+            return self._new_worker()
+        except TargetRefused as refused:
+            self._refused = refused
+            raise
+        finally:
+            self._first_ended.set()
+
+    def _new_worker(self) -> LineProcess:
+        worker = self._started()
         with self._lock:
             late = self._closed  # the run was stopped while this one started
             self._all.add(worker)
         if late:
             self._end(worker)
             raise TargetRefused(f"the python target {self._function} is closed")
-        ready = json.loads(worker.ready)
-        complaint = ready.get("error")
-        file = Path(ready.get("file") or "/").resolve()
-        installed = "site-packages" in file.parts
-        if self._not_from is not None and not installed and file.is_relative_to(self._not_from.resolve()):
-            complaint = f"it would run {file} of another checkout"
+        complaint = self._complaint(json.loads(worker.ready))
         if complaint:
-            worker.kill()
+            self._end(worker)
             raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
         return worker
+
+    def _started(self) -> LineProcess:
+        script = str(Path(__file__).with_name("python_worker.py"))
+        limit_s = max(LEAST_START_S, self._timeout_s)
+        cannot = f"the python target {self._function} cannot be started"
+        try:
+            return LineProcess(
+                [self._interpreter, "-u", "-c", _RUN, script, self._function],
+                env=self._env,
+                cwd=self._cwd,
+                max_answer_bytes=MAX_OUTPUT_BYTES,
+                start_timeout_s=limit_s,
+            )
+        except TimeoutError:
+            told = (
+                f"it was not imported within {limit_s:g} s; lower `concurrency`, or raise the target's timeout_s"
+            )
+            raise TargetRefused(f"{cannot}: {told}") from None
+        except ProcessDied:
+            raise TargetRefused(
+                f"{cannot}: {self._interpreter} ended at once; is it Python 3.8 or later?"
+            ) from None
+        except OSError as error:
+            raise TargetRefused(f"{cannot}: {self._interpreter}: {error.strerror}") from error
+
+    def _complaint(self, ready: Mapping[str, object]) -> str | None:
+        """Why the function that a worker has loaded, or could not load, is not to be called."""
+        file = Path(str(ready.get("file") or "/")).resolve()
+        installed = "site-packages" in file.parts
+        if self._not_from is not None and not installed and file.is_relative_to(self._not_from.resolve()):
+            return f"it would run {file} of another checkout"
+        complaint = ready.get("error")
+        return None if complaint is None else str(complaint)
+
+
+def _located(interpreter: str | None, cwd: Path) -> str:
+    """A path is not resolved: the Python of a virtual environment is a link."""
+    if interpreter is None:
+        return sys.executable
+    return str(cwd / interpreter) if "/" in interpreter else interpreter
 
 
 def _response(reply: object, latency_s: float) -> Response:

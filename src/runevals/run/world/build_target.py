@@ -74,6 +74,7 @@ def made(
                 timeout_s=told.timeout_s,
                 deterministic=told.deterministic,
                 not_from=recipe.not_from,
+                interpreter=told.interpreter or environment.get("RUNEVALS_PYTHON") or None,
             )
         case "recorded" | "skill":
             raise InvalidSettings(f"a {told.type} target is made where its files are")
