@@ -962,3 +962,30 @@ def test_a_merge_without_a_base_that_can_be_read_or_run_is_no_pass(job, hub, dep
     code, outputs, printed = job(INPUT_MODE="merge")
     assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
     assert "there is no base to compare with: " in printed
+
+
+LEG = {"RUNEVALS_MATRIX": '{"model": "a"}', "INPUT_COMMENT_ID": ""}
+
+
+def test_legs_of_a_matrix_and_steps_share_neither_comment_nor_artifact(job, hub, stored):
+    names = {
+        job(**LEG, GITHUB_ACTION="__runevals_runevals")[1]["artifact_name"],
+        job(**{**LEG, "RUNEVALS_MATRIX": '{"model": "b"}'})[1]["artifact_name"],
+        job(**LEG, GITHUB_ACTION="__runevals_runevals_2")[1]["artifact_name"],
+    }
+    assert len(names) == len(hub.bodies()) == 3
+
+
+def test_a_comment_id_in_the_settings_file_is_not_shared_by_legs(job, hub, stored):
+    text = SETTINGS + "comment_id: nightly\n"
+    on_main(job, "runevals.yaml", text)
+    names = {job(**{**LEG, "RUNEVALS_MATRIX": matrix})[1]["artifact_name"] for matrix in ('{"m": 1}', '{"m": 2}')}
+    assert len(names) == len(hub.bodies()) == 2
+    assert all(name.startswith("runevals-nightly-m-") for name in names)
+
+
+def test_a_job_of_a_called_workflow_without_an_id_is_refused(job, hub, stored):
+    code, outputs, printed = job(INPUT_COMMENT_ID="", RUNEVALS_CALLED_WORKFLOW="o/r/.github/workflows/x.yml@main")
+    assert (code, outputs["exit_code"]) == (2, "2")
+    assert "comment_id is missing: this job is of o/r/.github/workflows/x.yml" in printed
+    assert not hub.comments

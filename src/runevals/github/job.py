@@ -12,6 +12,7 @@ from typing import Any
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
 from runevals.github.events import Event, Job, deciding_commit, is_change, is_elsewhere, is_guarded, job_of
+from runevals.github.job_id import automatic_id, leg_and_step
 from runevals.github.stored import merge_base
 from runevals.lib import git
 from runevals.records import Links
@@ -121,11 +122,14 @@ def action_input(name: str, inputs: Mapping[str, str]) -> object:
 def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> JobContext:
     """The job as the runner's variables describe it."""
     repository = environment.get("GITHUB_REPOSITORY", "")
-    workflow, name = environment.get("GITHUB_WORKFLOW", "workflow"), environment.get("GITHUB_JOB", "job")
-    comment_id = settings.comment_id or settings.baseline_artifact or f"{workflow} {name}"
+    shard = settings.selection.shard
+    part = None if shard is None else f"{shard.part}/{shard.of}"
+    if settings.comment_id and not environment.get("INPUT_COMMENT_ID"):  # the settings file says it to all jobs
+        comment_id = " ".join([settings.comment_id, *leg_and_step(environment, part)])
+    else:
+        comment_id = settings.comment_id or settings.baseline_artifact or automatic_id(environment, part)
     run = environment.get("GITHUB_RUN_ID", "")
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
-    shard = settings.selection.shard
     return JobContext(
         job=job,
         api=_api(environment, token),
