@@ -60,6 +60,18 @@ from runevals.records.report import (
 from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
+from runevals.records.workspace import (
+    Argv,
+    FileChange,
+    FileFound,
+    FileProbe,
+    Keep,
+    Probe,
+    ProgramEnded,
+    ProgramProbe,
+    Workspace,
+    WorkspaceChanges,
+)
 
 __all__ = [
     "AND",
@@ -71,6 +83,7 @@ __all__ = [
     "NO_CHECKS",
     "NO_JSON",
     "RULES",
+    "Argv",
     "AttemptReport",
     "Case",
     "CaseReport",
@@ -88,6 +101,9 @@ __all__ = [
     "Delivery",
     "EvaluatorSpec",
     "Family",
+    "FileChange",
+    "FileFound",
+    "FileProbe",
     "FinalVerdict",
     "Finding",
     "FlakyCase",
@@ -98,6 +114,7 @@ __all__ = [
     "GateState",
     "Hypothesis",
     "InconclusiveBy",
+    "Keep",
     "Kept",
     "Layer",
     "Layers",
@@ -112,7 +129,10 @@ __all__ = [
     "MetricUnit",
     "ModelIdentity",
     "Outcome",
+    "Probe",
     "Problem",
+    "ProgramEnded",
+    "ProgramProbe",
     "PromptTemplate",
     "Provenance",
     "RegressionRule",
@@ -140,6 +160,8 @@ __all__ = [
     "Verification",
     "VoteAgreement",
     "Weakening",
+    "Workspace",
+    "WorkspaceChanges",
     "cut_name",
     "keep_text",
     "kept_text",

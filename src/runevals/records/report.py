@@ -11,6 +11,7 @@ from runevals.records.lazy_fields import Texted, large
 from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import CUT_SHORT, Problem
 from runevals.records.trace import Citation, Delivery, ToolCall
+from runevals.records.workspace import WorkspaceChanges
 
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
@@ -44,7 +45,7 @@ class CheckResult:
         return self.outcome is _PASSED
 
 
-@large("output", "tool_calls", "citations", "value", "raised")
+@large("output", "tool_calls", "citations", "value", "raised", "workspace")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
     """One turn: what was asked, what came back, what the checks found."""
@@ -65,6 +66,10 @@ class TurnReport:
     value: object = None  # the JSON value behind `output`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
     delivery: Delivery | None = None
+    reasoning_tokens: int | None = None  # of the output
+    session: str | None = None  # by which an agent goes on with the conversation
+    refused: tuple[str, ...] = ()  # tools that were called and not permitted
+    workspace: WorkspaceChanges | None = None
     error: Problem | None = None
 
 

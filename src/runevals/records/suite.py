@@ -9,6 +9,7 @@ from pathlib import Path
 from runevals.records import LABELS
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response
+from runevals.records.workspace import Workspace
 
 LONGEST_NAME = 80
 
@@ -70,6 +71,8 @@ class Case:
     metadata: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, object] = field(default_factory=dict)  # for the target's prompt template
     cwd: Path | None = None  # where a program under test runs; absolute
+    workspace: Workspace | None = None  # a fresh one for each attempt, in place of `cwd`
+    files: Mapping[str, Path] = field(default_factory=dict)  # path in the workspace → file or folder, absolute
     problem: Problem | None = None  # why it cannot be asked at all
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     mocked: bool = False  # tool calls are to be answered by what the case declares

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from runevals.records.lazy_fields import large
 from runevals.records.problem import Problem
+from runevals.records.workspace import Probe, Workspace, WorkspaceChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class ToolCall:
     output: str | None = None
     ok: bool | None = None
     mock: str | None = None  # the mock that answered it, as `Tool:N`, N from 1 over the mocks of that tool
+    duration_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class Delivery:
     from_cache: bool = False  # the cache itself says so
 
 
-@large("text", "tool_calls", "citations", "value", "raised")
+@large("text", "tool_calls", "citations", "value", "raised", "workspace")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer of the target. None always means that the target did not report it."""
@@ -57,6 +59,10 @@ class Response:
     value: object = None  # the JSON value behind `text`, of a target that returns values
     raised: str | None = None  # the error that the call ended with, where ending so is an answer
     delivery: Delivery | None = None
+    reasoning_tokens: int | None = None  # of the output
+    session: str | None = None  # by which an agent goes on with the conversation
+    refused: tuple[str, ...] = ()  # tools that were called and not permitted
+    workspace: WorkspaceChanges | None = None
     problem: Problem | None = None
 
 
@@ -84,6 +90,10 @@ class Conversation:
     cwd: Path | None = None
     timeout_s: float | None = None
     thread: str = ""  # the same for all turns of one trial
+    turns: int = 1  # of the case
+    workspace: Workspace | None = None
+    files: Mapping[str, Path] = field(default_factory=dict)  # of the case, for the workspace
+    probes: tuple[Probe, ...] = ()  # what the checks of this turn look at in the workspace
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -238,5 +238,9 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
         value=response.value,
         raised=response.raised,
         delivery=response.delivery,
+        reasoning_tokens=response.reasoning_tokens,
+        session=response.session,
+        refused=response.refused,
+        workspace=response.workspace,
         error=response.problem,
     )

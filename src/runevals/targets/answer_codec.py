@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
-from runevals.records import Citation, Delivery, Response, ToolCall
+from runevals.records import (
+    Citation,
+    Delivery,
+    FileChange,
+    FileFound,
+    ProgramEnded,
+    Response,
+    ToolCall,
+    WorkspaceChanges,
+)
 from runevals.records.judgement import Judgement, Vote
 
 
@@ -18,13 +28,27 @@ def read_response(text: str, *, cached: bool) -> Response:
     """The answer in such a text. Raises ValueError, TypeError, KeyError for any other."""
     fields = json.loads(text)
     calls, sources, delivery = fields["tool_calls"], fields["citations"], fields.get("delivery")
+    workspace = fields.get("workspace")
     return Response(
         **{
             **fields,
             "tool_calls": None if calls is None else tuple(ToolCall(**call) for call in calls),
             "citations": None if sources is None else tuple(Citation(**source) for source in sources),
             "delivery": None if delivery is None else Delivery(**delivery),
+            "refused": tuple(fields.get("refused", ())),
+            "workspace": None if workspace is None else _workspace(workspace),
             "cached": cached,
+        }
+    )
+
+
+def _workspace(fields: dict[str, Any]) -> WorkspaceChanges:
+    return WorkspaceChanges(
+        **{
+            **fields,
+            "changes": tuple(FileChange(**change) for change in fields["changes"]),
+            "files": tuple(FileFound(**file) for file in fields["files"]),
+            "programs": tuple(ProgramEnded(**{**one, "argv": tuple(one["argv"])}) for one in fields["programs"]),
         }
     )
 

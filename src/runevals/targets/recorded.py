@@ -122,6 +122,8 @@ def _answers_of(report: RunReport) -> dict[Key, Response]:
                     model=turn.model,
                     value=turn.value,
                     raised=turn.raised,
+                    refused=turn.refused,
+                    workspace=turn.workspace,
                     problem=turn.error,
                 )
                 answers[case.suite, case.key, attempt.attempt, index] = spool.kept(response)

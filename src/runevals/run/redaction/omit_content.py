@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, RunReport, TurnReport
+from runevals.records import AttemptReport, CaseReport, CheckResult, RunReport, TurnReport, WorkspaceChanges
 from runevals.records.rules import Content
 
 
@@ -43,9 +43,16 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         citations=None if turn.citations is None else (),
         value=None if turn.value is None else _text(json.dumps(turn.value, sort_keys=True, default=str), content),
         raised=_text(turn.raised, content),
+        session=None,
+        workspace=None if turn.workspace is None else _workspace(turn.workspace),
         error=None if turn.error is None else replace(turn.error, message=turn.error.code),
         results=tuple(_result(result) for result in turn.results),
     )
+
+
+def _workspace(found: WorkspaceChanges) -> WorkspaceChanges:
+    """Which paths changed stays; what is in them, and what programs said of them, does not."""
+    return replace(found, diff="", diff_complete=not found.diff, files=(), programs=())
 
 
 def _result(result: CheckResult) -> CheckResult:

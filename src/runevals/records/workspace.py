@@ -1,0 +1,88 @@
+"""The folder that an attempt works in: how it is filled, what is looked at in it, what the attempt made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Keep = Literal["never", "on-failure", "always"]
+Argv = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """What a fresh copy is made of, in this order: folder or commit, files, the case's files, setup."""
+
+    folder: Path | None = None  # absolute
+    repository: Path | None = None  # of `commit`
+    commit: str | None = None  # as the suite names it
+    files: Mapping[str, str] = field(default_factory=dict)  # path in the workspace → text
+    setup: tuple[Argv, ...] = ()
+    keep: Keep = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProbe:
+    """A file that a check looks at."""
+
+    path: str  # in the workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramProbe:
+    """A program that a check runs in the workspace; `restore` are paths that are put back as they were before."""
+
+    argv: Argv
+    timeout_s: float
+    restore: tuple[str, ...] = ()
+
+
+Probe = FileProbe | ProgramProbe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFound:
+    """What stands at the path of a probe; `text` is None of what is no text, or too large."""
+
+    path: str
+    kind: Literal["file", "folder", "link", "other"] | None
+    text: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramEnded:
+    """How a program ended that was run in the workspace; `exit_code` is None of one that never ended by itself."""
+
+    argv: Argv
+    exit_code: int | None
+    last_lines: str = ""
+    stdout: str = ""  # its end, where a result may stand
+    problem: str | None = None  # why it could not be run at all
+    late: bool = False  # it was ended at its time limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One path that is not as it was; lines are None of what is no text."""
+
+    path: str
+    change: Literal["added", "changed", "removed"]
+    lines_added: int | None = None
+    lines_removed: int | None = None
+    size: int | None = None  # bytes, now
+    sha256: str | None = None  # of what is there now; of a link, of where it leads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceChanges:
+    """What an attempt changed in its workspace so far, and what the probes of its checks found there."""
+
+    changes: tuple[FileChange, ...] = ()
+    diff: str = ""  # unified
+    diff_complete: bool = True
+    files: tuple[FileFound, ...] = ()
+    programs: tuple[ProgramEnded, ...] = ()
+    kept_at: str | None = None  # where the workspace was left for its reader
