@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Evaluator, Scripted, Subject
+from collections.abc import Mapping
+
+import pytest
+
+from runevals.evaluators import catalogue
+from runevals.evaluators.kinds import Check, Evaluator, Scripted, Subject
 from runevals.lib.sandbox import Sandbox
-from runevals.records import Citation, Message, Response, ToolCall, Verdict
+from runevals.records import Citation, EvaluatorSpec, Message, Problem, Response, ToolCall, Verdict
+from runevals.records.errors import InvalidOptions
 from runevals.records.script import Answer
+
+# The answer of a target that does not report its tool calls.
+NOT_REPORTED = Subject(prompt="A question?", response=Response(text="OK"))
 
 
 def answering(
@@ -39,3 +48,27 @@ def passes(evaluator: Evaluator, verdict: Verdict | Answer) -> bool:
     bar = evaluator.scale.maximum if evaluator.default_threshold is None else evaluator.default_threshold
     assert bar is not None
     return verdict.score >= bar
+
+
+def called(*calls: ToolCall, skills: tuple[str, ...] | None = None) -> Subject:
+    """A turn whose answer came with these tool calls."""
+    return Subject(prompt="A question?", response=Response(text="OK", tool_calls=calls, skills=skills))
+
+
+def checked(name: str, options: Mapping[str, object], subject: Subject) -> bool | None:
+    """Whether a check of this name passes; None where the evidence is missing."""
+    evaluator, _ = catalogue.build(EvaluatorSpec(name=name, options=options))
+    assert isinstance(evaluator, Check)
+    verdict = evaluator.check(subject)
+    if isinstance(verdict, Problem):
+        assert verdict.code == "evidence_missing"
+        return None
+    assert verdict.score in (0.0, 1.0)
+    return verdict.score == 1.0
+
+
+def refused(name: str, options: Mapping[str, object]) -> str:
+    """What is said of options that cannot be used."""
+    with pytest.raises(InvalidOptions) as problem:
+        catalogue.build(EvaluatorSpec(name=name, options=options))
+    return str(problem.value)

@@ -13,6 +13,7 @@ TYPES = (
     *("starts_with", "ends_with", "min_length", "max_length", "word_count_min", "word_count_max"),
     *("cost_max", "latency_max", "turns_min", "turns_max", "tools_called", "tools_not_called"),
     *("tools_count_min", "tools_count_max", "tool_output_contains", "tool_input_contains", "mock_hit"),
+    *("tool_sequence", "tool_arguments", "tool_count", "max_steps", "skill_triggered", "statement"),
     *("rouge_n_min", "bleu_min", "levenshtein_max", "custom", "assert-set"),
     *("faithfulness", "answer_relevancy", "context_recall", "semantic_similarity"),
     *INVERTED,

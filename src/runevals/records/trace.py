@@ -48,6 +48,7 @@ class Response:
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] | None = None
+    skills: tuple[str, ...] | None = None  # that it could load, whether it did or not
     citations: tuple[Citation, ...] | None = None
     cost_usd: float | None = None
     input_tokens: int | None = None

@@ -29,10 +29,12 @@ def read_response(text: str, *, cached: bool) -> Response:
     fields = json.loads(text)
     calls, sources, delivery = fields["tool_calls"], fields["citations"], fields.get("delivery")
     workspace = fields.get("workspace")
+    skills = fields.get("skills")
     return Response(
         **{
             **fields,
             "tool_calls": None if calls is None else tuple(ToolCall(**call) for call in calls),
+            "skills": None if skills is None else tuple(skills),
             "citations": None if sources is None else tuple(Citation(**source) for source in sources),
             "delivery": None if delivery is None else Delivery(**delivery),
             "refused": tuple(fields.get("refused", ())),

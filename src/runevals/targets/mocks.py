@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.parsing.subset import is_subset
 from runevals.records import ToolCall
 from runevals.records.trace import leaves
 
@@ -93,7 +94,7 @@ def _holds(what: str, wanted: Any, known: tuple[object, object, object], given: 
         case "command_glob":
             return isinstance(command, str) and _glob(wanted, command)
         case "input":
-            return _subset(wanted, given)
+            return is_subset(wanted, given)
         case _:  # input_contains
             return any(str(wanted).casefold() in text.casefold() for text in _texts(given))
 
@@ -120,17 +121,6 @@ def _glob(pattern: str, text: str) -> bool:
             return False
         at = found + len(part)
     return True
-
-
-def _subset(wanted: object, given: object) -> bool:
-    """Whether everything in `wanted` is in `given`, at any depth; lists are as long, and true is not 1."""
-    if isinstance(wanted, dict):
-        return isinstance(given, dict) and all(
-            key in given and _subset(value, given[key]) for key, value in wanted.items()
-        )
-    if isinstance(wanted, list):
-        return isinstance(given, list) and len(wanted) == len(given) and all(map(_subset, wanted, given))
-    return isinstance(wanted, bool) is isinstance(given, bool) and wanted == given
 
 
 def _texts(value: object) -> Iterator[str]:

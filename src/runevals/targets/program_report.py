@@ -35,6 +35,7 @@ def reported(report: Mapping[str, object], latency_s: float) -> Response:
         return Response(
             text=output,
             tool_calls=tool_calls(_either(report, "toolCalls", "tool_calls")),
+            skills=skills(report.get("skills")),
             citations=citations(report.get("citations")),
             cost_usd=number(report, "costUSD", "cost_usd"),
             input_tokens=count(report, "inputTokens", "input_tokens"),
@@ -98,6 +99,15 @@ def shallow(value: object, what: str) -> object:
     if nested_deeper(value, MOST_LEVELS):
         raise ValueError(f"{what} is nested deeper than {MOST_LEVELS} levels")
     return value
+
+
+def skills(value: object) -> tuple[str, ...] | None:
+    """The reported names of skills that could be loaded. Raises ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError("skills must be a list of names")
+    return tuple(value)
 
 
 def citations(value: object) -> tuple[Citation, ...] | None:

@@ -20,7 +20,7 @@ from runevals.records import (
     SuiteProblem,
 )
 from runevals.records.errors import InvalidSuite
-from runevals.targets.program_report import citations, count, failed, number, tool_calls
+from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 
@@ -162,6 +162,7 @@ def _response(row: Mapping[str, Any]) -> Response:
     return Response(
         text=output,
         tool_calls=tool_calls(row.get("tool_calls")),
+        skills=skills(row.get("skills")),
         citations=citations(row.get("citations")),
         cost_usd=number(row, "cost_usd"),
         input_tokens=count(row, "input_tokens"),

@@ -68,12 +68,12 @@ def name_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 
 def input_texts(call: ToolCall) -> list[str]:
     """What the input is searched in: its own texts and numbers, and all of it as JSON."""
-    return [] if call.input is None else _texts(_parsed(call.input), call.input)
+    return [] if call.input is None else _texts(parsed(call.input), call.input)
 
 
 def output_texts(call: ToolCall) -> list[str]:
     """What the output is searched in: the text, and what it says where it is JSON."""
-    says = _parsed(call.output)
+    says = parsed(call.output)
     return [call.output or ""] if says is call.output else _texts(says, call.output)
 
 
@@ -83,7 +83,7 @@ def _texts(says: object, told: object) -> list[str]:
     return [*found, *json_forms(says), *([told] if isinstance(told, str) else [])]
 
 
-def _parsed(told: object) -> object:
+def parsed(told: object) -> object:
     """The list or object that a text is the JSON of; anything else as it is."""
     if not isinstance(told, str) or told.lstrip()[:1] not in ("{", "["):
         return told

@@ -10,10 +10,10 @@ from runevals.evaluators.kinds import Subject
 from runevals.evaluators.limits.bound import Bound
 
 
-@evaluator("tools_count_max")
+@evaluator("tools_count_max", "max_steps")
 @dataclass(frozen=True, kw_only=True)
 class ToolsCountMax(Bound):
-    """Passes when at most so many tool calls were made, of any tool.
+    """Passes when at most so many tool calls were made, of any tool. `max_steps` is another name of it.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`), never a pass.
 

@@ -1,0 +1,84 @@
+"""A skill was loaded by the agent, or was not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.blank import is_blank
+from runevals.evaluators.tools.calls import calls_of, input_texts
+from runevals.records import Layer, Problem, ToolCall, Verdict
+from runevals.records.trace import same_tool
+
+
+@evaluator("skill_triggered")
+@dataclass(frozen=True, kw_only=True)
+class SkillTriggered(Check):
+    """Passes when the agent loaded the skill; with `should_trigger: false`, when it had the skill and did not.
+
+    A skill is loaded by a call of the tool `Skill` that names it, or by a call whose input names the skill's
+    `SKILL.md`. Calls that failed do not count.
+
+    A target that does not report its tool calls makes this an error (`evidence_missing`). So does one that did not
+    load the skill and does not report that it had it (`skills`): *not loaded* and *not installed* look alike.
+
+    Options:
+        skill: the skill's name.
+        should_trigger: whether it is to be loaded.
+
+    Example:
+        "evaluators": {"skill_triggered": {"skill": "pdf"}}
+        passes: {"output": "OK", "skills": ["pdf"], "tool_calls": [{"name": "Skill", "input": {"skill": "pdf"}}]}
+        fails: {"output": "OK", "skills": ["pdf"], "tool_calls": []}
+    """
+
+    layer: ClassVar[Layer] = Layer.BEHAVIOR
+
+    skill: str
+    should_trigger: bool = True
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if is_blank(self.skill):
+            yield "skill", "skill is blank; write the name of the skill"
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = calls_of(subject)
+        if isinstance(calls, Problem):
+            return calls
+        call = next((call for call in calls if self._loads(call)), None)
+        if call is not None:
+            return Verdict(float(self.should_trigger), f"{self.skill} was loaded by a call of {call.name}")
+        skills = subject.response.skills
+        if skills is None:
+            return _missing(f"{self.skill} was not loaded, and the target does not report which skills it had")
+        if not any(_same_skill(name, self.skill) for name in skills):
+            return _missing(
+                f"the target did not have the skill {self.skill} (it had {', '.join(skills) or 'none'})"
+            )
+        if any(call.input is None for call in calls):
+            return _missing(
+                f"the target does not report the input of every call, one of which may load {self.skill}"
+            )
+        return Verdict(float(not self.should_trigger), f"{self.skill} was not loaded")
+
+    def _loads(self, call: ToolCall) -> bool:
+        texts = [] if call.ok is False else input_texts(call)
+        if same_tool(call.name, "skill"):
+            return any(_same_skill(text, self.skill) for text in texts)
+        name = re.escape(self.skill.rpartition(":")[2])
+        file = re.compile(rf"(?:^|[^\w.-]){name}[/\\]+SKILL\.md\b", re.IGNORECASE)
+        return any(file.search(text) for text in texts)
+
+
+def _same_skill(called: str, wanted: str) -> bool:
+    """Whether both name one skill; that of a plugin is found with its prefix and without."""
+    called, wanted = called.strip().removeprefix("/").casefold(), wanted.strip().casefold()
+    return wanted in (called, called.rpartition(":")[2])
+
+
+def _missing(message: str) -> Problem:
+    return Problem(code="evidence_missing", message=message)
