@@ -60,7 +60,11 @@ def _prompts(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
 
 
 def _here(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() and path.stat().st_size <= MOST_BYTES else None
+    """As much of a file as tells whether it is too large; None if there is none."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def _diff(before: bytes, now: bytes) -> str:

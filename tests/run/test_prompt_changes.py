@@ -1,0 +1,89 @@
+"""What changed in the texts that a target reads, since the base's commit."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_LINES
+
+PROGRAM = """
+import json, sys
+asked = json.load(sys.stdin)
+print("Paris." if "capital" in (asked["system"] or "") else "I do not know.")
+"""
+SETTINGS = (
+    "suites: [cases.json]\ntarget: {type: command, command: [python3, main.py], system_prompt_file: system.md}\n"
+)
+CASES = [
+    {
+        "sample_id": f"C{n}",
+        "prompt": f"{n}. Capital of France?",
+        "assertions": [{"type": "contains", "value": "Paris"}],
+    }
+    for n in range(4)
+]
+GOOD, BAD = "Be kind.\nName the capital.\nBe brief.\n", "Be kind.\nSay nothing.\nBe brief.\n"
+RUN = ("--base", "main", "-q", "-o", "out.json")
+
+
+@pytest.fixture
+def change(repository):
+    repository.git("checkout", "-q", "main")
+    files = {"main.py": PROGRAM, "runevals.yaml": SETTINGS, "system.md": GOOD, "cases.json": {"samples": CASES}}
+    for name, content in files.items():
+        repository.write(name, content)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "base")
+    repository.git("checkout", "-q", "-B", "change")
+    return repository
+
+
+def changes(repository, runevals, *words):
+    runevals(*RUN, *words)
+    return {found["path"]: found["diff"] for found in repository.document().get("prompt_changes", [])}
+
+
+def test_the_changed_lines_and_one_beside_them_are_shown(change, runevals):
+    change.write("system.md", BAD)
+    diff = "@@ -1,3 +1,3 @@\n Be kind.\n-Name the capital.\n+Say nothing.\n Be brief."
+    assert changes(change, runevals) == {"system.md": diff}
+
+
+def test_without_a_changed_text_nothing_is_shown(change, runevals):
+    change.write("main.py", "print('I do not know.')")  # a program is no prompt
+    assert changes(change, runevals) == {}
+
+
+def test_a_line_and_a_diff_that_are_too_long_are_cut_with_a_word(change, runevals):
+    change.write("system.md", "x" * 2 * LONGEST_LINE + "\n" + "new\n" * 2 * MOST_LINES)
+    lines = changes(change, runevals)["system.md"].splitlines()
+    assert len(lines) == MOST_LINES + 1
+    assert lines[-1].startswith("… and ")
+    assert max(map(len, lines)) == LONGEST_LINE + 1
+
+
+def test_a_file_that_is_too_large_to_compare_is_left_out(change, runevals):
+    change.write("system.md", "x" * (MOST_BYTES + 1))
+    assert changes(change, runevals) == {}
+
+
+def test_a_changed_settings_file_is_shown_too(change, runevals):
+    change.git("checkout", "-q", "main")
+    change.write("runevals.yaml", SETTINGS.replace("system.md}", "system.md}\n# before"))
+    change.git("commit", "-qam", "settings")
+    change.git("checkout", "-q", "-B", "change")
+    change.write("runevals.yaml", SETTINGS)
+    assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
+
+
+def test_a_base_that_git_does_not_have_shows_nothing(change, runevals):
+    runevals("-q", "-o", "base.json")
+    document = change.document("base.json")
+    document["run"]["commit"] = "e" * 40
+    (change.path / "base.json").write_text(json.dumps(document), encoding="utf-8")
+    change.write("system.md", BAD)
+    runevals("--baseline", "base.json", "-q", "-o", "out.json")
+    assert change.document()["comparison"] is not None
+    assert "prompt_changes" not in change.document()
