@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_LINES
@@ -76,14 +74,3 @@ def test_a_changed_settings_file_is_shown_too(change, runevals):
     change.git("checkout", "-q", "-B", "change")
     change.write("runevals.yaml", SETTINGS)
     assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
-
-
-def test_a_base_that_git_does_not_have_shows_nothing(change, runevals):
-    runevals("-q", "-o", "base.json")
-    document = change.document("base.json")
-    document["run"]["commit"] = "e" * 40
-    (change.path / "base.json").write_text(json.dumps(document), encoding="utf-8")
-    change.write("system.md", BAD)
-    runevals("--baseline", "base.json", "-q", "-o", "out.json")
-    assert change.document()["comparison"] is not None
-    assert "prompt_changes" not in change.document()

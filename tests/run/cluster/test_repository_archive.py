@@ -72,7 +72,7 @@ def test_a_secret_that_is_no_utf_8_is_found_in_files(project):
 
 
 def test_paths_of_the_repository_are_those_of_the_node_however_they_were_named(tmp_path):
-    moved = parcel.Moved(before=(Path("/home/ana/shop"), Path("/data/ana/shop")), now=tmp_path)
+    moved = parcel.PathMap(before=(Path("/home/ana/shop"), Path("/data/ana/shop")), now=tmp_path)
     assert moved.path(Path("/home/ana/shop/agent")) == tmp_path / "agent"
     assert moved.path(Path("/data/ana/shop")) == tmp_path
     assert moved.path(Path("/usr/bin")) == Path("/usr/bin")
