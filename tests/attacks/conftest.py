@@ -156,12 +156,18 @@ class Change:
         """`runevals run` of the change, beside its base."""
         return self.command("run", "--base", "main", "-q", "-o", "out.json", *words, **environment)
 
-    def action(self, event: str = "pull_request", payload: object = None, **environment: str | None) -> Ran:
-        """The action, in a job of this event; by default of a pull request on main."""
+    def action(
+        self,
+        event: str = "pull_request",
+        payload: object = None,
+        words: tuple[str, ...] = ("action",),
+        **environment: str | None,
+    ) -> Ran:
+        """The action, or another command, in a job of this event; by default of a pull request on main."""
         path = self.events / "event.json"
         path.write_text(json.dumps(self.pull_request() if payload is None else payload), encoding="utf-8")
         told = {"CI": "true", "GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": str(path), "GITHUB_SHA": None}
-        return self.command("action", **{**told, **environment})
+        return self.command(*words, **{**told, **environment})
 
     def pull_request(self, *, fork: bool = False) -> dict[str, Any]:
         """What GitHub tells of one."""

@@ -36,6 +36,21 @@ def test_a_strangers_commit_is_refused_beside_secrets(worse, event):
     worse.action(event, payload, GITHUB_SHA=sha).must(0)
 
 
+@pytest.mark.parametrize("event", ["issue_comment", "pull_request_target"])
+@pytest.mark.parametrize(
+    "command", [("run", "-q"), ("run", "--base", "main"), ("merge", "shard.json")], ids=" ".join
+)
+def test_a_command_refuses_a_strangers_commit_as_the_action_does(worse, event, command):
+    worse.write(**{"shard.json": "{}"})
+    job = {"event": event, "payload": worse.pull_request(fork=True), "GITHUB_SHA": worse.git("rev-parse", "main")}
+    worse.action(**job, words=command).must(2, f"{event} runs with secrets", "RUNEVALS_ALLOW_UNTRUSTED=true")
+    allowed = worse.action(**job, words=command, RUNEVALS_ALLOW_UNTRUSTED="true")
+    assert "runs with secrets" not in allowed.text
+    worse.write(**{"shard.json": None})
+    worse.git("checkout", "-q", "main")  # the control
+    worse.action(**job, words=("run", "-q")).must(0)
+
+
 @pytest.mark.parametrize("event", ["issue_comment", "repository_dispatch", "check_suite"])
 def test_who_lets_it_in_all_the_same_is_judged_by_the_default_branch(worse, event):
     sha = worse.git("rev-parse", "main")

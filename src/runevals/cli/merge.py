@@ -13,7 +13,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, settings_options, told_by
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
-from runevals.github.job import change_event
+from runevals.github.job import change_event, require_own_code
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
@@ -63,6 +63,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
     settings = resolve(replace(words, base_side=base_side(words, change_event(words))))
+    require_own_code(words)
     conclusion = merged_conclusion(merged_report(files), settings, words)
 
     def write() -> list[Path]:

@@ -27,7 +27,7 @@ from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
-from runevals.github.job import change_event
+from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
@@ -140,6 +140,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     )
     _told_once(paths, told)
     settings = resolve(replace(words, base_side=base_side(words, change_event(words), told["base"])))
+    require_own_code(words)
     asked = Asked(ref=told["base"], told=words, progress=partial(progress, detail=_detail(told)))
     if told["init_only"]:
         return _prepared(settings)

@@ -61,7 +61,8 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
     if job.task == "run" and not allow_untrusted and (runs_a_strangers_code(event) or _may_be_anything(event)):
         told = (
             f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
-            "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better"
+            "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better "
+            "(RUNEVALS_ALLOW_UNTRUSTED=true outside the action)"
         )
         return replace(job, task="refused", why=told)
     return job

@@ -16,11 +16,13 @@ from runevals.github.job_id import automatic_id, leg_and_step
 from runevals.github.stored import merge_base
 from runevals.lib import git
 from runevals.records import Links
+from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.settings.resolve import RawSettings, Settings, input_of, repository_root
 from runevals.settings.table import INPUTS
 
 ARTIFACTS = "runevals-"  # what the names of ours begin with
+ALLOW_UNTRUSTED = "RUNEVALS_ALLOW_UNTRUSTED"
 DEFAULT_SERVER = "https://github.com"
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
@@ -62,6 +64,18 @@ def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[st
     event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
+
+
+def require_own_code(told: RawSettings) -> None:
+    """Raises InvalidSettings where a command would run a stranger's code beside secrets, as the action does.
+
+    `RUNEVALS_ALLOW_UNTRUSTED` allows it: in CI only the workflow sets variables.
+    """
+    if told.environment.get("GITHUB_EVENT_NAME"):
+        allowed = told.environment.get(ALLOW_UNTRUSTED, "")
+        job = job_here(told.environment, told.cwd, {"allow_untrusted": allowed})
+        if job.task == "refused":
+            raise InvalidSettings(job.why)
 
 
 def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
