@@ -193,3 +193,14 @@ def test_the_text_of_a_page_takes_little_more_than_the_page():
     finally:
         tracemalloc.stop()
     assert peak < 40 * len(page)  # a tree of it took 400 times as much
+
+
+def test_the_first_change_with_suites_is_measured_and_told_what_to_do_where_it_is_large(change):
+    stock(change.path, "checkout", "-q", "-b", "main")
+    stock(change.path, "commit", "-q", "--allow-empty", "-m", "nothing to run")
+    change.write("runevals.yaml", SETTINGS % ("tiny", "repeat: 100\n"))
+    change.changed(RUNEVALS_REPEAT="2").must(0, "has nothing to run: no suite found in it (looked")
+    change.changed().must(
+        2, "1200 calls", "3 times the 0 of the base", "lower `repeat`, set RUNEVALS_MAX_CALLS=1200 in the workflow"
+    )
+    change.changed(RUNEVALS_MAX_CALLS="1200").must(0)

@@ -29,8 +29,11 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
     if is_change and calls > LEAST and (most is None or (calls <= most and _is_of_change(settings))):
         of_base = _calls_of_base(settings, told)
         most = max(LEAST, TIMES * of_base)
-        more = "its settings, or RUNEVALS_MAX_CALLS in the workflow, may say more"
-        by = f", {TIMES} times the {of_base} of the base and at least {LEAST}; {more}"
+        by = (
+            f", {TIMES} times the {of_base} of the base and at least {LEAST}; lower `repeat`, set "
+            f"RUNEVALS_MAX_CALLS={calls} in the workflow, or merge `max_calls: {calls}` into the base's settings "
+            "first"
+        )
     if most is not None and calls > most:
         cases = sum(len(suite.cases) for suite in loaded.suites)
         raise InvalidSettings(

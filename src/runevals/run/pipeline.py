@@ -16,7 +16,7 @@ from runevals.records.rules import Limits
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline import reuse
 from runevals.run.baseline.checkout import base_checkout
-from runevals.run.baseline.choose import chosen, concluded, find_stored
+from runevals.run.baseline.choose import chosen, concluded, find_stored, nothing_to_run
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.baseline.marks import FindMark, with_mark
 from runevals.run.baseline.prepare import prepare
@@ -101,9 +101,14 @@ def _judged(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusio
     base = chosen(stored, settings, asked.told, lambda commit: base_run(settings, commit, asked))
     notices = (*base.notices, *([] if why_run is None else [f"run in full: {why_run}"]))
     if base.baseline is None:
-        notices = (*notices, *(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings))
+        notices = (*notices, *_held_back(settings))
     loaded = replace(loaded, notices=(*loaded.notices, *notices))
     return concluded(_against(base.baseline, settings, loaded, asked), base, settings)
+
+
+def _held_back(settings: Settings) -> tuple[str, ...]:
+    """What a change alters about its own judgement, where no comparison lists it."""
+    return tuple(f"{w.suite}, {w.key}: {w.message}" for w in settings.weakenings)
 
 
 def _require_whole(settings: Settings, asked: Asked) -> None:
@@ -130,6 +135,9 @@ def _beside(settings: Settings, loaded: LoadedSuites, asked: Asked) -> Conclusio
     require_few_calls(settings, loaded, asked.told)
     try:
         base = base_run(settings, commit, asked)
+    except NoSuiteFound as error:  # the change brings the first
+        notices = (*loaded.notices, nothing_to_run(commit, error), *_held_back(settings))
+        return _against(None, settings, replace(loaded, notices=notices), asked)
     except (ExternalError, InvalidSuite) as error:
         raise ExternalError(f"the base {commit[:7]} cannot be run: {error}") from error
     return concluded(_against(base, settings, loaded, asked), StoredBase(baseline=base), settings)

@@ -39,7 +39,10 @@ def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterato
         named = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
         if named is not None and named.is_relative_to(settings.repository.resolve()):
             there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
-        yield there
+        try:
+            yield there
+        except NoSuiteFound as error:  # where the worktree was is no news
+            raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
 
 
 def is_here(settings: Settings, commit: str) -> bool:

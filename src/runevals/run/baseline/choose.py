@@ -117,8 +117,7 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     except NoSuiteFound as error:
         if stored.baseline is not None:
             return _not_run(stored, f"the base {commit[:7]} has nothing to run: {error.first_line}")
-        notice = f"no baseline: the base {commit[:7]} has nothing to run: {error.first_line}"
-        return StoredBase(notices=(*stored.notices, notice), commit=commit)
+        return StoredBase(notices=(*stored.notices, nothing_to_run(commit, error)), commit=commit)
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
     why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
@@ -126,6 +125,11 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     notices = [f"the base was run anew: {why}"] if why else []
     notices += [] if errors is None else [f"the base's run could not measure {errors}"]
     return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
+
+
+def nothing_to_run(commit: str, error: NoSuiteFound) -> str:
+    """What is told of a base that has no suites, or no settings that can be read."""
+    return f"no baseline: the base {commit[:7]} has nothing to run: {error.first_line}"
 
 
 def _not_run(stored: StoredBase, why: str) -> StoredBase:
