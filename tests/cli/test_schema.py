@@ -75,6 +75,8 @@ ITEM = {"schemaVersion": "1.2.0", "items": [{"prompt": "?"}]}
         ("eval-document", ITEM | {"default_evaluators": {"ExactMatch": {"mode": "like"}}}),
         ("eval-samples", {"samples": [{"sample_id": "x"}]}),
         ("eval-samples", [{"sample_id": "x"}]),
+        ("agent-skills", {"evals": "many"}),
+        ("agent-skills", [{"prompt": ["a"]}]),
         ("skill-cases", {"id": "x", "skill": "s", "input": {}}),
         ("rows", [{"expected": "x"}]),
         ("prompt-yml", {"messages": []}),
@@ -99,6 +101,7 @@ SUITES = {
     "replay/case.json": '{"$schema": "s", "id": "a", "skill": "s", "input": {}, '
     '"expected": {"type": "exact", "value": 1}}',
     "rows.json": '{"$schema": "s", "evaluators": ["preset-contains"], "rows": [{"input": "a", "expected": "x"}]}',
+    "evals/evals.json": '{"$schema": "s", "skill_name": "n", "evals": [{"prompt": "a", "expected_output": "b"}]}',
     "a.prompt.yml": '$schema: s\nmessages: [{role: user, content: "{{a}}"}]\ntestData: [{a: b}]\n' + EVALUATED,
 }
 

@@ -18,6 +18,7 @@ from runevals.suites.editor_schema import for_editors
 SCHEMAS: Mapping[str, tuple[str, str]] = {
     "eval-document": ("runevals.suites.dialects", "eval-document"),
     "eval-samples": ("runevals.suites.dialects", "eval-samples"),
+    "agent-skills": ("runevals.suites.dialects", "agent-skills"),
     "skill-cases": ("runevals.suites.dialects", "skill-cases"),
     "rows": ("runevals.suites.dialects", "rows"),
     "prompt-yml": ("runevals.suites.dialects", "prompt-yml"),

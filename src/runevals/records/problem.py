@@ -11,7 +11,7 @@ target_no_json turn_skipped empty_response
 judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
-evidence_missing fetch_failed budget_exhausted interrupted refused
+evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
 CUT_SHORT = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run ended before it

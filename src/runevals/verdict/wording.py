@@ -40,6 +40,7 @@ _ERROR_WORDS = {
     "evaluator_memory": "check out of memory",
     "evaluator_syntax": "check has a syntax error",
     "evidence_missing": "evidence missing",
+    "file_missing": "file missing",
 }
 
 

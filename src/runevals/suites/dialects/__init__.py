@@ -13,7 +13,7 @@ from runevals.lib.plugins import DIALECTS as PLUGINS
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.records.errors import UnrecognisedSuite
-from runevals.suites.dialects import eval_document, eval_samples, prompt_yml, rows, skill_cases
+from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.options import LoadOptions
 
@@ -32,7 +32,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
-DIALECTS: tuple[Dialect, ...] = (skill_cases, eval_samples, eval_document, prompt_yml, rows)
+DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -57,7 +57,8 @@ def _load(path: Path, shown: str, options: LoadOptions) -> Suite:
             return dialect.load(source, options)
     message = (
         "is in no format we read: expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', or rows with 'input'"
+        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', or "
+        "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
     )
     location = Location(file=shown, line=1)
     raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])

@@ -1,0 +1,337 @@
+"""Agent Skills: the cases of `evals/evals.json` beside a `SKILL.md`, and queries that should load the skill.
+
+No specification says what is in these files. What is understood is read; what is likely to decide and is not
+understood is named. A case is never without a check and green.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.suggest import did_you_mean, nearest
+from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.suites.dialects.agent_skills_checks import (
+    CHECKS,
+    AgentSkillChecks,
+    in_cases,
+    is_negated,
+    unread_checks,
+)
+from runevals.suites.dialects.case_files import digests, find_files, place_of
+from runevals.suites.dialects.checking import duplicate_keys, in_order, is_misspelt, schema_problems
+from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
+from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
+
+NAME = "agent-skills"
+_CONVENTION = (
+    "write {skill_name, evals: [{id, prompt, expected_output, files, assertions or expectations}]}, "
+    "or a list of {query, should_trigger}"
+)
+# Keys of a file under which its cases stand, and those of queries that should all load the skill, or should not.
+_CASES = (
+    *(
+        "evals",
+        "cases",
+        "test_cases",
+        "tests",
+        "eval_cases",
+        "behavior_evals",
+        "behavioral_evals",
+        "quality_evals",
+    ),
+    *("trigger_evals", "trigger_cases", "trigger_queries", "trigger_tests", "triggers", "queries"),
+)
+_SHOULD = ("should_trigger", "positive", "positives", "positive_cases", "should_trigger_queries")
+_SHOULD_NOT = ("should_not_trigger", "negative", "negatives", "negative_cases", "should_not_trigger_queries")
+_LISTS = (*_CASES, *_SHOULD, *_SHOULD_NOT)
+_OTHERS = frozenset({"schemaVersion", "items", "samples", "rows", "messages"})  # files of other formats
+_SKILL = ("skill_name", "skill", "skillName", "agent_name")
+_PROMPTS = ("prompt", "query", "input", "user_prompt", "task")
+_TRIGGER = ("should_trigger", "shouldTrigger", "should_activate", "expected_trigger", "expect_trigger")
+_DESCRIPTIVE = (
+    *("id", "name", "eval_name", "title", "description", "notes", "intent", "reason", "rationale", "category"),
+    *(
+        "tags",
+        "kind",
+        "type",
+        "priority",
+        "difficulty",
+        "language",
+        "suite",
+        "critical",
+        "files",
+        "expected_output",
+    ),
+    *("timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode"),
+)
+_READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS})
+# Names of keys that are likely to decide: what is not read of them is named.
+_DECIDES = re.compile(
+    r"assert|expect|check|score|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
+    re.IGNORECASE,
+)
+# Keys that say how a case is run.
+_SETS_UP = re.compile(
+    r"setup|set_up|fixture|precondition|^tools$|^models?$|query_flow|^turns$|^env$", re.IGNORECASE
+)
+
+
+def recognises(value: object) -> bool:
+    """An object with cases under one of the usual keys, or a list of cases or of trigger queries."""
+    if isinstance(value, list):
+        return any(isinstance(entry, dict) and _is_ours(entry) for entry in value)
+    if not isinstance(value, dict) or _OTHERS & value.keys():
+        return False
+    if {"evals", "skill_name"} & value.keys():
+        return True
+    lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)]
+    return bool(lists) and ("skill" in value or any(_has_prompts(entries) for entries in lists))
+
+
+def load(source: Source, options: LoadOptions) -> Suite:
+    """Cases → suite, with every problem found."""
+    value: Any = source.value
+    document: Mapping[str, Any] = {"": value} if isinstance(value, list) else value
+    named = next((document[key] for key in _SKILL if isinstance(document.get(key), str)), None)
+    skill = skill_of(options.folder, options.root, named)
+    reader = _Reader(source=source, options=options, skill=skill)
+    problems = schema_problems(source, NAME)[0] or [*reader.unusable(document)]
+    cases = [] if problems else reader.cases(document)
+    if not problems and not reader.problems and not any(turn.checks for case in cases for turn in case.turns):
+        told = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
+        problems.append(source.problem((), told))
+    triggers = bool(cases) and all(_is_trigger(case) for case in cases)
+    problems += [*reader.problems, *reader.remarks(document, named, triggers=triggers), *skill.problems]
+    problems += duplicate_keys(cases, lambda index: pointer(reader.places[index]))
+    description = document.get("description")
+    return Suite(
+        name=f"{skill.name} triggers" if triggers else skill.name,
+        path=source.path,
+        dialect=NAME,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        description=description if isinstance(description, str) else None,
+        problems=in_order(problems),
+        files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
+        skill=skill.folder,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """Reads the cases of one file; what is wrong is collected in `problems`."""
+
+    source: Source
+    options: LoadOptions
+    skill: SkillFolder
+    problems: list[SuiteProblem] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)  # of the cases
+    unread: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+
+    def unusable(self, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+        """What keeps the file from being a suite: no cases, or cases where they are not read."""
+        if not any(document.get(key) for key in ("", *_LISTS) if isinstance(document.get(key), list)):
+            hint = did_you_mean("evals", document) if "evals" not in document else ""
+            yield self.source.problem((), f"holds no cases{hint}; {_CONVENTION}", rule="schema")
+        for key, value in document.items():
+            if key not in ("", *_LISTS) and isinstance(value, list) and _has_prompts(value):
+                told = f"'{key}' holds cases and is not read; put them under 'evals', or into a file of their own"
+                yield self.source.problem((key,), told, key=True, rule="unknown-key")
+
+    def cases(self, document: Mapping[str, Any]) -> list[Case]:
+        """The cases of all lists, in the order of the file."""
+        found: list[Case] = []
+        for key, entries in document.items():
+            if key in ("", *_LISTS) and isinstance(entries, list):
+                root: Place = (key,) if key else ()
+                expected = True if key in _SHOULD else False if key in _SHOULD_NOT else None
+                for index, entry in enumerate(entries):
+                    raw = {"query": entry} if isinstance(entry, str) and expected is not None else entry
+                    case = self._case(raw, (*root, index), expected)
+                    if case is not None:
+                        found.append(case)
+                        self.places.append((*root, index))
+        return found
+
+    def remarks(self, document: Mapping[str, Any], named: str | None, *, triggers: bool) -> Iterator[SuiteProblem]:
+        """What the author should know of how the file was read."""
+        if "" in document and triggers:
+            pass  # a list of queries is what is usual
+        elif "" in document:
+            yield self._notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
+        elif named is None:
+            yield self._notice((), f"has no 'skill_name'; the skill is '{self.skill.name}'")
+        elif self.skill.folder is not None and named != self.skill.name:
+            key = next(key for key in _SKILL if document.get(key) == named)
+            yield self._notice((key,), f"is '{named}', but the skill's SKILL.md says '{self.skill.name}'")
+        if not triggers and "evals" not in document and any(key in document for key in _CASES):
+            key = next(key for key in _CASES if key in document)
+            yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
+        for key in document:
+            if key and key not in (*_LISTS, *_SKILL) and (_DECIDES.search(key) or _SETS_UP.search(key)):
+                told = f"'{key}' is not read and changes nothing here"
+                problem = self.source.problem((key,), told, key=True, rule="unknown-key")
+                yield replace(problem, level="warning")
+        for places in self.unread.values():
+            place, told = places[0]
+            problem = self.source.problem(place, told + in_cases(len(places)), key=True, rule="unknown-key")
+            yield replace(problem, level="warning")
+
+    def _case(self, raw: Mapping[str, Any], place: Place, expected: bool | None) -> Case | None:  # noqa: FBT001
+        prompt = None
+        if isinstance(raw, Mapping):
+            prompt = next((raw[key] for key in _PROMPTS if isinstance(raw.get(key), str)), None)
+        if prompt is None or not prompt.strip():
+            told = "has no 'prompt', which is what is sent" if prompt is None else "has an empty prompt"
+            near = nearest("prompt", raw) if isinstance(raw, Mapping) and prompt is None else None
+            hint = f"; '{near}' is not read" if near is not None else ""
+            self.problems.append(self.source.problem(place, told + hint, rule="schema"))
+            return None
+        checks = AgentSkillChecks(source=self.source, problems=self.problems)
+        specs = (*self._triggers(raw, place, expected), *checks.specs(raw, place))
+        self._note_unread(raw, place)
+        files, problem = self._files(raw.get("files") or [], (*place, "files"))
+        location = self.source.locate(place)
+        described = raw.get("expected_output")
+        turn = Turn(
+            prompt=prompt,
+            expected=described if isinstance(described, str) and described.strip() else None,
+            checks=specs,
+            location=location,
+        )
+        name = next((raw[key] for key in ("name", "eval_name", "title") if _is_text(raw.get(key))), None)
+        timeout_s = _timeout_s(raw)
+        extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
+        return Case(
+            suite=self.source.path,
+            key=_key(raw, prompt),
+            name=cut_name(one_line(name or prompt)),
+            turns=(turn,),
+            location=location,
+            category=raw["category"] if _is_text(raw.get("category")) else None,
+            tags=tuple(tag for tag in _list(raw.get("tags")) if _is_text(tag)),
+            critical=raw.get("critical") is True,
+            metadata=dict(raw),
+            files=files,
+            problem=problem,
+            timeout_s=timeout_s,
+            **case_fingerprints([turn], extra),
+        )
+
+    def _triggers(self, raw: Mapping[str, Any], place: Place, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
+        """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
+        key = next((key for key in _TRIGGER if raw.get(key) is not None), None)
+        told: Any = expected if key is None else raw[key]
+        if told is None:
+            return
+        at = place if key is None else (*place, key)
+        own = isinstance(told, bool)
+        names = [self.skill.name] if own else _list(told)
+        if not names or not all(map(_is_text, names)):
+            self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
+            return
+        for name in names:
+            options = {"skill": name, "should_trigger": told is not False}
+            yield EvaluatorSpec(
+                name="skill_triggered",
+                id="should_trigger" if own else f"should_trigger {name}",
+                options=options,
+                location=self.source.locate(at),
+                pointer=pointer(at),
+            )
+
+    def _note_unread(self, raw: Mapping[str, Any], place: Place) -> None:
+        for key in raw:
+            if key in _READ or is_negated(key):
+                continue
+            if meant := next((one for one in sorted(_READ) if is_misspelt(key, one)), None):
+                told = f"'{key}' is not read; did you mean '{meant}'?"
+            elif _SETS_UP.search(key):
+                told = f"'{key}' is not read: the case is run without it"
+            elif _DECIDES.search(key):
+                told = unread_checks(raw, key)
+            else:
+                continue
+            self.unread.setdefault(key, []).append(((*place, key), told))
+
+    def _files(self, told: Any, place: Place) -> tuple[Mapping[str, Path], Problem | None]:
+        """The case's files by the place where they are put; a problem if one of them is missing."""
+        names = {name: index for index, name in enumerate(map(_file_name, _list(told))) if name}
+        found = find_files(tuple(names), self._bases, self.options.root)
+        missing = [name for name, path in found.items() if path is None]
+        for name in missing:
+            problem = self.source.problem(
+                (*place, names[name]) if isinstance(told, list) else place,
+                f"there is no file {name} in the skill, beside this file or in the repository"
+                f"{' (write a relative path)' if name.startswith(('/', '~')) else ''}; "
+                "the case is errored, and not run without it",
+            )
+            self.problems.append(replace(problem, level="warning"))
+        files = {place_of(name): path for name, path in found.items() if path is not None}
+        lost = f"its files are missing: {', '.join(missing)}" if missing else ""
+        return files, Problem(code="file_missing", message=lost) if lost else None
+
+    @cached_property
+    def _bases(self) -> Sequence[Path]:
+        return [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
+
+    def _notice(self, place: Place, message: str, *, key: bool = False) -> SuiteProblem:
+        return replace(self.source.problem(place, message, key=key), level="notice")
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a list is a case of a skill, and of no other format."""
+    if {"sample_id", "testId", "expected_response", "turns", "skill"} & entry.keys():
+        return False
+    if not any(isinstance(entry.get(key), str) for key in _PROMPTS):
+        return False
+    prose = any(isinstance(one, str) for one in _list(entry.get("assertions")))
+    return prose or bool({"expectations", "expected_output", *_TRIGGER} & entry.keys())
+
+
+def _has_prompts(entries: Sequence[Any]) -> bool:
+    return any(isinstance(entry, dict) and any(key in entry for key in ("prompt", "query")) for entry in entries)
+
+
+def _is_trigger(case: Case) -> bool:
+    return {spec.name for turn in case.turns for spec in turn.checks} == {"skill_triggered"}
+
+
+def _key(raw: Mapping[str, Any], prompt: str) -> str:
+    """`id` as text, else the name, else a hash of the prompt, and of the names of files if there are any."""
+    given = raw.get("id", raw.get("eval_id"))
+    if _is_text(given) or (isinstance(given, int) and not isinstance(given, bool)):
+        return str(given)
+    if name := next((raw[key] for key in ("name", "eval_name") if _is_text(raw.get(key))), None):
+        return str(name)
+    return key_of_prompts([prompt, *filter(None, map(_file_name, _list(raw.get("files"))))])
+
+
+def _file_name(entry: object) -> str | None:
+    if isinstance(entry, Mapping):
+        entry = next((entry[key] for key in ("path", "file", "name") if _is_text(entry.get(key))), None)
+    return entry if isinstance(entry, str) and entry.strip() else None
+
+
+def _timeout_s(raw: Mapping[str, Any]) -> float | None:
+    for key, unit in (("timeout_seconds", 1.0), ("timeout_s", 1.0), ("timeout", 1.0), ("timeout_ms", 1000.0)):
+        value = raw.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 86_400 * unit:
+            return value / unit
+    return None
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

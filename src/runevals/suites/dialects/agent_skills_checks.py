@@ -1,0 +1,276 @@
+"""The assertions and expectations of Agent Skills as evaluators of ours.
+
+Prose becomes one judged check each. What can be decided without a judge is decided without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from runevals.evaluators import catalogue
+from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.text.numbers import plural
+from runevals.records import EvaluatorSpec, SuiteProblem, cut_name, one_line
+from runevals.records.errors import InvalidOptions
+from runevals.suites.dialects.assertions import numbered
+
+# Lists of statements and of checks: what must hold, and what must not.
+CHECKS = (
+    *("assertions", "expectations", "checks", "scorers", "graders", "expect", "criteria", "rubric", "rubrics"),
+    *("scoring_criteria", "evaluation_criteria", "success_criteria", "acceptance_criteria", "pass_criteria"),
+    *("expected_behavior", "expected_behaviors", "expected_behaviour", "expected_behaviours", "expected_checks"),
+    *("constraints", "must", "must_include", "must_contain", "must_mention", "should_include"),
+)
+NEGATED = (
+    *("anti_expectations", "anti_assertions", "negative_expectations", "fail", "fail_if", "fails_if"),
+    *("forbidden", "forbidden_outputs", "forbidden_behaviors", "must_not", "should_not"),
+)
+_TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check")
+_OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
+_COMMANDS = ("cmd", "command", "script", "run")
+_JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
+_INVERTED = {
+    **dict.fromkeys(("not_contains", "contains_not", "excludes", "does_not_contain"), "contains"),
+    **dict.fromkeys(("not_regex", "regex_absent", "not_matches", "regex_not"), "regex"),
+    "contains_none": "contains_any",
+}
+_SAME = {"includes": "contains", "icontains": "contains", "matches": "regex", "pattern": "regex"}
+_LENGTHS = ("min_length", "max_length")
+_LISTS = ("contains_any", "contains_all")
+_INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
+_EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
+_NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
+
+
+def is_negated(key: str) -> bool:
+    """Whether what stands under this key of a case must not hold."""
+    return key in NEGATED or (key.startswith(("must_not_", "should_not_")) and key != "should_not_trigger")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSkillChecks:
+    """Reads the checks of one case; what is wrong is collected in `problems`."""
+
+    source: Source
+    problems: list[SuiteProblem] = field(default_factory=list)
+
+    def specs(self, case: Mapping[str, Any], place: Place) -> list[EvaluatorSpec]:
+        """Everything that must hold, and must not, each with an id of its own."""
+        keys = [key for key in case if key in CHECKS or is_negated(key)]
+        found = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
+        expected = case.get("expected_output")
+        if not found and isinstance(expected, str) and expected.strip():
+            statement = f"The result is as described here: {expected}"
+            spec = EvaluatorSpec(name="statement", id="expected_output", options={"statement": statement})
+            found = [self._at(spec, (*place, "expected_output"))]
+        return list(numbered(found))
+
+    def _of_key(self, value: Any, place: Place, key: str) -> Iterator[EvaluatorSpec]:
+        entries = value if isinstance(value, list) else [value]
+        for index, entry in enumerate(entries):
+            at = (*place, index) if isinstance(value, list) else place
+            contains = key.endswith(("_include", "_contain", "_mention", "_outputs"))
+            spec = self._entry(entry, at, template="The response contains this: {}" if contains else "{}")
+            if spec is not None:
+                yield replace(spec, negated=spec.negated is not is_negated(key))
+
+    def _entry(self, entry: Any, place: Place, template: str) -> EvaluatorSpec | None:
+        if isinstance(entry, str):
+            return self._statement(entry, place, template=template)
+        if entry is None or entry == {}:
+            return None
+        if not isinstance(entry, Mapping):
+            self._wrong(place, "is not a check; write a statement as text, or an object with 'text'")
+            return None
+        spec = self._operand(entry, place) or self._prose(entry, place, template)
+        if spec is None:
+            return None
+        weight = entry.get("weight")
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, int | float)
+            or not 0 < weight <= catalogue.MOST_WEIGHT
+        ):
+            weight = 1.0
+        inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
+        name = next((entry[key] for key in ("id", "name") if _is_id(entry.get(key))), None)
+        label = one_line(str(name if name is not None else _text(entry) or spec.id))
+        return self._built(
+            replace(
+                spec,
+                id=cut_name(label),
+                weight=float(weight),
+                negated=spec.negated is not inverted,
+            ),
+            place,
+        )
+
+    def _statement(self, text: str, place: Place, *, template: str = "{}") -> EvaluatorSpec | None:
+        if not text.strip():
+            self._warn(place, "is blank, and is not checked; write what must hold, or remove it")
+            return None
+        options = {"statement": template.replace("{}", text)}
+        return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
+
+    def _prose(self, entry: Mapping[str, Any], place: Place, template: str) -> EvaluatorSpec | None:
+        """An object without an operand that we know: its text is judged."""
+        text, kind = _text(entry), _kind(entry)
+        if any(key in entry for key in _COMMANDS):
+            self._warn(place, "names a command; commands in a suite are never run" + _judged_instead(text))
+        elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
+            self._warn(place, "'check' is an expression of another tool; a judge decides whether it holds")
+        elif kind and kind not in _JUDGED and any(key in entry for key in _OPERANDS):
+            self._warn(place, f"the type '{entry['type']}' is not one that we decide" + _judged_instead(text))
+        if text is None:
+            text = next(
+                (entry[key] for key in ("prompt", "value", "rubric") if isinstance(entry.get(key), str)), None
+            )
+            text = text if text is None or kind in _JUDGED or not kind else f"{kind.replace('_', ' ')}: {text}"
+        if text is None:
+            self._warn(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
+            return None
+        return self._statement(text, place, template=template)
+
+    def _operand(self, entry: Mapping[str, Any], place: Place) -> EvaluatorSpec | None:
+        """An object with an operand of a kind that is decided without a judge."""
+        if isinstance(entry.get("check"), Mapping):
+            return self._combined(entry["check"], place)
+        kind = _kind(entry)
+        if not kind:
+            return None
+        options = _options(_SAME.get(_INVERTED.get(kind, kind), _INVERTED.get(kind, kind)), entry)
+        return None if options is None else self._at(_spec(*options, negated=kind in _INVERTED), place)
+
+    def _combined(self, check: Mapping[str, Any], place: Place) -> EvaluatorSpec | None:
+        """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
+        children: list[EvaluatorSpec] = []
+        for key, value in check.items():
+            children += _members(str(key), value if isinstance(value, list) else [value])
+        unknown = [key for key in check if not _members(str(key), [""])]
+        if unknown:
+            self._warn(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read")
+        if not children:
+            return None
+        return self._at(EvaluatorSpec(name="assert-set", children=tuple(numbered(children))), place)
+
+    def _at(self, spec: EvaluatorSpec, place: Place) -> EvaluatorSpec:
+        return replace(spec, location=self.source.locate(place), pointer=pointer(place))
+
+    def _built(self, spec: EvaluatorSpec, place: Place) -> EvaluatorSpec | None:
+        try:
+            catalogue.build(spec)
+        except InvalidOptions as error:
+            for _, sentence in error.problems:
+                self._wrong(place, sentence, rule="evaluator-options")
+            return None
+        return spec
+
+    def _wrong(self, place: Place, message: str, rule: str = "meaning") -> None:
+        self.problems.append(self.source.problem(place, message, rule=rule))
+
+    def _warn(self, place: Place, message: str) -> None:
+        self.problems.append(replace(self.source.problem(place, message), level="warning"))
+
+
+def unread_checks(case: Mapping[str, Any], key: str) -> str:
+    """What is said of a key of a case that is likely to decide, and is not read."""
+    commands = isinstance(case[key], list) and any(
+        isinstance(entry, Mapping) and any(name in entry for name in _COMMANDS) for entry in case[key]
+    )
+    if commands:
+        return f"'{key}' names commands, which are never run from a suite; it decides nothing"
+    return f"'{key}' is not read and decides nothing; write what must hold into 'assertions'"
+
+
+def _options(kind: str, entry: Mapping[str, Any]) -> tuple[str, dict[str, object]] | None:
+    """(evaluator, its options), None if the operand is missing or is of another type."""
+    values = next((entry[key] for key in ("values", "phrases", "value") if isinstance(entry.get(key), list)), None)
+    texts = [value for value in values or () if isinstance(value, str)]
+    text = next(
+        (entry[key] for key in ("value", "substring", "pattern", "regex") if _is_text(entry.get(key))), None
+    )
+    number = next(
+        (entry[key] for key in ("value", "count", "min", "max", "length") if _is_count(entry.get(key))), None
+    )
+    cased = {"case_sensitive": True} if entry.get("case_sensitive") is True else {}
+    if kind == "contains" and texts:
+        return "contains_all", {"values": texts}
+    if kind in _LISTS and texts:
+        return kind, {"values": texts}
+    if kind in ("contains", "starts_with", "ends_with") and text is not None:
+        return kind, {"value": text, **cased}
+    if kind == "equals" and text is not None:
+        return kind, {"value": text}
+    if kind == "regex" and text is not None:
+        return kind, _pattern(text, entry.get("flags"))
+    if kind in _LENGTHS and number is not None:
+        return kind, {"value": number}
+    if kind == "min_occurrences" and text is not None and number:
+        told = _pattern(text, entry.get("flags"))
+        return "regex", {**told, "pattern": f"(?:(?:{told['pattern']})[\\s\\S]*?){{{number}}}"}
+    return None
+
+
+def _members(key: str, values: Sequence[Any]) -> list[EvaluatorSpec]:
+    texts = [value for value in values if isinstance(value, str)]
+    match key:
+        case "contains_any" | "contains_all":
+            return [_spec(key, {"values": texts})] if texts else []
+        case "contains" | "not_contains":
+            return [_spec("contains", {"value": text}, negated=key != "contains") for text in texts]
+        case "not_matches":
+            return [_spec("regex", _pattern(text, None), negated=True) for text in texts]
+        case "matches" | "matches_all":
+            return [_spec("regex", _pattern(text, None)) for text in texts]
+        case "matches_any":
+            either = tuple(numbered([_spec("regex", _pattern(text, None)) for text in texts]))
+            return [EvaluatorSpec(name="assert-set", options={"mode": "any"}, children=either)] if either else []
+        case _:
+            return []
+
+
+def _spec(name: str, options: Mapping[str, object], *, negated: bool = False) -> EvaluatorSpec:
+    return EvaluatorSpec(name=name, id=name, options=options, negated=negated)
+
+
+def _pattern(text: str, flags: object) -> dict[str, object]:
+    """A pattern as our regex takes it: flags beside it, groups named as in JavaScript."""
+    inline = _INLINE_FLAGS.match(text)
+    words = flags if isinstance(flags, list) else [flags] if isinstance(flags, str) else []
+    named = [_NAMED_FLAGS.get(str(word).rpartition(".")[2].lower(), str(word)) for word in words]
+    letters = "".join(dict.fromkeys("".join([*named, inline[1] if inline else ""])))
+    pattern = text[inline.end() :] if inline else text
+    return {"pattern": pattern.replace("(?P<", "(?<"), "flags": letters}
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    kind = entry.get("type")
+    return kind.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(kind, str) else ""
+
+
+def _text(entry: Mapping[str, Any]) -> str | None:
+    return next((entry[key] for key in _TEXTS if _is_text(entry.get(key))), None)
+
+
+def _judged_instead(text: str | None) -> str:
+    return "" if text is None else "; its text is judged instead"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_id(value: object) -> bool:
+    return _is_text(value) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def in_cases(count: int) -> str:
+    """Where a remark holds that is made once for several cases."""
+    return "" if count == 1 else f" (in {plural(count, 'case')})"

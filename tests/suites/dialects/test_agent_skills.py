@@ -1,0 +1,117 @@
+"""The skill that a suite is for, its files, and what of a suite never happens."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.suites.dialects import LoadOptions, load
+
+SKILL = "---\nname: notes\ndescription: Writes notes\n---\n\n# Notes\n"
+SUITE = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "Write", "expected_output": "Notes"}]}
+TRIGGERS = [{"query": "Write", "should_trigger": True}]
+
+
+def read(project, name="evals/evals.json"):
+    path = project.path / name
+    return load(path, name, LoadOptions(root=project.path))
+
+
+def problems(suite):
+    return [str(problem) for problem in suite.problems]
+
+
+def test_a_suite_is_named_for_the_skill_above_it(project):
+    project.write("skills/notes/SKILL.md", SKILL)
+    project.write("skills/notes/evals/evals.json", SUITE)
+    project.write("skills/notes/evals/trigger-evals.json", TRIGGERS)
+    suite = read(project, "skills/notes/evals/evals.json")
+    assert (suite.name, suite.path, suite.dialect) == ("notes", "skills/notes/evals/evals.json", "agent-skills")
+    assert suite.skill == project.path / "skills/notes"
+    assert project.path / "skills/notes/SKILL.md" in suite.files
+    assert problems(suite) == []
+    triggers = read(project, "skills/notes/evals/trigger-evals.json")
+    assert triggers.name == "notes triggers"
+    assert triggers.cases[0].turns[0].checks[0].options == {"skill": "notes", "should_trigger": True}
+
+
+def test_a_suite_beside_the_skills_finds_its_skill_by_name(project):
+    project.write("skills/notes/SKILL.md", SKILL)
+    project.write("evals/notes/evals.json", {"evals": SUITE["evals"]})
+    assert read(project, "evals/notes/evals.json").skill == project.path / "skills/notes"
+
+
+def test_without_a_skill_the_folder_names_the_suite(project):
+    project.write("notes/evals/evals.json", {"evals": SUITE["evals"]})
+    suite = read(project, "notes/evals/evals.json")
+    assert (suite.name, suite.skill) == ("notes", None)
+
+
+@pytest.mark.parametrize(
+    ("skill", "told"),
+    [
+        ("# Notes\n", "SKILL.md:1: warning: has no front matter; begin it with lines '---', 'name: …'"),
+        ("---\nname: notes\n", "SKILL.md:1: warning: has no front matter"),
+        ("", "SKILL.md:1: warning: has no front matter"),
+        ("---\nname: notes\n---\n", "SKILL.md:1: warning: the front matter has no description, which agents"),
+        ("---\n- a\n---\n", "SKILL.md:1: warning: the front matter has no name and no description"),
+        ("---\nname: notes\nname: other\ndescription: d\n---\n", "SKILL.md:3:1: warning: the key 'name'"),
+        (
+            "---\nname: other\ndescription: d\n---\n",
+            "/skill_name notice: is 'notes', but the skill's SKILL.md says",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_skill_is_named_with_its_line(project, skill, told):
+    project.write("SKILL.md", skill)
+    project.write("evals/evals.json", SUITE)
+    suite = read(project)
+    assert [line for line in problems(suite) if told in line], problems(suite)
+    assert suite.errors == ()
+
+
+def test_files_are_found_from_the_skill_then_from_the_suite_then_from_the_repository(project):
+    project.write("skills/notes/SKILL.md", SKILL)
+    for name in ("skills/notes/a.txt", "skills/notes/evals/a.txt", "skills/notes/evals/b.txt", "c.txt"):
+        project.write(name, name)
+    case = {**SUITE["evals"][0], "files": ["a.txt", "b.txt", "./c.txt", "evals"]}
+    project.write("skills/notes/evals/evals.json", {**SUITE, "evals": [case]})
+    (found,) = read(project, "skills/notes/evals/evals.json").cases
+    here = project.path / "skills/notes"
+    assert found.problem is None
+    assert found.files == {
+        "a.txt": here / "a.txt",
+        "b.txt": here / "evals/b.txt",
+        "c.txt": project.path / "c.txt",
+        "evals": here / "evals",
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["gone.pdf", "/etc/hostname", "../../outside.txt", "link.txt", ".git/config", "~/x"]
+)
+def test_a_missing_file_is_a_warning_and_its_case_is_errored(project, tmp_path, name):
+    (tmp_path / "outside.txt").write_text("not ours", encoding="utf-8")
+    project.write("SKILL.md", SKILL)
+    project.write(".git/config", "[remote]")
+    (project.path / "link.txt").symlink_to("/etc/hostname")
+    project.write("evals/evals.json", {**SUITE, "evals": [{**SUITE["evals"][0], "files": [name]}]})
+    suite = read(project)
+    assert "warning: there is no file" in problems(suite)[0]
+    assert (suite.cases[0].problem.code, suite.cases[0].files) == ("file_missing", {})
+
+
+def test_another_file_makes_it_another_case(project):
+    project.write("evals/evals.json", {**SUITE, "evals": [{**SUITE["evals"][0], "files": ["data"]}]})
+    project.write("data/a.txt", "one")
+    before = read(project).cases[0].fingerprint
+    assert read(project).cases[0].fingerprint == before
+    project.write("data/a.txt", "two")
+    assert read(project).cases[0].fingerprint != before
+
+
+def test_a_change_of_the_skill_changes_no_case(project):
+    project.write("SKILL.md", SKILL)
+    project.write("evals/evals.json", SUITE)
+    before = read(project).fingerprint
+    project.write("SKILL.md", SKILL + "More.\n")
+    assert read(project).fingerprint == before
