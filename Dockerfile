@@ -25,6 +25,6 @@ RUN apt-get update -q \
  && git config --system --add safe.directory '*' \
  && chmod 0700 /run
 COPY --from=build /opt/runevals /opt/runevals
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 RUNEVALS_IN_CONTAINER=1
 # -I: a PYTHONPATH is for programs under test; what it leads to, a change may have written.
 ENTRYPOINT ["/opt/runevals/bin/python3", "-I", "-B", "-u", "-m", "runevals", "action"]

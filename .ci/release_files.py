@@ -1,25 +1,27 @@
-"""Make the action here that of a release: `release_files.py IMAGE TAG`.
+"""Make the action here that of a release: `release_files.py IMAGE@DIGEST WHEEL`.
 
-It then runs the published image instead of building its own, and the composite action uses this very release.
+Its container form then runs the published image, and its form on the runner installs the published wheel.
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from pathlib import Path
 
-
-def main(image: str, tag: str) -> None:
-    set_line("action.yml", "  image: Dockerfile\n", f"  image: docker://{image}:{tag}\n")
-    set_line("with-artifact/action.yml", "runevals/runevals@v0 ", f"runevals/runevals@{tag} ")
+PLACE = re.compile(r"(?<=docker://)ghcr\.io/runevals/runevals@sha256:0{64} # .*")
 
 
-def set_line(name: str, found: str, wanted: str) -> None:
-    path = Path(name)
-    text = path.read_text(encoding="utf-8")
-    if text.count(found) != 1:
-        sys.exit(f"{path}: '{found.strip()}' is there {text.count(found)} times, not once")
-    path.write_text(text.replace(found, wanted), encoding="utf-8")
+def main(image: str, wheel: str) -> None:
+    path = Path("container/action.yml")
+    text, times = PLACE.subn(image, path.read_text(encoding="utf-8"))
+    if times != 1:
+        sys.exit(f"{path}: the place of the image is there {times} times, not once")
+    path.write_text(text, encoding="utf-8")
+    folder = Path("wheel")
+    folder.mkdir(exist_ok=True)
+    shutil.copy(wheel, folder)
 
 
 main(*sys.argv[1:])

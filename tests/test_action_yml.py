@@ -6,17 +6,19 @@ import pytest
 import yaml
 
 from runevals import __version__
+from runevals.github.job_id import CALLED, MATRIX
 from runevals.settings.table import INPUTS as OF_THE_WORKFLOW
 from runevals.settings.table import SETTINGS
-from tests.docs.pages import ACTION, OUTER, ROOT
+from tests.docs.pages import ACTION, CONTAINER, ROOT
 
 INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if setting.as_input}
 DEFAULTS = {"github_token": "${{ github.token }}"}
 
 
 def test_inputs_are_the_settings():
-    assert list(ACTION["inputs"]) == list(INPUTS)
-    for name, told in ACTION["inputs"].items():
+    of_the_step = {name: told for name, told in ACTION["inputs"].items() if name != "retention_days"}
+    assert list(of_the_step) == list(INPUTS)
+    for name, told in of_the_step.items():
         assert told == {"description": INPUTS[name].help, "required": False, "default": DEFAULTS.get(name, "")}
 
 
@@ -30,19 +32,35 @@ def test_the_version_is_in_the_changelog_or_still_unreleased():
     assert f"## {__version__}" in changelog or "## Unreleased" in changelog
 
 
-def test_with_artifact_passes_everything_on_and_stores_the_results():
-    run, upload = OUTER["runs"]["steps"]
-    assert {name: told for name, told in OUTER["inputs"].items() if name != "retention_days"} == ACTION["inputs"]
-    assert run["with"] == {name: f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
-    assert OUTER["outputs"] == {
-        name: {**told, "value": f"${{{{ steps.runevals.outputs.{name} }}}}"}
-        for name, told in ACTION["outputs"].items()
-    }
-    assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
-    assert upload["if"].startswith("always()")
-    assert upload["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
-    files = [name for name in ACTION["outputs"] if name.endswith("_path")]
-    assert upload["with"]["path"].splitlines() == [f"${{{{ steps.runevals.outputs.{name} }}}}" for name in files]
+def test_both_forms_take_give_and_store_the_same():
+    assert (CONTAINER["inputs"], CONTAINER["outputs"]) == (ACTION["inputs"], ACTION["outputs"])
+    on_runner, *stored = ACTION["runs"]["steps"]
+    in_container, *same = CONTAINER["runs"]["steps"]
+    assert stored == same
+    passed_on = {name: f"${{{{ inputs.{name} }}}}" for name in INPUTS}
+    assert in_container["with"] == passed_on
+    own = in_container["env"]
+    assert on_runner["env"] == {**{f"INPUT_{name.upper()}": told for name, told in passed_on.items()}, **own}
+    assert set(own) == {MATRIX, CALLED}
+    assert "uses" not in on_runner
+
+
+def test_what_they_use_is_pinned_and_no_tag():
+    assert re.fullmatch(
+        r"docker://ghcr\.io/runevals/runevals@sha256:[0-9a-f]{64}", CONTAINER["runs"]["steps"][0]["uses"]
+    )
+    for upload in ACTION["runs"]["steps"][1:]:
+        assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
+
+
+def test_the_results_are_stored_by_name_and_the_page_by_itself():
+    _, results, page = ACTION["runs"]["steps"]
+    files = [f"${{{{ steps.runevals.outputs.{name} }}}}" for name in ACTION["outputs"] if name.endswith("_path")]
+    [html] = [file for file in files if "html_path" in file]
+    assert results["with"]["name"] == "${{ steps.runevals.outputs.artifact_name }}"
+    assert results["with"]["path"].splitlines() == [file for file in files if file != html]
+    assert (page["with"]["path"], page["with"]["archive"]) == (html, False)
+    assert all(upload["if"].startswith("always()") for upload in (results, page))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "workflows").glob("*.yml")), ids=lambda path: path.name)

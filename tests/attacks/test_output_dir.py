@@ -12,14 +12,21 @@ import yaml
 
 from tests.attacks.conftest import photograph
 
-UPLOAD = Path(__file__).parents[2] / "with-artifact" / "action.yml"
-OURS = {"results.json", "report.html", "junit.xml", "results.csv", "summary.md", "comment.md"}
+UPLOAD = Path(__file__).parents[2] / "action.yml"
+OURS = {
+    "results.json",
+    "report-workflow-job-c14f5bd1.html",
+    "junit.xml",
+    "results.csv",
+    "summary.md",
+    "comment.md",
+}
 RESULTS = ".evals/results"
 
 
 @pytest.fixture
 def job(hostile, tmp_path_factory):
-    """The action, as a step; `job.uploaded()` is what `with-artifact` would take: files behind links too."""
+    """The action, as a step; `job.uploaded()` is what its next steps would take: files behind links too."""
     runner = tmp_path_factory.mktemp("runner")
     environment = {"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(runner / "output")}
 
@@ -30,8 +37,9 @@ def job(hostile, tmp_path_factory):
     def uploaded():
         lines = (runner / "output").read_text(encoding="utf-8").splitlines()
         outputs = {line.partition("<<")[0]: told for line, told in pairwise(lines) if "<<" in line}
-        _, upload = yaml.safe_load(UPLOAD.read_text(encoding="utf-8"))["runs"]["steps"]
-        wanted = [line.split(".outputs.")[1].removesuffix(" }}") for line in upload["with"]["path"].splitlines()]
+        _, *uploads = yaml.safe_load(UPLOAD.read_text(encoding="utf-8"))["runs"]["steps"]
+        paths = [line for upload in uploads for line in upload["with"]["path"].splitlines()]
+        wanted = [line.split(".outputs.")[1].removesuffix(" }}") for line in paths]
         names = [outputs[name] for name in wanted if outputs.get(name)]
         return {name: (hostile.path / name).read_bytes() for name in names}
 

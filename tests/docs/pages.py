@@ -20,7 +20,7 @@ PAGES = sorted(
     if path.name != "CHANGELOG.md"  # which also says what once was
 )
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-OUTER = yaml.safe_load((ROOT / "with-artifact" / "action.yml").read_text(encoding="utf-8"))
+CONTAINER = yaml.safe_load((ROOT / "container" / "action.yml").read_text(encoding="utf-8"))
 _OF_OTHER_TOOLS = ("docs/promptfoo.md", "docs/omk.md", "docs/microsoft.md")  # whose words are in first columns
 
 

@@ -16,7 +16,7 @@ from runevals.lib.sandbox import Sandbox
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects import LoadOptions, load
-from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, Block, blocks, spans
+from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, Block, blocks, spans
 
 OWN = EvaluatorSpec(name="json_valid")  # stands for an evaluator that the settings declare
 ELSEWHERE = ("docs/evaluators.md",)  # whose blocks are parts of files, and run in tests/evaluators
@@ -36,7 +36,7 @@ def fault_of_a_workflow(value: object) -> str | None:
     told = [error.message for error in errors]
     for job in value["jobs"].values():
         for step in job["steps"]:
-            ours = {"runevals/runevals": ACTION, "runevals/runevals/with-artifact": OUTER}
+            ours = {"runevals/runevals": ACTION, "runevals/runevals/container": CONTAINER}
             action = ours.get(step.get("uses", "").partition("@")[0])
             given = step.get("with", {}) if action else {}
             told += [f"there is no input {name}" for name in given if name not in action["inputs"]]

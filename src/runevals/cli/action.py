@@ -23,6 +23,7 @@ from runevals.cli.progress import progress
 from runevals.cli.terminal import tell, warn, warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.collect_shards import collected
+from runevals.github.comments import slug
 from runevals.github.failed_cases import marks
 from runevals.github.file_commands import FileCommands
 from runevals.github.job import action_input, change_event, job_here, on_github
@@ -45,13 +46,14 @@ from runevals.records.errors import (
     InvalidSuite,
     RunevalsError,
 )
-from runevals.reports import REPORTERS, comment, summary
+from runevals.reports import REPORTERS, comment, html, summary
 from runevals.reports.publish import publish
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import load_suites, plan_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.pipeline import Asked, judged
+from runevals.run.preflight_container import require_reachable
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import not_merged
@@ -72,7 +74,8 @@ if TYPE_CHECKING:
 
 # What says where a verdict is told: of the base's settings, all that is needed where the change's are wrong.
 _TOLD_WHERE = frozenset({"comment", "comment_id", "baseline_artifact", "annotations", "redact"})
-_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS)})
+_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
+_PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
 _PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
 
 
@@ -181,7 +184,7 @@ def _run(
     written = False
     try:
         if folder is not None:
-            publish(conclusion, [folder / reporter.FILENAME for reporter in REPORTERS])
+            publish(conclusion, list(_files(folder, here).values()))
             written = True
     except CannotWrite as error:
         if conclusion.verdict.exit_code == PASSED:
@@ -223,7 +226,7 @@ def _tell_all(found: _Found, folder: Path | None, settings: Settings, here: JobC
     head = here.job.head or environment.get("GITHUB_SHA")
     when = settings.comment if settings.selection.shard is None else "never"  # the merge of all shards comments
     posted = posting(conclusion, here, when, here.job.pull_request, head)
-    files = {} if folder is None else {reporter.NAME: folder / reporter.FILENAME for reporter in REPORTERS}
+    files = {} if folder is None else _files(folder, here)
     if folder is not None:
         files["comment_body"] = _keep(posted, folder)
         _hand_over(folder, settings.cwd)
@@ -256,6 +259,7 @@ def _measured(
     settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> tuple[Conclusion, UnfinishedRun | None]:
     """The suites run; with the answers that are kept for a job that is run again, if any are."""
+    require_reachable(settings)
     load_sdk_beside(settings)
     loaded = load_suites(settings)
     warn(loaded.problems)
@@ -293,8 +297,16 @@ def _folder(settings: Settings) -> Path:
     inside = folder.relative_to(workspace).parts if folder.is_relative_to(workspace) else ()
     if not inside or ".git" in inside or _PATTERN.search(settings.output_dir):
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
-    require_only(folder, _NAMES)
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    require_only(folder, _NAMES.union(filter(_PAGE.fullmatch, there)))
     return folder
+
+
+def _files(folder: Path, here: JobContext) -> dict[str, Path]:
+    """What each reporter writes. The page is stored by itself, under its file's name, which is the job's own."""
+    names = {reporter.NAME: reporter.FILENAME for reporter in REPORTERS}
+    names[html.NAME] = f"report-{slug(here.comment_id)}.html"
+    return {reporter: folder / name for reporter, name in names.items()}
 
 
 def _keep(posted: CommentDelivery, folder: Path) -> Path:

@@ -346,6 +346,7 @@ def _footer(conclusion: Conclusion, links: Links) -> str:
         parts += [code_cell(notice, 200) for notice in report.run.notices[:MOST_NOTICES]]
     if links.run is not None:
         parts.append(f"[run]({links.run})")
+        parts.append(f"[report]({links.run}#artifacts)")
     parts.append(f"runevals {inert_line(report.tool_version, 40)}")
     return " · ".join(parts)
 

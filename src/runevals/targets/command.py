@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from runevals.lib.container import what_to_use
 from runevals.lib.programs import kill_group, started
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
@@ -19,6 +20,7 @@ from runevals.targets.program_report import failed, is_report, reported
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
+NO_SUCH_PROGRAM = 127  # as shells and env say it
 LOOK_EVERY_S = 0.2  # whether a run was stopped
 
 
@@ -54,7 +56,10 @@ class CommandTarget:
             process = started(self._command, cwd=conversation.cwd or self._cwd, env=self._env)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise TargetRefused(f"the target command cannot be started: {self._command[0]}: {reason}") from error
+            instead = what_to_use() if isinstance(error, FileNotFoundError) else ""
+            raise TargetRefused(
+                f"the target command cannot be started: {self._command[0]}: {reason}{instead}"
+            ) from error
         asked = {**self._request, **request_of(conversation)}
         self._running.add(process)
         try:
@@ -68,7 +73,10 @@ class CommandTarget:
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         if process.returncode != 0:
             tail = talk.err.decode(errors="replace").strip()[-1000:]
-            return failed("target_failed", f"the command ended with exit code {process.returncode}: {tail}")
+            instead = what_to_use() if process.returncode == NO_SUCH_PROGRAM else ""
+            return failed(
+                "target_failed", f"the command ended with exit code {process.returncode}: {tail}{instead}"
+            )
         return _read(bytes(talk.out), time.monotonic() - began)
 
     def identity(self) -> ModelIdentity:

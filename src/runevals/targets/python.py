@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from runevals.lib.container import what_to_use
 from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
@@ -165,7 +166,10 @@ class PythonTarget:
         if self._not_from is not None and not installed and file.is_relative_to(self._not_from.resolve()):
             return f"it would run {file} of another checkout"
         complaint = ready.get("error")
-        return None if complaint is None else str(complaint)
+        if complaint is None:
+            return None
+        missing = str(complaint).startswith("ModuleNotFoundError")
+        return f"{complaint}{what_to_use() if missing else ''}"
 
 
 def _located(interpreter: str | None, cwd: Path) -> str:
