@@ -25,11 +25,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["tests.zoo"]
 
 
-def docker(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """The Docker client of the machine; one that a container tool put before it on the path may be another."""
+def docker(*arguments: str, text: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """The Docker client of the machine; one that a container tool put before it on the path may be another.
+
+    `text`: what it reads, if anything.
+    """
     client = "/usr/bin/docker" if Path("/usr/bin/docker").exists() else "docker"
     return subprocess.run(
         [client, *arguments],
+        input=text,
         capture_output=True,
         text=True,
         env={**os.environ, "DOCKER_BUILDKIT": "1", **env},
@@ -62,6 +66,7 @@ def chromium() -> str | None:
 
 _AVAILABLE = {
     "tmux": lambda: shutil.which("tmux") is not None,
+    "docker-registry": lambda: shutil.which("docker-registry") is not None,
     "node": lambda: shutil.which("node") is not None,
     "openssl": lambda: shutil.which("openssl") is not None,
     "npm": lambda: shutil.which("npm") is not None,
@@ -127,7 +132,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
-_IN_CONTAINERS = re.compile(r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container")
+_IN_CONTAINERS = re.compile(r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container|::test_an_image_is_pushed")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ is uploaded is then put where the API finds it.
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,26 +37,56 @@ WORKFLOWS = ROOT / "docs" / "workflows"
 PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
 
 
+JOB_IMAGE = """
+FROM runevals-under-test
+RUN rm -rf /opt/runevals
+ENV RUNEVALS_IN_CONTAINER=
+"""
+
+
+@pytest.fixture(scope="session")
+def job_image(image):
+    """What jobs run in: Python and git, and nothing of ours."""
+    command = ["build", "--quiet", "--tag", "runevals-job", "-"]
+    built = docker(*command, text=JOB_IMAGE)
+    assert built.returncode == 0, built.stderr
+    return "runevals-job"
+
+
+@pytest.fixture(scope="session")
+def runner_temp(tmp_path_factory):
+    """RUNNER_TEMP of all jobs here: what the action installs, it installs once."""
+    folder = tmp_path_factory.mktemp("temp")
+    folder.chmod(0o1777)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def actions(image, tmp_path_factory):
     """What the workflows use: the action as a release has it, and stand-ins for upload and download."""
     folder = tmp_path_factory.mktemp("action")
-    shutil.copy(ROOT / "action.yml", folder)
-    shutil.copytree(ROOT / "with-artifact", folder / "with-artifact")
-    subprocess.run([sys.executable, ROOT / ".ci" / "release_files.py", image, "latest"], cwd=folder, check=True)
-    [upload] = re.findall(r"actions/upload-artifact@\w+", (ROOT / "with-artifact/action.yml").read_text("utf-8"))
+    for name in ("action.yml", "requirements-image.lock"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("container", "runner"):
+        shutil.copytree(ROOT / name, folder / name)
+    dist = tmp_path_factory.mktemp("dist")
+    built = docker("build", "--target", "wheel", "--output", str(dist), str(ROOT))
+    assert built.returncode == 0, built.stderr
+    [wheel] = dist.glob("*.whl")
+    command = [sys.executable, ROOT / ".ci" / "release_files.py", f"{image}:latest", wheel]
+    subprocess.run(command, cwd=folder, check=True)
+    [upload] = set(re.findall(r"actions/upload-artifact@\w+", (ROOT / "action.yml").read_text("utf-8")))
     [download] = re.findall(r"actions/download-artifact@\w+", (WORKFLOWS / "sharded.yml").read_text("utf-8"))
     stand_ins = Path(__file__).parent / "actions"
     return {
         "runevals/runevals@v0": folder,
-        "runevals/runevals@latest": folder,
         upload: stand_ins / "upload-artifact",
         download: stand_ins / "download-artifact",
     }
 
 
 @pytest.fixture
-def workflow(repository, hub, actions, tmp_path_factory):
+def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory):
     """Runs a workflow of the documentation for an event, in the repository → (whether it succeeded, its log)."""
     repository.write(".gitignore", ".evals/\n")
     shutil.copytree(WORKFLOWS, repository.path / ".github" / "workflows")
@@ -62,6 +94,8 @@ def workflow(repository, hub, actions, tmp_path_factory):
     repository.git("commit", "-qm", "ignore results")
     repository.git("branch", "-f", "main")
     runner = tmp_path_factory.mktemp("runner")
+    found = shutil.which("node")
+    node = "" if found is None else f" -v {Path(found).resolve()}:/usr/local/bin/node:ro"
 
     def run(number: int, file: str, event: str, payload: dict, **more: str) -> tuple[bool, str]:
         folder = repository.path / ".github" / "workflows"
@@ -75,7 +109,8 @@ def workflow(repository, hub, actions, tmp_path_factory):
         }
         command = [
             *(Path(sys.executable).with_name("act"), event, "-W", folder / file, "-e", runner / "event.json"),
-            *("-P", "ubuntu-latest=python:3.12-slim-bookworm", "--pull=false", "--no-cache-server", "--rm"),
+            *("-P", f"ubuntu-latest={job_image}", "--pull=false", "--no-cache-server", "--rm"),
+            *("--container-options", f"-v {runner_temp}:/tmp{node}"),
             *("--concurrent-jobs", "1"),  # a matrix at once asks too much of a busy machine
             *("--container-daemon-socket", "-", "-s", "GITHUB_TOKEN", "-s", "OPENAI_API_KEY"),
             *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
@@ -98,10 +133,13 @@ def workflow(repository, hub, actions, tmp_path_factory):
         path = f".github/workflows/{file}"
         hub.run(number, repository.git("rev-parse", "HEAD"), event=event, path=path)
         for archive in (runner / "artifacts" / str(number)).glob("*/*.zip"):
-            hub.artifact(number, archive.stem, archive.read_bytes())
+            if archive.stem.endswith(".html"):
+                run.pages.append(archive.stem)
+            else:
+                hub.artifact(number, archive.stem, archive.read_bytes())
         return done.returncode == 0, done.stdout + done.stderr
 
-    run.repository = repository
+    run.repository, run.pages = repository, []
     return run
 
 
@@ -242,7 +280,7 @@ def end_shard(part: int) -> None:
     """Ends its container as a runner that is taken away is; a program in it could not."""
     ends_at = time.monotonic() + 240
     while time.monotonic() < ends_at:
-        filters = ("--filter", "ancestor=runevals-under-test", "--filter", f"name=shard-{part}")
+        filters = ("--filter", "ancestor=runevals-job", "--filter", f"name=shard-{part}")
         found = docker("ps", "--quiet", *filters).stdout.split()
         if found:
             docker("kill", *found)
@@ -320,3 +358,94 @@ def test_a_change_that_brings_its_own_shard_is_red_where_the_plan_fails(sharded,
 
 def shard_of(key: str) -> int:
     return next(shard.part for shard in shards_of(len(ANIMALS), 50) if shard.holds("evals.json", key))
+
+
+def form(name: str, uses: str, settings: str, *more: str) -> str:
+    """A step of the action, in one of its forms."""
+    lines = [f"- uses: runevals/runevals{uses}@v0", f"  id: {name}", *more, f"  with: {{config: {settings}.yaml}}"]
+    return "".join(f"      {line}\n" for line in lines)
+
+
+FORMS = (
+    """\
+on: push
+permissions: {contents: read, actions: read}
+jobs:
+  forms:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v7
+      - run: |
+          python3 -m venv /usr/local/agents
+          /usr/local/agents/bin/pip install -q six
+          echo /usr/local/agents/bin >>"$GITHUB_PATH"
+          nohup python3 server.py >/dev/null 2>&1 &
+"""
+    + "".join(form(f"runner-{name}", "", name) for name in ("plain", "package", "server", "node"))
+    + "".join(
+        form(f"container-{name}", "/container", name, "if: always()", "continue-on-error: true")
+        for name in ("plain", "package", "elsewhere", "node")
+    )
+)
+OF_FORMS = {
+    ".github/workflows/forms.yml": FORMS,
+    "with_six.py": "import six\nfrom agent import answer\nassert six.PY3\n",
+    "agent.js": """\
+const { prompt } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+process.stdout.write(prompt === "Capital of France?" ? "Paris" : "Quito");
+""",
+    "server.py": """\
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from agent import answer
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"output": answer(asked["prompt"])}).encode())
+
+
+HTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+""",
+}
+TARGETS = {
+    "plain": "{type: python, function: 'agent.py:answer', deterministic: true}",
+    "package": "{type: python, function: 'with_six.py:answer', deterministic: true}",
+    "server": "{type: http, url: 'http://localhost:PORT/', deterministic: true}",
+    "elsewhere": "{type: http, url: 'http://localhost:9/', deterministic: true}",
+    "node": "{type: command, command: [node, agent.js], deterministic: true}",
+}
+
+
+@pytest.mark.needs("node")
+def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lacks(workflow, hub):
+    repository, port = workflow.repository, str(free_port())
+    repository.git("checkout", "-q", "main")
+    settings = {f"{name}.yaml": f"suites: [evals.json]\ntarget: {told}\n" for name, told in TARGETS.items()}
+    for name, text in {**OF_FORMS, **settings}.items():
+        repository.write(name, text.replace("PORT", port))
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "two forms")
+    hub.history = [repository.git("rev-parse", "main")]
+    succeeded, log = workflow(1, "forms.yml", "push", PUSH)
+    assert succeeded, log
+
+    documents = {document["config"]: document for document in stored_documents(hub)}
+    assert set(documents) == {}
+    instead = "; use runevals/runevals@v0, which runs on the runner, instead of runevals/runevals/container@v0"
+    for lacks in (
+        "No module named 'six' (with_six.py:1)",
+        "localhost:9/ within the container",
+        "cannot be started: node: No such file or directory",
+    ):
+        assert f"{lacks}{instead}" in log
+    assert len(workflow.pages) == len(set(workflow.pages)) == len(hub.artifacts)
+
+
+def stored_documents(hub):
+    for one in hub.artifacts:
+        with zipfile.ZipFile(io.BytesIO(one["content"])) as archive:
+            yield json.loads(archive.read("results.json"))

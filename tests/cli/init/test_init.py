@@ -117,7 +117,7 @@ def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
     assert written["permissions"] == {"contents": "read", "actions": "read", "pull-requests": "write"}
     checkout, ours = written["jobs"]["evals"]["steps"]
     assert checkout["with"] == {"persist-credentials": False, "fetch-depth": 0}
-    assert ours["uses"].startswith("runevals/runevals/with-artifact@")
+    assert ours["uses"].startswith("runevals/runevals@")
     assert "with" not in ours
 
 

@@ -59,11 +59,11 @@ jobs:
     runs-on: ubuntu-latest
     timeout-minutes: 30
     steps:
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
           fetch-depth: 0
-      - uses: runevals/runevals/with-artifact@v0 # zizmor: ignore[unpinned-uses]
+      - uses: runevals/runevals@v0 # zizmor: ignore[unpinned-uses]
 {step}"""
 
 

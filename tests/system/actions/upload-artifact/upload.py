@@ -49,6 +49,8 @@ def main() -> None:
     if not content:
         sys.exit(None if os.environ["NO_FILES"] == "ignore" else "no files found")
     name = os.environ["ARTIFACT"]
+    if os.environ["ARCHIVE"] == "false":  # act's service has archives only
+        name = Path(os.environ["PATHS"].strip()).name
     url = call("CreateArtifact", name=name, version=4)["signedUploadUrl"]
     block = base64.b64encode(b"block-000001").decode()
     blocks = f"<BlockList><Latest>{block}</Latest></BlockList>".encode()
