@@ -132,7 +132,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
-_IN_CONTAINERS = re.compile(r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container|::test_an_image_is_pushed")
+_IN_CONTAINERS = re.compile(
+    r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container|::test_an_image_is_pushed"
+)
 
 
 @pytest.fixture

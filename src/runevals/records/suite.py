@@ -74,7 +74,6 @@ class Case:
     workspace: Workspace | None = None  # a fresh one for each attempt, in place of `cwd`
     files: Mapping[str, Path] = field(default_factory=dict)  # path in the workspace → file or folder, absolute
     problem: Problem | None = None  # why it cannot be asked at all
-    files: Mapping[str, Path] = field(default_factory=dict)  # for its working folder: place there → file or folder
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
     mocked: bool = False  # tool calls are to be answered by what the case declares
     timeout_s: float | None = None  # for one answer, where the suite says
