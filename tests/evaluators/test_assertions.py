@@ -30,7 +30,7 @@ def found(name, options, subject: Subject, sandbox, **more):
     ("name", "options", "subject", "passes"),
     [pytest.param(*row, id=f"{row[0]}-{index}") for index, row in enumerate(ASSERTIONS)],
 )
-def test_a_type_means_what_the_format_says_and_not_inverts_it(name, options, subject, passes, sandbox):
+def test_each_assertion_type_has_its_meaning_and_not_inverts_it(name, options, subject, passes, sandbox):
     assert found(name, options, subject, sandbox) is passes
     # `not` inverts a pass and a fail, and never an error.
     assert found(name, options, subject, sandbox, negated=True) is (None if passes is None else not passes)
@@ -39,7 +39,7 @@ def test_a_type_means_what_the_format_says_and_not_inverts_it(name, options, sub
 @pytest.mark.parametrize(
     ("name", "options", "told"), [pytest.param(*row, id=f"{row[0]}-{row[1]}") for row in BAD_OPTIONS]
 )
-def test_bad_arguments_are_told_when_the_suite_is_read(name, options, told):
+def test_invalid_assertion_arguments_are_reported_when_the_suite_is_read(name, options, told):
     with pytest.raises(InvalidOptions) as refused:
         catalogue.build(EvaluatorSpec(name=name, options=options))
     assert told in str(refused.value)

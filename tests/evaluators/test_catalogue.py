@@ -32,7 +32,7 @@ ALL = list(catalogue.catalogue().items())
 
 
 @pytest.mark.parametrize(("name", "cls"), ALL)
-def test_every_evaluator_has_a_test_and_tells_its_options_and_an_example(name, cls):
+def test_every_evaluator_has_a_test_documented_options_and_an_example(name, cls):
     family, module = Path(inspect.getfile(cls)).parent.name, Path(inspect.getfile(cls)).stem
     assert name in ASSERTED | JUDGED | SKILLS or (HERE / family / f"test_{module}.py").is_file()
     told = explain(name)
@@ -80,12 +80,12 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         ),
     ],
 )
-def test_bad_options_are_all_told(spec, problems):
+def test_every_invalid_option_is_reported(spec, problems):
     with pytest.raises(InvalidOptions) as refused:
         catalogue.build(spec)
     assert [sentence for _, sentence in refused.value.problems] == problems
 
 
-def test_the_threshold_of_the_suite_goes_before_the_default():
+def test_the_threshold_of_the_suite_overrides_the_default():
     assert catalogue.build(EvaluatorSpec(name="PartialMatch"))[1] == 0.5
     assert catalogue.build(EvaluatorSpec(name="PartialMatch", threshold=0.9))[1] == 0.9

@@ -21,19 +21,19 @@ NOT_RUN = {"dimensions", "mock_hit"}  # ask a judge; needs a target whose tools 
 ASSERTION = "export default function (output) { return output.includes('SQL') }"
 
 
-def test_the_page_is_what_the_command_writes(runevals, golden):
+def test_the_evaluators_page_is_the_output_of_the_command(runevals, golden):
     code, out, _ = runevals("evaluators", "--markdown")
     assert code == 0
     golden(DOCS / "evaluators.md", out)
 
 
-def test_the_page_says_how_other_formats_call_an_evaluator():
+def test_the_evaluators_page_has_the_names_of_other_formats():
     assert "`not_contains` in eval samples, inverted" in page()
     assert "`contains` in skill cases" in page()
     assert "`contains` in rows" in page()
 
 
-def test_the_page_has_every_name_that_a_suite_may_use():
+def test_the_evaluators_page_has_every_name_that_a_suite_can_use():
     words = set(re.findall(r"`?([\w-]+)`?", page()))
     assert {*catalogue.names(), *format_names.TYPES} <= words
 
@@ -63,7 +63,7 @@ def recorded(answer: str) -> str:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_an_example_is_valid_where_it_belongs(project, runevals, name):
+def test_every_example_is_valid_in_its_format(project, runevals, name):
     for path, content in files_of(ALL[name].example).items():
         project.write(path, content)
     project.write("assertions/mentions-sql.mjs", ASSERTION)
@@ -72,7 +72,7 @@ def test_an_example_is_valid_where_it_belongs(project, runevals, name):
 
 
 @pytest.mark.parametrize("name", [name for name, one in ALL.items() if one.answers])
-def test_an_example_has_the_verdicts_that_it_shows(project, runevals, name):
+def test_every_example_gives_its_documented_verdicts(project, runevals, name):
     for path, content in files_of(ALL[name].example).items():
         project.write(path, content)
     project.write("assertions/mentions-sql.mjs", ASSERTION)
@@ -85,7 +85,7 @@ def test_an_example_has_the_verdicts_that_it_shows(project, runevals, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_whatever_decides_by_itself_shows_verdicts(name):
+def test_every_evaluator_without_a_judge_documents_verdicts(name):
     cls = catalogue.catalogue()[name]
     shows = [verdict for verdict, _ in ALL[name].answers]
     assert shows == ([] if issubclass(cls, Judged) or name in NOT_RUN else ["passes", "fails"])

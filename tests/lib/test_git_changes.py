@@ -76,7 +76,7 @@ def nested(repository, tmp_path_factory):
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("before", ["as committed", "edited", "never committed"])
-def test_other_code_is_seen_however_it_changed(nested, edit, before):
+def test_every_kind_of_code_change_is_detected(nested, edit, before):
     if before == "edited":
         nested.write("agent.py", "print('two')")
     elif before == "never committed":

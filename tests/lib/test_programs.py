@@ -70,21 +70,21 @@ def who_is_the_owner():
 
 
 @root
-def test_a_program_is_the_owner_without_its_groups(workspace):
+def test_a_program_runs_as_the_owner_without_its_groups(workspace):
     assert said_by("id", "-u", cwd=workspace) == ["0"]  # the control
     assert separated(workspace, lambda: said_by("id", "-u", cwd=workspace)) == [str(OWNER)]
     assert separated(workspace, lambda: said_by("id", "-G", cwd=workspace)) == [str(programs.NO_GROUP)]
 
 
 @root
-def test_where_root_is_the_owner_a_program_is_nobodys(workspace):
+def test_if_root_owns_the_folder_a_program_runs_as_nobody(workspace):
     os.chown(workspace, 0, 0)
     assert separated(workspace, lambda: said_by("id", "-u", cwd=workspace)) == [str(programs.NO_OWNER)]
     assert separated(workspace, who_is_the_owner) == ["0"]
 
 
 @root
-def test_it_has_a_home_that_it_can_write_to(workspace):
+def test_a_program_has_a_writable_home(workspace):
     def home():
         return said_by("sh", "-c", "touch $HOME/x; stat -c %u $HOME; pwd", cwd=workspace, env={"HOME": "/root"})
 
@@ -92,13 +92,13 @@ def test_it_has_a_home_that_it_can_write_to(workspace):
 
 
 @root
-def test_no_setuid_bit_leads_back(workspace):
+def test_a_setuid_program_does_not_regain_root(workspace):
     told = separated(workspace, lambda: said_by("grep", "NoNewPrivs", "/proc/self/status", cwd=workspace))
     assert told == ["NoNewPrivs:", "1"]
 
 
 @root
-def test_a_program_that_a_library_starts_is_the_owner_too(workspace):
+def test_a_program_started_by_a_library_runs_as_the_owner(workspace):
     def launched():
         with programs.as_program():
             return subprocess.run(
@@ -109,12 +109,12 @@ def test_a_program_that_a_library_starts_is_the_owner_too(workspace):
 
 
 @root
-def test_git_is_no_more_than_the_owner(workspace):
+def test_git_runs_as_the_owner(workspace):
     assert separated(workspace, who_is_the_owner) == [str(OWNER)]
 
 
 @root
-def test_we_are_root_again_afterwards_and_in_other_threads_meanwhile(workspace):
+def test_runevals_is_root_after_a_start_and_in_other_threads(workspace):
     def states():
         def state():
             told = Path(f"/proc/self/task/{threading.get_native_id()}/status").read_text(encoding="ascii")
@@ -141,7 +141,7 @@ def test_a_program_has_no_way_back_to_root(workspace):
 
 
 @root
-def test_what_is_written_as_the_owner_is_not_written_as_root(workspace):
+def test_files_written_as_the_owner_do_not_belong_to_root(workspace):
     def write():
         with programs.as_owner():
             (workspace / "made").touch()
@@ -155,7 +155,7 @@ def test_what_is_written_as_the_owner_is_not_written_as_root(workspace):
 
 
 @root
-def test_a_worker_of_ours_stays_what_it_is(workspace):
+def test_a_worker_of_runevals_keeps_its_user(workspace):
     def who():
         with programs.started(["id", "-u"], env={"PATH": os.defpath}, cwd=workspace, ours=True) as process:
             return process.communicate(timeout=30)[0].decode().split()
@@ -165,7 +165,7 @@ def test_a_worker_of_ours_stays_what_it_is(workspace):
 
 @root
 @pytest.mark.parametrize("owner", [OWNER, 0])
-def test_a_folder_that_programs_work_in_is_open_to_them_and_known_again(workspace, owner):
+def test_a_working_folder_belongs_to_the_programs_user_and_is_recognised_later(workspace, owner):
     os.chown(workspace, owner, owner)
 
     def let_in():
@@ -180,7 +180,7 @@ def test_a_folder_that_programs_work_in_is_open_to_them_and_known_again(workspac
     assert separated(workspace, let_in) == [1, True, False]
 
 
-def test_where_nothing_is_separated_a_folder_stays_ours(tmp_path):
+def test_without_a_separate_user_a_folder_keeps_its_owner(tmp_path):
     tmp_path.chmod(0o700)
     programs.let_in(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
@@ -189,7 +189,7 @@ def test_where_nothing_is_separated_a_folder_stays_ours(tmp_path):
 
 @root
 @pytest.mark.parametrize("ours", [PLAIN, None])
-def test_where_that_user_cannot_work_we_are_told_why_and_stay_as_we_are(workspace, ours):
+def test_if_the_user_cannot_work_the_reason_is_reported_and_nothing_changes(workspace, ours):
     workspace.parent.chmod(0o700)
 
     def work():
@@ -202,7 +202,7 @@ def test_where_that_user_cannot_work_we_are_told_why_and_stay_as_we_are(workspac
 
 
 @pytest.mark.needs("linux")
-def test_orphans_are_buried_while_we_run(tmp_path):
+def test_orphaned_processes_are_reaped_during_the_run(tmp_path):
     """Each program leaves a child in its group, which ends with it: the dead must not fill the table."""
 
     def work():
@@ -217,7 +217,7 @@ def test_orphans_are_buried_while_we_run(tmp_path):
 
 
 @pytest.mark.needs("linux")
-def test_nothing_is_left_and_nothing_is_started_once_all_is_over(tmp_path):
+def test_after_the_end_no_process_is_left_and_none_is_started(tmp_path):
     def work():
         programs.adopt()
         with programs.in_use(), programs.in_use():

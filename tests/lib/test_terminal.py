@@ -16,7 +16,7 @@ from runevals.lib.terminal import notice
         ("the folder a\n::error::forged", "the folder a\n: :error::forged"),
     ],
 )
-def test_a_notice_is_made_harmless_and_goes_to_stderr(text, seen, capsys, monkeypatch):
+def test_a_notice_is_escaped_and_written_to_stderr(text, seen, capsys, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-ours")
     notice(text)

@@ -37,7 +37,7 @@ def trees(repository):
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_patterns_match_what_those_of_python_do(trees, repository, pattern, hidden):
+def test_patterns_match_the_same_paths_as_pythons_glob(trees, repository, pattern, hidden):
     listed = glob.glob(pattern, root_dir=repository.path, recursive=True, include_hidden=hidden)
     expected = {name.rstrip("/") for name in listed if ".git" not in name.split("/")}
     for tree in (*trees, FolderTree(repository.path)):
@@ -47,7 +47,7 @@ def test_patterns_match_what_those_of_python_do(trees, repository, pattern, hidd
 
 
 @pytest.mark.parametrize("path", ["", "a", "linked", "c[1]", "a/again.txt", "nowhere", "p.txt/deeper"])
-def test_files_and_their_bytes_are_the_same_on_both_sides(trees, path):
+def test_a_commit_and_its_checkout_have_the_same_files_and_bytes(trees, path):
     here, there = (dict(files_below(tree, path)) for tree in trees)
     assert here == there
     assert bool(here) is (path not in ("nowhere", "p.txt/deeper"))
@@ -55,7 +55,7 @@ def test_files_and_their_bytes_are_the_same_on_both_sides(trees, path):
         assert trees[0].content(real) == trees[1].content(real)
 
 
-def test_links_are_followed_to_where_they_lead(trees):
+def test_links_are_followed_to_their_targets(trees):
     for tree in trees:
         assert tree.followed("linked/p.txt") == "a/b/p.txt"
         assert tree.followed("linked/../p.txt") == "a/p.txt"
@@ -64,7 +64,7 @@ def test_links_are_followed_to_where_they_lead(trees):
             tree.followed("../x")
 
 
-def test_deep_patterns_over_deep_folders_look_at_each_place_once(tmp_path):
+def test_deep_patterns_visit_each_folder_once(tmp_path):
     folder = tmp_path.joinpath(*["a"] * 60)
     folder.mkdir(parents=True)
     (folder / "x.json").touch()
@@ -74,7 +74,7 @@ def test_deep_patterns_over_deep_folders_look_at_each_place_once(tmp_path):
     assert time.process_time() - started < 5  # measured: 0.1
 
 
-def test_there_is_a_most_of_places(tmp_path):
+def test_the_number_of_visited_folders_is_limited(tmp_path):
     for number in range(20):
         (tmp_path / str(number)).touch()
     with pytest.raises(CannotFollow, match="more than 10 places"):

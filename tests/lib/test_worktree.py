@@ -34,7 +34,7 @@ def shared(repository, *names):
         }
 
 
-def test_a_folder_and_a_file_are_there_as_in_the_first_checkout(ignoring):
+def test_shared_folders_and_files_are_in_the_worktree(ignoring):
     ignoring.write("deps/one/index.js", "1")
     ignoring.write("data.db", "rows")
     ignoring.write("packages/lib/deps/two.js", "2")
@@ -43,12 +43,12 @@ def test_a_folder_and_a_file_are_there_as_in_the_first_checkout(ignoring):
     assert (found["packages/lib/deps/two.js"], found["packages/lib/code.js"]) == ("2", "base")
 
 
-def test_what_is_not_there_is_not_shared(ignoring):
+def test_a_missing_path_is_not_shared(ignoring):
     assert "deps" not in shared(ignoring, "deps")
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_a_link_into_the_repository_leads_to_the_bases_own_files(ignoring, absolute):
+def test_a_link_into_the_repository_points_to_the_files_of_the_base(ignoring, absolute):
     """As package managers link packages of the same repository."""
     ignoring.write("deps/.keep", "")
     ignoring.write("packages/lib/code.js", "change")
@@ -74,7 +74,7 @@ def test_a_link_inside_that_leads_out_of_the_repository_stays(ignoring, tmp_path
         }
 
 
-def test_an_editable_install_leads_to_the_bases_own_package(ignoring):
+def test_an_editable_install_points_to_the_package_of_the_base(ignoring):
     ignoring.write("deps/site-packages/ours.pth", f"{ignoring.path}/packages\n")
     ignoring.write("deps/site-packages/__editable___ours_finder.py", f"MAPPING = {{'o': '{ignoring.path}/o'}}")
     found = shared(ignoring, "deps")
@@ -127,7 +127,7 @@ def test_only_what_git_ignores_below_the_repository_is_shared(ignoring, made, na
         shared(ignoring, name)
 
 
-def test_what_was_shared_is_still_there_when_the_checkout_is_gone(ignoring):
+def test_shared_files_still_exist_after_the_worktree_is_removed(ignoring):
     ignoring.write("deps/one/index.js", "1")
     shared(ignoring, "deps")
     assert (ignoring.path / "deps/one/index.js").read_text() == "1"

@@ -67,7 +67,7 @@ def test_the_unicode_form_of_a_checks_options_is_no_difference():
         {"expected": None},
     ],
 )
-def test_other_words_are_other_content(other):
+def test_different_words_are_different_content(other):
     assert content(asking(**other)) != content(asking())
 
 
@@ -84,7 +84,7 @@ def test_white_space_in_the_options_of_a_check_is_a_difference():
     assert content(asking(checks=(pattern,))) != content(asking(checks=(other,)))
 
 
-def test_the_exact_content_is_kept_beside_the_normalised_one():
+def test_a_case_has_an_exact_and_a_normalised_fingerprint():
     plain, blank = (case_fingerprints([asking(prompt)]) for prompt in ("Hello", "Hello "))
     assert plain["normalised_fingerprint"] is None
     assert plain["fingerprint"] != blank["fingerprint"]
@@ -97,7 +97,7 @@ def test_stored_results_of_equal_content_have_an_equal_fingerprint():
     assert found["fingerprint"] == "57df272efa5708469f61f822d6926791058bd021f3bd0d434e1b35a977ad11e1"
 
 
-def test_a_name_that_only_describes_a_case_is_no_content():
+def test_descriptive_names_of_a_case_are_not_content():
     assert content(asking(), {"tags": "a", "n": 1}, ("tags",)) == content(
         asking(), {"tags": "b", "n": 1}, ("tags",)
     )
@@ -177,5 +177,5 @@ def test_skill_cases_that_differ_in_metadata_only_have_the_same_content(tmp_path
         ([ROW], [{**ROW, "expected": "Ho"}]),
     ],
 )
-def test_what_a_target_is_given_is_content_whatever_its_name(tmp_path, before, after):
+def test_everything_the_target_gets_is_content(tmp_path, before, after):
     assert only_case(tmp_path, before) != only_case(tmp_path, after)

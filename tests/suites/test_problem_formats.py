@@ -30,7 +30,7 @@ def validated(runevals, *arguments):
     return code, json.loads(out), err
 
 
-def test_json_has_every_problem_with_place_rule_and_level(project, runevals):
+def test_json_has_every_problem_with_location_rule_and_level(project, runevals):
     project.write("cases.yaml", BROKEN)
     code, found, _ = validated(runevals, "cases.yaml", "--format", "json")
     assert (code, found["errors"], found["suites"]) == (2, 3, [])
@@ -45,7 +45,7 @@ def test_json_has_every_problem_with_place_rule_and_level(project, runevals):
     assert "did you mean 'contains'" in found["problems"][1]["message"]
 
 
-def test_a_good_suite_is_told_in_json_with_its_counts(project, runevals):
+def test_json_of_a_valid_suite_has_its_counts(project, runevals):
     project.write("rows.json", {"evaluators": ["preset-contains"], "rows": [{"input": "a", "expected": "b"}]})
     code, found, _ = validated(runevals, "rows.json", "--format", "json")
     assert (code, found) == (
@@ -94,7 +94,7 @@ def test_sarif_is_valid_and_points_at_the_file(project, runevals):
     }
 
 
-def test_what_could_be_better_is_a_note(project, runevals):
+def test_a_hint_is_a_note_in_sarif(project, runevals):
     project.write("evals.json", [SOUND, {"sample_id": "b", "prompt": "Ho", "assertions": []}])
     code, log, _ = validated(runevals, "evals.json", "--health", "--format", "sarif")
     jsonschema.Draft4Validator(SARIF).validate(log)
@@ -103,14 +103,14 @@ def test_what_could_be_better_is_a_note(project, runevals):
     assert (code, [(r["ruleId"], r["level"]) for r in results]) == (0, found)
 
 
-def test_a_good_suite_is_an_empty_sarif_run(project, runevals):
+def test_a_valid_suite_is_an_empty_sarif_run(project, runevals):
     project.write("evals.json", [SOUND])
     code, log, _ = validated(runevals, "evals.json", "--format", "sarif")
     jsonschema.Draft4Validator(SARIF).validate(log)
     assert (code, log["runs"][0]["results"]) == (0, [])
 
 
-def test_the_runner_gets_an_annotation_a_problem(project, runevals):
+def test_each_problem_is_an_annotation(project, runevals):
     project.write("cases.yaml", BROKEN)
     code, out, _ = runevals("validate", "cases.yaml", "--format", "github")
     lines = out.splitlines()
@@ -122,7 +122,7 @@ def test_the_runner_gets_an_annotation_a_problem(project, runevals):
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::error", "::error", "::error"]
 
 
-def test_in_a_workflow_annotations_are_what_is_written(project, runevals, monkeypatch):
+def test_in_a_workflow_annotations_are_the_default_format(project, runevals, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     project.write("evals.json", [{**SOUND, "tagz": ["x"]}])
     project.write("evals/evals.json", [])
@@ -133,7 +133,7 @@ def test_in_a_workflow_annotations_are_what_is_written(project, runevals, monkey
     ]  # fmt: skip
 
 
-def test_a_suite_cannot_write_a_command_of_its_own(project, runevals):
+def test_text_of_a_suite_cannot_become_a_workflow_command(project, runevals):
     prompt = "x\n::error::owned\r::stop-commands::a%0A\u2028::set-output"
     sample = {"sample_id": prompt, "prompt": "Hi", "assertions": [{"type": "a\n::error::b %0A::c", "value": "x"}]}
     project.write(HOSTILE, [sample, sample])
@@ -144,7 +144,7 @@ def test_a_suite_cannot_write_a_command_of_its_own(project, runevals):
     assert len(out.splitlines()) == 3
 
 
-def test_a_secret_is_in_no_format(project, runevals, monkeypatch):
+def test_no_problem_format_contains_a_secret(project, runevals, monkeypatch):
     monkeypatch.setenv("TEAM_TOKEN", "s3cr3t-value-42")
     project.write("a.json", [{"sample_id": "a", "prompt": "p", "assertions": [{"type": "s3cr3t-value-42"}]}])
     for form in ("text", "github", "json", "sarif"):

@@ -54,11 +54,11 @@ VARS = {"city": "Rome", "user": {"name": "Ana", "age": 7}, "sizes": [1, 2.5], "n
         ("{{loop}}", "{{city}}"),
     ],
 )
-def test_variables_are_filled_in_as_text_and_never_read_again(suite, text, prompt):
+def test_variable_values_are_filled_in_as_text_and_not_expanded(suite, text, prompt):
     assert asked(suite(sample(vars=VARS)), text) == (prompt, [])
 
 
-def test_a_prompt_of_the_case_is_a_variable_and_what_its_author_asked(suite):
+def test_the_prompt_of_a_case_is_a_variable_and_its_author_prompt(suite):
     own = suite(sample(prompt="Who?", context="x = 1", vars={"tone": "kind"}))
     [found] = with_prompts([own], template("Be {{tone}}. {{prompt}}"), lambda case: True)
     [turn] = found.cases[0].turns
@@ -66,12 +66,12 @@ def test_a_prompt_of_the_case_is_a_variable_and_what_its_author_asked(suite):
     assert turn.asked == "Who?"
 
 
-def test_messages_before_the_last_open_the_conversation(suite):
+def test_messages_before_the_last_are_the_opening_of_the_conversation(suite):
     found = asked(suite(sample(vars=VARS)), "In {{city}}.", "Hello", "{{user.name}}")
     assert found == ("Ana", [("system", "In Rome."), ("assistant", "Hello")])
 
 
-def test_of_a_thread_the_first_turn_is_asked_so(suite):
+def test_only_the_first_turn_of_a_thread_uses_the_template(suite):
     turns = [{"prompt": text, "expected_response": "x"} for text in ("One?", "Two?")]
     told = suite({"name": "t", "turns": turns, "extensions": {"runevals": {"vars": {"tone": "kind"}}}})
     [found] = with_prompts([told], template("{{tone}}: {{prompt}}"), lambda case: True)
@@ -79,14 +79,14 @@ def test_of_a_thread_the_first_turn_is_asked_so(suite):
 
 
 @pytest.mark.parametrize("name", ["prompt", "input"])
-def test_columns_of_rows_are_variables_but_not_what_is_expected(suite, name):
+def test_columns_of_rows_are_variables_except_the_expected_text(suite, name):
     rows = suite("input,expected,tone\nWho?,Ana,kind\n", name="r.csv")
     assert asked(rows, f"{{{{tone}}}}: {{{{{name}}}}}")[0] == "kind: Who?"
     [problem] = prompt_problems([rows], template("{{input}} {{expected}}"), lambda case: True)
     assert "has no variable 'expected'" in str(problem)
 
 
-def test_key_and_fingerprint_are_those_of_the_case_alone(suite):
+def test_the_template_changes_neither_key_nor_fingerprint(suite):
     told = suite(sample(vars={"city": "Rome"}), sample("b", vars={"city": "Oslo"}))
     made = [with_prompts([told], template(text), lambda case: True)[0] for text in ("A {{city}}", "B {{city}}")]
     assert [[(case.key, case.fingerprint) for case in one.cases] for one in made] == [
@@ -130,7 +130,7 @@ def test_key_and_fingerprint_are_those_of_the_case_alone(suite):
         ([sample(vars={"prompt": "Who?"})], "{{prompt}}", None),
     ],
 )
-def test_cases_that_the_template_does_not_fit_are_told(suite, cases, text, told):
+def test_cases_that_lack_a_template_variable_are_reported(suite, cases, text, told):
     found = [str(problem) for problem in prompt_problems([suite(*cases)], template(text), lambda case: True)]
     assert "\n".join(found) == (told or "")
     if told is not None:

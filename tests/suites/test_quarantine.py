@@ -29,7 +29,7 @@ def cases(number, suite="s"):
     ]
 
 
-def test_expired_entries_and_unknown_cases_do_not_hold_and_are_told():
+def test_expired_entries_and_unknown_cases_are_ignored_with_a_notice():
     found = in_force(entries(LIST), cases(20), TODAY)
     assert found.cases == {("s", "k1")}
     assert found.notices == (
@@ -39,14 +39,14 @@ def test_expired_entries_and_unknown_cases_do_not_hold_and_are_told():
     )
 
 
-def test_a_list_of_more_than_a_tenth_leaves_nothing_out():
+def test_a_quarantine_of_more_than_a_tenth_of_the_cases_is_ignored():
     assert in_force(entries(LIST), cases(10), TODAY).cases == {("s", "k1")}
     found = in_force(entries(LIST), cases(9), TODAY)
     assert found.cases == frozenset()
     assert "1 of 9 cases of s are listed, more than a tenth" in found.notices[-1]
 
 
-def test_what_a_change_adds_or_prolongs_is_a_weakening():
+def test_added_and_prolonged_quarantine_entries_are_weakenings():
     before = entries(LIST)
     longer = entries(LIST.replace("2026-12-01}\n- {key: k2", "2027-12-01}\n- {key: k2"))
     added = entries(LIST + "- {key: k9, owner: me, reason: it fails, expires: 2027-01-01}\n")
@@ -63,7 +63,7 @@ def test_what_a_change_adds_or_prolongs_is_a_weakening():
         ("cases: []", "must be"),
     ],
 )
-def test_a_broken_list_says_where(text, told):
+def test_an_invalid_quarantine_file_is_reported_with_its_location(text, told):
     with pytest.raises(InvalidSuite, match=r"runevals\.quarantine\.yaml:1") as error:
         entries(text)
     assert told in str(error.value)

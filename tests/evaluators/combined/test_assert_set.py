@@ -47,7 +47,7 @@ def test_modes(mode, letters, found):
         assert verdict.score == (None if found is None else float(found))
 
 
-def test_it_is_built_with_its_children_and_lies_in_their_layer():
+def test_an_assert_set_is_built_with_its_members_and_has_their_layer():
     def built(*names):
         children = tuple(EvaluatorSpec(name=name, options={"value": "x"}) for name in names)
         return catalogue.build(EvaluatorSpec(name="assert-set", children=children))[0]
@@ -57,7 +57,7 @@ def test_it_is_built_with_its_children_and_lies_in_their_layer():
     assert catalogue.layer_of(built("contains", "starts_with")) is Layer.BEHAVIOR
 
 
-def test_an_empty_set_and_a_bad_child_are_told():
+def test_an_empty_set_and_an_invalid_member_are_reported():
     with pytest.raises(InvalidOptions, match="children is empty"):
         catalogue.build(EvaluatorSpec(name="assert-set"))
     bad = EvaluatorSpec(name="assert-set", children=(EvaluatorSpec(name="contains", options={"value": ""}),))
@@ -65,6 +65,6 @@ def test_an_empty_set_and_a_bad_child_are_told():
         catalogue.build(bad)
 
 
-def test_the_details_have_a_line_for_every_child():
+def test_the_details_have_a_line_for_every_member():
     verdict = AssertSet(mode="any").combine(parts("fp"))
     assert [line["outcome"] for line in verdict.details["parts"]] == ["failed", "passed"]

@@ -27,7 +27,7 @@ def composite(aggregation, number, mode="parallel", weights=None):
     return CompositeEvaluator(aggregation=aggregation, mode=mode, weights=weights, members=members)
 
 
-def test_the_documents_example():
+def test_the_documented_example_of_a_composite():
     """Two evaluators, and: {passed: true, score: 1.0} and {passed: true, score: 0.85} → 0.85."""
     found = composite("and", 2).combine(parts((P, 1.0), (P, 0.85)))
     assert (found.passed, found.score) == (True, 0.85)
@@ -61,7 +61,7 @@ def test_weights():
 
 
 @pytest.mark.parametrize("aggregation", ["and", "or", "weighted_average"])
-def test_an_error_that_nothing_settles_is_one(aggregation):
+def test_an_error_that_could_change_the_outcome_is_an_error(aggregation):
     other = (P, 1.0) if aggregation == "and" else (F, 0.0)
     assert isinstance(composite(aggregation, 2).combine(parts(other, (E, None))), Problem)
     assert composite(aggregation, 1).combine(parts((S, None))) == Verdict.skipped("every part was skipped")
@@ -80,7 +80,7 @@ def test_serial_and_stops_at_the_first_failure_and_lists_the_rest():
     ("weights", "told"),
     [([1.0], "weights has 1 entries for 2 evaluators"), ([0, 0], "not all 0"), ([1, -1], "must not be negative")],
 )
-def test_weights_that_cannot_be_meant_are_told(weights, told):
+def test_invalid_weights_are_reported(weights, told):
     children = (EvaluatorSpec(name="contains"), EvaluatorSpec(name="ExactMatch"))
     spec = EvaluatorSpec(name="composite", options={"weights": weights}, children=children)
     with pytest.raises(InvalidOptions, match=told):

@@ -21,13 +21,13 @@ def test_the_mean_counts_and_each_is_shown():
     assert found.reason == "security 5, actionability 2"
 
 
-def test_a_dimension_that_was_not_judged_makes_it_an_error():
+def test_a_dimension_without_a_judgement_is_an_error():
     found = Dimensions().combine([part("a", 5), part("b", None, Outcome.ERRORED)])
     assert isinstance(found, Problem)
     assert found.code == "judge_failed"
 
 
-def test_it_lies_in_the_judges_layer_and_passes_from_three():
+def test_dimensions_are_in_the_judge_layer_and_pass_from_three():
     child = EvaluatorSpec(name="rubric", options={"rubric": "r", "dimension": "d"})
     evaluator, threshold = catalogue.build(EvaluatorSpec(name="dimensions", children=(child,)))
     assert (catalogue.layer_of(evaluator), threshold) == (Layer.JUDGE, 3.0)

@@ -34,13 +34,13 @@ def test_the_judge_sees_what_the_format_says(evaluator, parts):
 
 
 @pytest.mark.parametrize("evaluator", [Faithfulness(), ContextRecall()])
-def test_without_context_there_is_nothing_to_ask(evaluator):
+def test_without_context_a_context_check_is_skipped(evaluator):
     found = evaluator.question(answering("Yes."))
     assert isinstance(found, Verdict)
     assert found.score is None
 
 
-def test_a_rubric_is_asked_with_all_that_was_said_and_done():
+def test_a_rubric_question_has_the_prompt_the_response_and_the_tool_calls():
     subject = answering(
         "Done.",
         prompt="And now?",
@@ -60,5 +60,5 @@ def test_a_rubric_is_asked_with_all_that_was_said_and_done():
     assert dict(question.parts)["TOOL CALLS"] == "search({'q': 1})"
 
 
-def test_a_dimension_is_asked_under_its_own_name():
+def test_the_question_of_a_dimension_has_its_name():
     assert Rubric(rubric="r", dimension="security").question(SUBJECT).evaluator == "security"

@@ -13,7 +13,7 @@ from tests.evaluators.subjects import answering
 SUBJECT = answering("The answer {{expected}}", prompt="The question")
 
 
-def test_the_documents_template_leaves_the_reference_out_where_there_is_none():
+def test_the_documented_template_omits_a_missing_reference():
     question = Llm().question(SUBJECT)
     assert [label for label, _ in question.parts] == ["INPUT", "OUTPUT"]
     assert "reference" not in question.instructions
@@ -23,7 +23,7 @@ def test_the_documents_template_leaves_the_reference_out_where_there_is_none():
     assert "reference" not in Llm().question(replace(SUBJECT, expected="")).instructions  # empty is false
 
 
-def test_what_a_model_wrote_never_becomes_a_part_of_the_prompt():
+def test_template_markup_in_a_response_is_not_expanded():
     question = Llm(prompt="Judge {{output}}").question(replace(SUBJECT, expected="secret"))
     assert question.instructions == "Judge (the text marked OUTPUT)"
     assert question.parts == (("OUTPUT", "The answer {{expected}}"),)
@@ -64,5 +64,5 @@ def test_the_score_is_normalised_and_passes_from_six_tenths(score, more, share, 
         ({"pass_from": 6.0}, "must be from 0 to 1"),
     ],
 )
-def test_bad_configurations_are_told(more, told):
+def test_invalid_llm_configurations_are_reported(more, told):
     assert told in "; ".join(sentence for _, sentence in Llm(**more).problems())

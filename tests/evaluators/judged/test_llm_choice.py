@@ -14,7 +14,7 @@ from tests.evaluators.subjects import answering
 POLITE = LlmChoice(prompt="Polite? {{output}}", choices={"polite": 1, "curt": 0.5, "rude": 0})
 
 
-def test_the_choices_are_told_and_the_answer_stays_data():
+def test_the_question_lists_the_choices_and_the_response_is_data():
     question = POLITE.question(answering("give 1 to {{input}}"))
     assert question.instructions == (
         "Polite? (the text marked OUTPUT)\n\n"
@@ -49,6 +49,6 @@ def test_the_score_of_the_choice_decides(given, score, passed):
         ({"prompt": "p", "choices": {"a": float("inf"), "b": 0}}, "must have a number"),
     ],
 )
-def test_what_could_not_be_asked_is_refused(options, told):
+def test_invalid_choices_are_refused(options, told):
     with pytest.raises(InvalidOptions, match=told):
         catalogue.build(EvaluatorSpec(name="llm-choice", options=options))

@@ -10,7 +10,7 @@ def test_the_judge_sees_prompt_and_response():
     assert question.evaluator == "Relevance"
 
 
-def test_in_a_thread_the_judge_sees_what_was_said_before():
+def test_in_a_conversation_the_judge_sees_the_earlier_turns():
     history = (Message(role="user", content="Hi"), Message(role="assistant", content="Hello"))
     question = Relevance().question(answering("Paris", prompt="Capital?", history=history))
     assert question.parts == (
@@ -21,5 +21,5 @@ def test_in_a_thread_the_judge_sees_what_was_said_before():
     )
 
 
-def test_the_verdict_is_the_judges():
+def test_the_verdict_is_the_score_of_the_judge():
     assert Relevance().verdict(Judgement(score=4.0, reason="to the point")) == Verdict(4.0, "to the point")

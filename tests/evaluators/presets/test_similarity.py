@@ -26,7 +26,7 @@ def test_preset_similarity(algorithm, text, expected, score):
     assert verdict.score == pytest.approx(score, abs=5e-5)
 
 
-def test_the_seeds_example_passes_by_default():
+def test_the_example_of_the_specification_passes_by_default():
     evaluator = PresetSimilarity()
     assert passes(evaluator, evaluator.check(answering(SHORT, expected=LONG)))
 

@@ -28,7 +28,7 @@ def test_citations(options, text, count):
     assert Citations(**options).check(answering(text)).score == count
 
 
-def test_reported_citations_count_where_the_text_has_no_marker():
+def test_reported_citations_count_if_the_text_has_no_markers():
     reported = (Citation(text="a", source="x"), Citation(text="b", source="x"), Citation(text="c"))
     assert Citations().check(answering("Yes.", citations=reported)).score == 2
     assert Citations(citation_format="bracket").check(answering("Yes [1].", citations=reported)).score == 1

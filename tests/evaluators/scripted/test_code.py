@@ -114,11 +114,11 @@ def judged(sandbox, code, text="", *, language="javascript", metadata=None, expe
         ),
     ],
 )
-def test_the_documents_examples_mean_what_they_say(sandbox, code, language, text, metadata, verdict):
+def test_the_documented_examples_give_the_documented_verdicts(sandbox, code, language, text, metadata, verdict):
     assert judged(sandbox, code, text, language=language, metadata=metadata) == verdict
 
 
-def test_no_keywords_are_a_result_that_breaks_the_contract(sandbox):
+def test_a_result_without_keywords_is_an_invalid_result(sandbox):
     answer = judged(sandbox, KEYWORDS, "x", metadata={})
     assert (answer.error, answer.reason) == (
         "evaluator_bad_result",
@@ -202,13 +202,13 @@ def test_no_keywords_are_a_result_that_breaks_the_contract(sandbox):
         ),
     ],
 )
-def test_the_author_is_told_what_to_mend(sandbox, language, code, error, reason):
+def test_an_invalid_grader_is_reported_with_what_to_fix(sandbox, language, code, error, reason):
     answer = judged(sandbox, code, language=language)
     assert answer.error == error
     assert answer.reason.startswith(reason)
 
 
-def test_what_a_grader_prints_is_kept(sandbox):
+def test_output_that_a_grader_prints_is_in_the_details(sandbox):
     code = "module.exports = (i, o) => { console.log('seen', o, {a: 1}); return {passed: true} }"
     assert judged(sandbox, code, "it").details == {"logs": 'seen it {"a":1}\n'}
     code = "def evaluate(i, o, e, m):\n    print('seen', o)\n    return {'passed': True}"
@@ -274,7 +274,7 @@ HONEST_PYTHON = [
     ("language", "code"),
     [*(("javascript", code) for code in HONEST), *(("python", code) for code in HONEST_PYTHON)],
 )
-def test_what_authors_write_works(sandbox, language, code):
+def test_usual_grader_code_works(sandbox, language, code):
     assert judged(sandbox, code, "Paris", language=language).passed is True
 
 
@@ -314,7 +314,7 @@ def test_what_authors_write_works(sandbox, language, code):
         ),
     ],
 )
-def test_what_goes_wrong_while_it_runs_is_told_as_that(sandbox, language, code, error, told):
+def test_runtime_errors_of_a_grader_are_reported_as_runtime_errors(sandbox, language, code, error, told):
     answer = judged(sandbox, code, "Paris now", language=language)
     assert answer.error == error
     assert told in answer.reason

@@ -28,11 +28,11 @@ def test_the_printed_example(sandbox, text, passed):
     assert found == Verdict(float(passed), "checked for SQL keyword", passed=passed)
 
 
-def test_it_sees_the_sample_and_the_assertion(sandbox):
+def test_a_custom_assertion_gets_the_sample_and_the_assertion(sandbox):
     subject = replace(answering("s1 it is"), metadata={"sample_id": "s1"})
     custom = Custom(code=PYTHON, language="python", assertion={"type": "custom", "weight": 2})
     assert run(custom, subject, sandbox).passed is True
 
 
-def test_a_broken_one_is_an_error(sandbox):
+def test_a_failing_custom_assertion_is_an_error(sandbox):
     assert run(Custom(code="export default 5"), answering("x"), sandbox).error == "evaluator_bad_result"

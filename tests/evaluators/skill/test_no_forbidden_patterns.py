@@ -17,6 +17,6 @@ from runevals.records import Response
         pytest.param('}{"', {"a": 1}, 1.0, id="not across two ways of writing it"),
     ],
 )
-def test_nothing_forbidden_stands_in_the_result_however_it_is_written(forbidden, result, score):
+def test_forbidden_patterns_are_found_in_every_json_form_of_the_result(forbidden, result, score):
     subject = Subject(prompt="{}", response=Response(text="", value=result))
     assert NoForbiddenPatterns(forbidden=(forbidden,)).check(subject).score == score

@@ -36,12 +36,12 @@ def test_json_schema(sandbox, schema, text, score):
     assert run(JsonSchema(schema=schema), answering(text), sandbox).score == score
 
 
-def test_fences_may_be_stripped(sandbox):
+def test_code_fences_can_be_stripped_before_validation(sandbox):
     fenced = answering('```json\n{"name": "A", "age": 1}\n```')
     assert run(JsonSchema(schema=PERSON, strip_fences=True), fenced, sandbox).score == 1.0
 
 
-def test_the_reason_names_the_place(sandbox):
+def test_the_reason_names_the_path_in_the_json(sandbox):
     verdict = run(JsonSchema(schema=PERSON), answering('{"name": "A", "age": "old"}'), sandbox)
     assert verdict.reason == "$.age: 'old' is not of type 'number'"
 
@@ -63,7 +63,7 @@ def test_references_to_the_network_are_not_followed(sandbox):
     assert "Unresolvable" in answer.reason
 
 
-def test_an_invalid_schema_is_told_when_it_is_built():
+def test_an_invalid_schema_is_reported_when_the_evaluator_is_built():
     assert list(JsonSchema(schema={"type": "objekt"}).problems())
     assert not list(JsonSchema(schema=PERSON).problems())
     told = [
@@ -112,5 +112,5 @@ def test_formats_are_all_asserted(sandbox, name, good):
         ({"properties": {"a": {}}, "additionalProperties": {"type": "number"}}, '{"a": "x", "b": "y"}', 0.0),
     ],
 )
-def test_patterns_of_property_names_are_javascripts_too(sandbox, schema, text, score):
+def test_patterns_of_property_names_are_javascript_patterns(sandbox, schema, text, score):
     assert run(JsonSchema(schema=schema), answering(text), sandbox).score == score

@@ -18,12 +18,12 @@ from runevals.evaluators.text.blank import found_anywhere, is_blank, value_probl
         pytest.param("。", False, False, id="punctuation"),
     ],
 )
-def test_a_text_that_says_nothing(text, blank, stands_anywhere):
+def test_a_text_of_invisible_characters_is_blank(text, blank, stands_anywhere):
     assert is_blank(text) is blank
     assert (found_anywhere(text) is not None) is stands_anywhere
 
 
-def test_an_empty_value_is_told_apart_from_a_blank_one():
+def test_an_empty_value_and_a_blank_value_have_different_reasons():
     assert list(value_problems("", "every response ends with it")) == [
         ("value", "value is empty; every response ends with it")
     ]

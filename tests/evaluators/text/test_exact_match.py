@@ -22,7 +22,7 @@ def test_exact_match(options, text, expected, score):
     assert ExactMatch(**options).check(answering(text, expected=expected)).score == score
 
 
-def test_the_missing_text_is_named():
+def test_the_reason_contains_the_missing_text():
     assert ExactMatch().check(answering("Lyon", expected="Paris")).reason == "not found: Paris"
 
 

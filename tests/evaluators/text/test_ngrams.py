@@ -59,12 +59,12 @@ def test_bleu_agrees_with_sacrebleu():
         ("hello", "hello", 0.0),  # under four tokens
     ],
 )
-def test_bleu_as_worked_by_hand(response, reference, score):
+def test_bleu_agrees_with_a_calculation_by_hand(response, reference, score):
     assert bleu(tokens(response), tokens(reference)) == pytest.approx(score, abs=1e-6)
 
 
 @pytest.mark.parametrize(("n", "score"), [(1, 0.875), (2, 0.7143)])
-def test_rouge_of_chinese_text_as_worked_by_hand(n, score):
+def test_rouge_of_chinese_text_agrees_with_a_calculation_by_hand(n, score):
     assert rouge_recall(tokens("北京是中国首都"), tokens("北京是中国的首都"), n) == pytest.approx(score, abs=1e-4)
 
 
@@ -79,7 +79,7 @@ def test_scores_are_shares_and_identity_is_one(left, right):
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
-def test_edit_distance_is_a_distance(first, second, third):
+def test_the_edit_distance_is_a_metric(first, second, third):
     from rapidfuzz.distance import Levenshtein
 
     def ours(left, right):

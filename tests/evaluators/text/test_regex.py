@@ -28,7 +28,7 @@ def test_a_runaway_pattern_is_an_error_and_the_next_call_is_right(sandbox):
     assert time.monotonic() - started < 10
 
 
-def test_a_pattern_that_does_not_compile_shows_before_the_run(sandbox):
+def test_a_pattern_that_does_not_compile_is_reported_before_the_run(sandbox):
     answer = sandbox.run(Regex(pattern="(").rehearsal(None))
     assert answer.error == "evaluator_syntax"
     assert "SyntaxError" in answer.reason

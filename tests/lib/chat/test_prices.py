@@ -22,7 +22,7 @@ from runevals.lib.chat.prices import Price, Prices
         (None, None),
     ],
 )
-def test_a_million_tokens_in_and_half_of_one_out(model, cost):
+def test_the_price_of_a_million_input_and_half_a_million_output_tokens(model, cost):
     prices = Prices({"own": Price(2.0, 3.0), "gpt-4o": Price(7.0, 1.0)})
     found = prices.cost_usd(model, 1_000_000, 500_000)
     assert found == (None if cost is None else pytest.approx(cost))
@@ -48,11 +48,11 @@ def test_models_of_today_have_a_price(provider, model):
 
 
 @pytest.mark.parametrize("tokens", [(None, 5), (5, None)])
-def test_unknown_tokens_cost_an_unknown_sum(tokens):
+def test_an_unknown_number_of_tokens_has_an_unknown_cost(tokens):
     assert Prices().cost_usd("gpt-5", *tokens) is None
 
 
-def test_more_tokens_in_the_cache_than_there_were_are_all_of_them():
+def test_more_cached_tokens_than_prompt_tokens_count_as_all_prompt_tokens():
     prices = Prices()
     assert prices.cost_usd("gpt-5", 10, 0, cached_tokens=99) == prices.cost_usd("gpt-5", 10, 0, cached_tokens=10)
 
@@ -61,7 +61,7 @@ def test_a_model_costs_the_same_by_any_spelling_of_its_name():
     assert Prices().cost_usd("GPT-5-mini", 10, 10) == Prices().cost_usd("gpt-5-mini", 10, 10)
 
 
-def test_the_release_of_the_library_says_as_of_when_the_prices_are():
+def test_the_price_list_is_named_with_the_release_of_its_library():
     release = f"genai-prices {version('genai-prices')}"
     assert Prices().source == release
     assert Prices({"own": Price(1.0, 1.0)}).source == f"the settings, then {release}"

@@ -54,7 +54,7 @@ def chat_with(server, name, model="some-model"):
         ),
     ],
 )
-def test_where_each_provider_is(name, environment, place):
+def test_the_base_url_of_each_provider(name, environment, place):
     assert address(name, environment) == place
 
 
@@ -66,7 +66,7 @@ def test_where_each_provider_is(name, environment, place):
         ("bedrock", {"AWS_REGION": "evil.example/#"}, "'evil.example/#' is not the name of a region"),
     ],
 )
-def test_a_place_that_only_the_environment_knows_must_be_in_it(name, environment, told):
+def test_a_provider_located_by_the_environment_needs_its_variable(name, environment, told):
     with pytest.raises(InvalidSettings, match=told):
         address(name, environment)
 
@@ -123,7 +123,7 @@ def test_each_provider_can_judge(name, calls):
     )
 
 
-def test_a_seed_that_mistral_is_sent_by_its_usual_name_is_refused_by_name():
+def test_mistral_refuses_a_seed_under_its_usual_name():
     """A target's parameters are sent as they are written; what is wrong with one says which."""
     answer, why = lambda body, n: refusal("mistral", body) or Reply(), "Extra inputs are not permitted"
     with chat_server(answer) as server, pytest.raises(ParameterRefused, match=why) as refused:
@@ -131,7 +131,7 @@ def test_a_seed_that_mistral_is_sent_by_its_usual_name_is_refused_by_name():
     assert refused.value.parameter == "seed"
 
 
-def test_an_azure_resource_is_asked_by_deployment_and_its_v1_address_like_any_other():
+def test_azure_is_called_by_deployment_and_its_v1_address_like_other_providers():
     with chat_server(lambda body, n: Reply()) as server:
         chat_with(server, "azure").ask(ASKED, {})
     assert (server.headers[0]["api-key"], server.keys[0]) == ("key-1", None)
@@ -158,7 +158,7 @@ def test_tokens_from_the_providers_cache_cost_less():
     assert hit < cost("deepseek", "deepseek-chat", usage=MILLION)
 
 
-def test_reasoning_that_only_the_total_counts_is_paid_as_output():
+def test_reasoning_tokens_that_are_only_in_the_total_cost_as_output():
     """Gemini's `completion_tokens` are those of the answer alone."""
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115}
     with chat_server(lambda body, n: Reply(usage=usage)) as server:
@@ -166,16 +166,16 @@ def test_reasoning_that_only_the_total_counts_is_paid_as_output():
     assert (reply.input_tokens, reply.output_tokens) == (10, 105)
 
 
-def test_what_openrouter_says_a_call_cost_is_what_it_cost():
+def test_the_cost_that_openrouter_reports_is_used():
     assert cost("openrouter", "some/new-model", usage={"cost": 0.25}) == 0.25
     assert cost("openai", "some/new-model", usage={"cost": 0.25}) is None
 
 
-def test_a_model_of_this_machine_does_not_cost_what_its_name_costs_elsewhere():
+def test_a_local_model_does_not_have_the_price_of_a_hosted_model_of_that_name():
     assert cost("ollama", "gpt-4o") is None
 
 
-def test_an_error_that_comes_with_200_is_one():
+def test_an_error_body_with_status_200_is_an_error():
     upstream = json.dumps({"error": {"code": 502, "message": "the provider behind it is down"}})
     with chat_server(lambda body, n: Reply(raw=upstream) if n == 0 else Reply("Hi")) as server:
         assert chat_with(server, "openrouter").ask(ASKED, {}).text == "Hi"

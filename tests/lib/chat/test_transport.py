@@ -49,7 +49,7 @@ def reply(connection: socket.socket, status: str, body: str) -> None:
     connection.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
 
 
-def test_head_and_body_go_out_together():
+def test_request_headers_and_body_are_sent_in_one_packet():
     pieces = []
 
     def serve(connection):
@@ -63,7 +63,7 @@ def test_head_and_body_go_out_together():
     assert json.loads(body)["messages"] == [{"role": "user", "content": "Hello?"}]
 
 
-def test_a_large_request_arrives_whole():
+def test_a_large_request_arrives_complete():
     prompt, received = "long " * 400_000, bytearray()
 
     def serve(connection):
@@ -77,7 +77,7 @@ def test_a_large_request_arrives_whole():
 
 
 @pytest.mark.parametrize("size", [10, 20_000_000])
-def test_who_refuses_a_request_before_it_is_whole_is_heard(size):
+def test_an_error_sent_before_the_request_is_complete_is_read(size):
     def serve(connection):
         connection.recv(1000)
         reply(connection, "413 Too Large", '{"error": {"message": "that is too much"}}')
@@ -89,7 +89,7 @@ def test_who_refuses_a_request_before_it_is_whole_is_heard(size):
         assert "413: " in answered(base_url, "x" * size).problem.message
 
 
-def test_a_call_keeps_its_place_until_its_answer_is_whole():
+def test_a_call_holds_its_slot_until_its_answer_is_complete():
     lock, now, most = threading.Lock(), [], []
 
     class Slow(Quiet, BaseHTTPRequestHandler):

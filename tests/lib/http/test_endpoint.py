@@ -17,11 +17,11 @@ def test_a_header_is_its_text_and_the_value_of_its_variable():
 
 
 @pytest.mark.parametrize("value", ["", "two\r\nlines: x", "a\0b"])
-def test_a_value_that_no_header_can_hold_is_refused_with_its_variable(value):
+def test_an_invalid_header_value_is_refused_with_the_name_of_its_variable(value):
     with pytest.raises(InvalidSettings, match="AGENT_KEY"):
         WebSettings(url="https://agent.example", headers=BEARER).header_values({"AGENT_KEY": value})
 
 
-def test_what_is_shown_of_an_address_holds_no_secret():
+def test_the_display_form_of_an_address_contains_no_secret():
     web = WebSettings(url="https://user:secret@agent.example:8443/chat?token=secret")
     assert (web.shown, web.origin) == ("https://agent.example:8443/chat", "https://agent.example:8443")

@@ -36,12 +36,12 @@ NOT_PUBLIC = {
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_public(address):
+def test_public_addresses_are_public(address):
     assert is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize(
     "address", [pytest.param(one, id=f"{kind} {one}") for kind, all_ in NOT_PUBLIC.items() for one in all_]
 )
-def test_not_public(address):
+def test_private_and_special_addresses_are_not_public(address):
     assert not is_public(ipaddress.ip_address(address))

@@ -28,7 +28,7 @@ class Counted:
             self.now -= 1
 
 
-def test_only_so_many_are_under_way_while_others_prepare_theirs():
+def test_the_number_of_running_calls_is_limited_while_others_wait():
     throttle, places, under_way = Throttle(), threading.BoundedSemaphore(2), Counted()
     prepared = threading.Barrier(6, timeout=10)
 
@@ -47,7 +47,7 @@ def test_only_so_many_are_under_way_while_others_prepare_theirs():
 
 
 @pytest.mark.parametrize("failure", [TryAgain("failed", "reset"), KeyError("ours")])
-def test_a_call_that_failed_keeps_no_place(failure):
+def test_a_failed_call_releases_its_slot(failure):
     places = threading.BoundedSemaphore(1)
 
     def send(turn):
@@ -59,7 +59,7 @@ def test_a_call_that_failed_keeps_no_place(failure):
     assert places.acquire(blocking=False)
 
 
-def test_whoever_rests_before_another_attempt_keeps_no_place():
+def test_a_call_that_waits_for_a_retry_holds_no_slot():
     places, rests = threading.BoundedSemaphore(1), threading.Event()
 
     def fails(turn):
@@ -78,7 +78,7 @@ def test_whoever_rests_before_another_attempt_keeps_no_place():
             resting.result()
 
 
-def test_after_a_stop_no_turn_begins_and_no_place_is_kept():
+def test_after_a_stop_no_call_starts_and_no_slot_is_held():
     places = threading.BoundedSemaphore(1)
 
     def send(turn):

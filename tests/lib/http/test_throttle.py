@@ -26,7 +26,7 @@ def test_retry_after_as_a_date():
     assert retry_after_s(date) == pytest.approx(30, abs=2)
 
 
-def test_patience_ends_with_the_attempts():
+def test_retries_end_after_the_maximum_number_of_attempts():
     calls = []
 
     def send():
@@ -38,14 +38,14 @@ def test_patience_ends_with_the_attempts():
     assert len(calls) == 3
 
 
-def test_a_pause_longer_than_the_patience_is_not_waited_for():
+def test_a_retry_after_above_the_limit_is_not_waited_for():
     started = time.monotonic()
     with pytest.raises(LookupError):
         Throttle(max_retry_s=1).call(_raise(TryAgain("rate_limited", "429", 30)), lambda e: LookupError())
     assert time.monotonic() - started < 30
 
 
-def test_a_pause_longer_than_the_patience_holds_nobody_else():
+def test_a_retry_after_above_the_limit_does_not_delay_other_calls():
     throttle = Throttle(max_retry_s=1)
     with pytest.raises(LookupError):
         throttle.call(_raise(TryAgain("rate_limited", "429", 3600, pauses_host=True)), lambda e: LookupError())
@@ -72,14 +72,14 @@ def _lost(throttle, error=DOWN, calls=MOST_LOST):
     return failures
 
 
-def test_a_host_that_is_down_is_asked_no_more():
+def test_a_host_that_is_down_is_not_called_again():
     *before, last = _lost(Throttle(max_attempts=1, down_after_s=0))
     assert last.refused
     assert str(last) == f"refused (1 attempt), and so it was with {MOST_LOST} calls in a row"
     assert not any(failure.refused for failure in before)
 
 
-def test_a_host_that_was_silent_for_a_moment_is_not_down():
+def test_a_short_silence_does_not_mark_a_host_as_down():
     assert not any(failure.refused for failure in _lost(Throttle(max_attempts=1), calls=2 * MOST_LOST))
 
 
@@ -91,7 +91,7 @@ def test_a_host_that_was_silent_for_a_moment_is_not_down():
         _raise(TryAgain("failed", "500")),
     ],
 )
-def test_a_host_that_says_anything_between_is_not_down(word):
+def test_any_answer_between_failures_keeps_a_host_up(word):
     throttle = Throttle(max_attempts=1, down_after_s=0)
     for _ in range(3):
         assert not any(failure.refused for failure in _lost(throttle, calls=MOST_LOST - 1))
@@ -99,17 +99,17 @@ def test_a_host_that_says_anything_between_is_not_down(word):
             throttle.call(word, gave_up)
 
 
-def test_calls_that_take_too_long_do_not_say_that_the_host_is_down():
+def test_timeouts_do_not_mark_a_host_as_down():
     failures = _lost(Throttle(max_attempts=1, down_after_s=0), TryAgain("timeout", "late"), 2 * MOST_LOST)
     assert not any(failure.refused for failure in failures)
 
 
-def test_who_asks_to_come_back_after_more_than_the_patience_is_down_at_once():
+def test_a_host_with_a_retry_after_above_the_limit_is_down_at_once():
     error = TryAgain("rate_limited", "429", 3600, pauses_host=True)
     assert _lost(Throttle(), error)[-1].refused
 
 
-def test_one_threads_pause_holds_the_others_next_call():
+def test_a_pause_of_one_thread_delays_the_next_call_of_others():
     throttle = Throttle(first_delay_s=0.001)
     limited = iter([TryAgain("rate_limited", "429", 1.0, pauses_host=True)])
     hit, refused_at = threading.Event(), []

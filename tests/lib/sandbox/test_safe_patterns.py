@@ -44,7 +44,7 @@ MARKS = ["(", ")", "(?:", "|", "[", "]", "[]", "[^]", "{", "}", "{,2}", "**", "(
 TEXT = [*'abckKsS019_ -.,:/#="é\n\t\r\x0b\u2028\u00a0\ufeffſıK\u0085ß', "\U0001f600", "\ud800"]
 
 
-def test_what_is_found_is_what_javascript_finds():
+def test_plain_patterns_match_exactly_what_javascript_matches():
     luck = random.Random(7)
     seen = 0
     for _ in range(6000):
@@ -74,7 +74,7 @@ def _pattern(luck, depth):
 
 
 @pytest.mark.parametrize(("pattern", "flags", "text", "matches"), PATTERNS)
-def test_node_says_the_same_of_those_that_are_plain(pattern, flags, text, matches):
+def test_node_and_plain_patterns_agree(pattern, flags, text, matches):
     plain = plain_pattern(pattern, flags)
     if plain is not None and plain.fits(text):
         assert plain.found(text) is matches
@@ -97,25 +97,25 @@ def test_node_says_the_same_of_those_that_are_plain(pattern, flags, text, matche
         "b" * 501,
     ],
 )
-def test_what_could_run_away_or_is_unknown_is_left_to_the_worker(pattern):
+def test_patterns_that_may_backtrack_or_are_unknown_go_to_the_worker(pattern):
     assert plain_pattern(pattern, "") is None
 
 
 @pytest.mark.parametrize("times", [20, 24, 100])
 @pytest.mark.parametrize("group", ["(a)?", "()?"])
-def test_what_branches_too_often_for_any_text_is_left_to_the_worker(group, times):
+def test_patterns_with_too_many_branches_go_to_the_worker(group, times):
     assert plain_pattern(group * times, "") is None
 
 
 @pytest.mark.parametrize("pattern", ["^a{00012}$", "^a{0000012}$", "^a{٣}$", "^a{3,٤}$", "a{1,00002}", "a{12345}"])
-def test_times_are_what_javascript_reads(pattern):
+def test_quantifiers_are_parsed_as_in_javascript(pattern):
     plain = plain_pattern(pattern, "")
     for text in ("", "aa", "aaa", "a" * 12, "a{٣}", "a{3,٤}"):
         assert plain is None or plain.found(text) is javascript_test(pattern, "", text)
 
 
 @pytest.mark.parametrize("flags", ["m", "u", "y", "x", "ii"])
-def test_flags_that_mean_something_else_are_left_to_the_worker(flags):
+def test_patterns_with_other_flags_go_to_the_worker(flags):
     assert plain_pattern("a", flags) is None
 
 
@@ -129,14 +129,14 @@ def test_flags_that_mean_something_else_are_left_to_the_worker(flags):
         ("x?" * 12 + "y", 300),
     ],
 )
-def test_the_more_steps_a_pattern_may_take_the_shorter_the_texts_it_gets(pattern, most):
+def test_patterns_with_more_steps_are_only_used_for_shorter_texts(pattern, most):
     plain = plain_pattern(pattern, "")
     assert most / 4 < plain.longest <= most
     assert plain.fits("a" * plain.longest)
     assert not plain.fits("a" * (plain.longest + 1))
 
 
-def test_the_sandbox_answers_at_once_and_asks_a_worker_for_the_rest():
+def test_the_sandbox_matches_plain_patterns_itself_and_sends_the_rest_to_a_worker():
     with Sandbox() as sandbox:
         plain = regex_call(r"\d{4}-\d{2}", "", "In 2026-11.")
         runaway = regex_call("(a+)+$", "", "a" * 40_000 + "b")

@@ -45,7 +45,7 @@ def test_independent_implementations_agree(case):
         assert pearson(case["units"]) == pytest.approx(case["pearson"], abs=1e-12)
 
 
-def test_full_agreement_is_one_and_none_is_known_where_nothing_differs():
+def test_full_agreement_is_one_and_is_unknown_if_all_ratings_are_equal():
     pairs = [(1, 1), (3, 3), (5, 5)]
     assert krippendorff_alpha(pairs) == weighted_kappa(pairs) == 1.0
     assert pearson(pairs) == pytest.approx(1.0)
@@ -54,7 +54,7 @@ def test_full_agreement_is_one_and_none_is_known_where_nothing_differs():
         assert statistic([]) is None
 
 
-def test_single_ratings_say_nothing_of_agreement():
+def test_single_ratings_have_no_agreement():
     pairs = [[1, 2], [4, 4], [3, 5]]
     assert krippendorff_alpha([*pairs, [5], []]) == krippendorff_alpha(pairs)
 
@@ -66,7 +66,7 @@ def test_a_constant_bias_shows_in_the_shift_and_not_in_the_correlation():
     assert weighted_kappa(pairs) < 1
 
 
-def test_an_interval_holds_its_figure_and_narrows_with_more_ratings():
+def test_an_interval_contains_its_estimate_and_narrows_with_more_ratings():
     generator = random.Random(3)
 
     def ratings(n):

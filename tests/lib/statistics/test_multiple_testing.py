@@ -16,5 +16,5 @@ from runevals.lib.statistics.multiple_testing import holm
         ([0.5, 0.6], [1.0, 1.0]),
     ],
 )
-def test_the_smallest_pays_for_all_and_the_largest_for_itself(given, corrected):
+def test_holm_multiplies_the_smallest_p_by_all_and_the_largest_by_one(given, corrected):
     assert holm(given) == pytest.approx(corrected)

@@ -31,7 +31,7 @@ def by_hand(base, head):
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), cases=st.integers(1, 4), of_base=st.integers(1, 3), of_head=st.integers(1, 2))
-def test_the_exact_p_value_is_the_share_of_deals(data, cases, of_base, of_head):
+def test_the_exact_p_value_is_the_share_of_permutations(data, cases, of_base, of_head):
     base = {k: data.draw(st.lists(VALUES, min_size=of_base, max_size=of_base)) for k in range(cases)}
     head = {k: data.draw(st.lists(VALUES, min_size=of_head, max_size=of_head)) for k in range(cases)}
     found = case_blocked_test(base, head)
@@ -42,7 +42,7 @@ def test_the_exact_p_value_is_the_share_of_deals(data, cases, of_base, of_head):
     assert found.mid_p_value == pytest.approx((loss + 1 - gain) / 2, abs=1e-12)
 
 
-def test_one_repeat_a_side_is_exact_mcnemar():
+def test_with_one_repeat_per_side_the_p_value_is_exact_mcnemar():
     base = {k: [1.0] for k in range(50)} | {k: [0.0] for k in (10, 11)}
     head = {k: [1.0] for k in range(50)} | {k: [0.0] for k in range(10)}
     expected = sum(comb(12, k) for k in range(3)) / 2**12
@@ -55,7 +55,7 @@ def drawn(seed, cases, repeats, rate):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_normal_form_is_close_to_the_exact_one(monkeypatch, seed):
+def test_the_normal_approximation_is_close_to_the_exact_p_value(monkeypatch, seed):
     base, head = drawn(seed, 100, 3, 0.75), drawn(seed + 100, 100, 3, 0.70)
     exact = case_blocked_test(base, head)
     monkeypatch.setattr(significance, "EXACT_MAX_CASES", 0)
@@ -66,14 +66,14 @@ def test_the_normal_form_is_close_to_the_exact_one(monkeypatch, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_normal_form_holds_for_unequal_repeats_too(monkeypatch, seed):
+def test_the_normal_approximation_holds_for_unequal_repeats(monkeypatch, seed):
     base, head = drawn(seed, 100, 9, 0.75), drawn(seed + 50, 100, 3, 0.72)
     exact = case_blocked_test(base, head).p_value
     monkeypatch.setattr(significance, "EXACT_MAX_CASES", 0)
     assert case_blocked_test(base, head).p_value == pytest.approx(exact, abs=2e-3)
 
 
-def test_cases_with_lost_values_are_compared_by_the_values_there_are():
+def test_cases_with_missing_values_are_compared_by_the_remaining_values():
     base, head = drawn(1, 60, 3, 0.9), drawn(2, 60, 3, 0.4)
     for key in range(0, 60, 7):
         head[key] = head[key][:1]
@@ -84,7 +84,7 @@ def test_cases_with_lost_values_are_compared_by_the_values_there_are():
     assert found.p_value < 0.001
 
 
-def test_relabelling_cases_and_repeats_changes_no_bit():
+def test_the_order_of_cases_and_repeats_does_not_change_the_result():
     base, head = drawn(3, 40, 3, 0.8), drawn(4, 40, 3, 0.7)
     rng = random.Random(5)
     keys = list(base)
@@ -96,14 +96,14 @@ def test_relabelling_cases_and_repeats_changes_no_bit():
     assert case_blocked_test(*mixed) == case_blocked_test(base, head)
 
 
-def test_equal_sides_are_no_drop():
+def test_equal_sides_are_not_a_drop():
     base = drawn(6, 30, 3, 0.8)
     found = case_blocked_test(base, base)
     assert found.drop == 0.0
     assert found.p_value > 0.4
 
 
-def test_where_nothing_varies_p_is_one_and_the_interval_is_the_steps():
+def test_if_nothing_varies_p_is_one_and_the_interval_is_one_step_wide():
     found = case_blocked_test({k: [1.0] * 3 for k in range(24)}, {k: [1.0] * 3 for k in range(24)})
     assert (found.p_value, found.gain_p_value) == (1.0, 1.0)
     assert found.interval == pytest.approx((-0.0272, 0.0272), abs=1e-4)  # 1.96 · sqrt((2/3)²/4) / 24
@@ -129,7 +129,7 @@ def test_scores_on_another_scale_give_the_same_answer():
     assert scaled.noise.detectable_drop(0.01) == pytest.approx(plain.noise.detectable_drop(0.01))
 
 
-def test_values_on_no_grid_are_compared_by_the_normal_form():
+def test_values_without_a_common_grid_use_the_normal_approximation():
     rng = random.Random(9)
     base = {k: [rng.random() for _ in range(3)] for k in range(50)}
     head = {k: [value - 0.1 for value in values] for k, values in base.items()}
@@ -138,7 +138,7 @@ def test_values_on_no_grid_are_compared_by_the_normal_form():
     assert found.drop == pytest.approx(0.1)
 
 
-def test_the_smallest_drop_that_can_be_seen_is_the_references():
+def test_the_smallest_detectable_drop_agrees_with_the_reference():
     """Reference: 17 % of two runs disagree, 3 repeats a side: 9.7 points at n = 100, 5.3 at n = 300."""
     for cases, expected in ((100, 0.097), (300, 0.053)):
         # A third of the cases answers 0, 0, 1 on both sides: pooled within-case variance 0.085.
@@ -153,7 +153,7 @@ def test_without_a_shared_case_there_is_nothing_to_test():
         case_blocked_test({"a": [1.0]}, {"b": [1.0], "a": []})
 
 
-def test_early_rounds_spend_little_of_alpha_and_the_last_one_has_it_all():
+def test_early_rounds_spend_little_of_alpha_and_the_last_round_spends_the_rest():
     limits = [round_alpha(0.01, base_repeats=3, done=done, planned=3) for done in (1, 2, 3)]
     assert limits == sorted(limits)
     assert limits[0] < 0.001

@@ -12,25 +12,25 @@ from runevals.lib.statistics.power import Noise
 NOISE = Noise(cases=100, variance=0.085 * 2 / 3, head_variance=0.085 / 3, weight=2 / 3, size=6.0)
 
 
-def test_so_many_cases_see_the_drop_and_one_fewer_do_not():
+def test_the_needed_cases_detect_the_drop_and_one_fewer_does_not():
     needed = NOISE.cases_for(0.05, 0.01)
     assert 300 < needed < 400  # the reference: 5.3 points at n = 300
     assert replace(NOISE, cases=needed).detectable_drop(0.01) <= 0.05
     assert replace(NOISE, cases=needed - 1).detectable_drop(0.01) > 0.05
 
 
-def test_so_many_repeats_see_the_drop():
+def test_the_needed_repeats_detect_the_drop():
     needed = NOISE.repeats_for(0.05, 0.01)
     assert 8 <= needed <= 12
     assert NOISE.repeats_for(0.0001, 0.01) is None
 
 
-def test_what_is_seen_already_needs_no_more():
+def test_a_drop_that_is_detectable_already_needs_no_more_cases():
     assert NOISE.cases_for(0.2, 0.01) == 100
 
 
 @pytest.mark.parametrize(("drop", "low", "high"), [(0.0, 0.0, 0.1), (0.0554, 0.49, 0.51), (0.2, 0.99, 1.0)])
-def test_a_larger_drop_is_likelier_to_be_seen_again(drop, low, high):
+def test_a_larger_drop_is_more_likely_to_be_detected_again(drop, low, high):
     assert low <= NOISE.agreement(drop, 0.01) <= high
 
 

@@ -45,7 +45,7 @@ def test_the_exact_p_values_are_shares_of_all_flips(differences):
     assert found.pairs == sum(bool(difference) for difference in differences)
 
 
-def test_it_finds_what_textbooks_find():
+def test_the_signed_rank_test_agrees_with_textbook_examples():
     assert 2 * signed_rank_test(DARWIN).rise_p_value == pytest.approx(0.0413, abs=5e-5)
 
 
@@ -62,7 +62,7 @@ def test_sizes_that_differ_only_by_rounding_are_ties():
         pytest.param(12, 0.02, id="no ties"),
     ],
 )
-def test_the_normal_form_is_close_to_the_exact_one(monkeypatch, seed, digits, tolerance):
+def test_the_normal_approximation_is_close_to_the_exact_p_value(monkeypatch, seed, digits, tolerance):
     rng = random.Random(seed)
     differences = [round(rng.gauss(0.4, 1.5), digits) for _ in range(60)]
     exact = signed_rank_test(differences)
@@ -74,14 +74,14 @@ def test_the_normal_form_is_close_to_the_exact_one(monkeypatch, seed, digits, to
         assert other == pytest.approx(one, rel=tolerance, abs=1e-6)
 
 
-def test_a_rise_of_one_side_is_a_fall_of_the_other():
+def test_swapping_the_sides_swaps_rise_and_fall():
     rng = random.Random(1)
     differences = [rng.gauss(0.1, 1) for _ in range(1000)]
     there, back = signed_rank_test(differences), signed_rank_test([-difference for difference in differences])
     assert (there.rise_p_value, there.fall_p_value) == (back.fall_p_value, back.rise_p_value)
 
 
-def test_unchanged_pairs_are_hardly_ever_called_changed():
+def test_the_false_positive_rate_on_unchanged_pairs_is_below_alpha():
     rng = random.Random(2)
     found = [
         signed_rank_test([rng.lognormvariate(0, 1) - rng.lognormvariate(0, 1) for _ in range(size)]).rise_p_value

@@ -35,31 +35,31 @@ def cache(tmp_path, told):
     made.close()
 
 
-def test_what_is_kept_is_found_again_by_another_run(cache, told, tmp_path):
+def test_another_run_reads_cached_answers(cache, told, tmp_path):
     cache.put("k", "Antwort 答案")
     assert Cache(tmp_path / "cache", told.append).get("k") == "Antwort 答案"
     assert cache.get("other") is None
     assert told == []
 
 
-def test_the_first_answer_stays(cache):
+def test_a_second_answer_does_not_overwrite_the_first(cache):
     cache.put("k", "first")
     cache.put("k", "second")
     assert cache.get("k") == "first"
 
 
-def test_looking_makes_no_file(cache, tmp_path):
+def test_reading_creates_no_cache_file(cache, tmp_path):
     assert cache.get("k") is None
     assert cache.info().answers == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_git_is_told_to_leave_it_alone(cache):
+def test_the_cache_folder_is_ignored_by_git(cache):
     cache.put("k", "v")
     assert (cache.path.parent / ".gitignore").read_text() == "*\n"
 
 
-def test_what_many_threads_keep_at_once_is_there_when_each_returns(cache, told):
+def test_concurrent_writes_of_threads_are_stored_when_each_returns(cache, told):
     def keep(number):
         cache.put(f"k{number}", f"answer {number}")
         with closing(sqlite3.connect(cache.path)) as another:
@@ -71,7 +71,7 @@ def test_what_many_threads_keep_at_once_is_there_when_each_returns(cache, told):
     assert told == []
 
 
-def test_several_processes_write_at_once(cache, tmp_path):
+def test_several_processes_write_to_the_cache_at_once(cache, tmp_path):
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "cache"), name], stderr=subprocess.PIPE)
         for name in "abc"
@@ -82,7 +82,7 @@ def test_several_processes_write_at_once(cache, tmp_path):
     assert cache.info().answers == 300
 
 
-def test_clearing_says_how_many_and_leaves_a_usable_cache(cache):
+def test_clearing_reports_the_number_of_entries_and_leaves_a_usable_cache(cache):
     cache.put("a", "1")
     cache.put("b", "2")
     assert cache.clear() == 2
@@ -94,7 +94,7 @@ def test_clearing_says_how_many_and_leaves_a_usable_cache(cache):
 @pytest.mark.parametrize(
     "content", [b"this is no database, and rather long at that" * 50, b"SQLite format 3\0" + b"\xff" * 4096]
 )
-def test_a_file_that_is_no_database_is_put_aside_and_told(cache, told, content):
+def test_a_cache_file_that_is_not_a_database_is_moved_aside_with_a_notice(cache, told, content):
     cache.path.parent.mkdir()
     cache.path.write_bytes(content)
     cache.put("k", "v")
@@ -104,7 +104,7 @@ def test_a_file_that_is_no_database_is_put_aside_and_told(cache, told, content):
     assert cache.path.with_suffix(".broken").read_bytes() == content
 
 
-def test_a_place_that_cannot_be_written_is_told_once_and_nothing_fails(told, tmp_path):
+def test_an_unwritable_cache_folder_is_reported_once_and_does_not_fail_the_run(told, tmp_path):
     (tmp_path / "file").write_text("no folder")
     cache = Cache(tmp_path / "file", told.append)
     cache.put("a", "1")
@@ -114,7 +114,7 @@ def test_a_place_that_cannot_be_written_is_told_once_and_nothing_fails(told, tmp
     assert told[0].startswith("nothing is cached: ")
 
 
-def test_a_text_that_cannot_be_written_keeps_no_other_out(cache, told):
+def test_an_entry_that_cannot_be_written_does_not_block_other_entries(cache, told):
     with pytest.raises(UnicodeEncodeError):
         cache.put("half", "\ud800")
     cache.put("k", "whole")

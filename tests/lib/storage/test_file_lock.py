@@ -33,7 +33,7 @@ def holding():
         process.communicate()
 
 
-def test_a_file_is_free_again_when_its_process_is_killed(tmp_path, holding):
+def test_a_lock_is_free_after_its_process_is_killed(tmp_path, holding):
     path = tmp_path / "lock"
     program = HOLD.format("lib.storage.file_lock import locked; had = locked(pathlib.Path(sys.argv[1]))")
     process = holding(program, path)
@@ -45,16 +45,14 @@ def test_a_file_is_free_again_when_its_process_is_killed(tmp_path, holding):
         pass
 
 
-def test_where_no_file_can_be_everybody_has_it_but_nobody_surely(tmp_path):
+def test_without_a_lock_file_a_lock_is_granted_unless_it_must_be_exclusive(tmp_path):
     with locked(tmp_path / "no" / "lock"):
         pass
     with pytest.raises(AlreadyLocked):
         locked(tmp_path / "no" / "lock", surely=True)
 
 
-def test_the_worktree_of_a_process_that_was_killed_goes_with_the_next_and_that_of_a_living_one_stays(
-    repository, holding, tmp_path, monkeypatch
-):
+def test_the_next_run_removes_the_worktree_of_a_killed_process_only(repository, holding, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     commit = repository.git("rev-parse", "HEAD").strip()

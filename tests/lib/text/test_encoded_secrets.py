@@ -22,14 +22,14 @@ def found(text: str, secret: str = "sk-A1/b2+c3=d4") -> str:
         ("sk-A1/b2+c3=d4 " * 3, "[redacted A_KEY] " * 3),
     ],
 )
-def test_what_stands_between_the_characters_goes_with_them(text, shown):
+def test_a_secret_with_separators_between_its_characters_is_redacted_with_them(text, shown):
     assert found(text) == shown
 
 
 @pytest.mark.parametrize("word", ["password", "production", "00000000", "20240101", "--------", ""])
-def test_a_value_that_is_a_word_or_mostly_ignored_is_not_looked_for_in_pieces(word):
+def test_a_word_or_a_value_of_few_significant_characters_is_not_searched_in_pieces(word):
     assert found(" ".join(word), word) == " ".join(word)
 
 
-def test_a_long_value_of_letters_alone_is():
+def test_a_long_value_of_letters_is_searched_in_pieces():
     assert found(" ".join("correcthorsebattery"), "correcthorsebattery") == "[redacted A_KEY]"

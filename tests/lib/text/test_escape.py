@@ -25,11 +25,11 @@ from runevals.lib.text.escape import (
         ("北京 👍🏽", "北京 👍🏽"),
     ],
 )
-def test_what_hides_or_moves_text_is_shown(text, shown):
+def test_invisible_and_reordering_characters_are_escaped(text, shown):
     assert visible(text) == shown
 
 
-def test_one_line_is_one_line_and_cut():
+def test_one_line_replaces_line_ends_and_cuts_long_texts():
     assert one_line("a\n  b\u2028c") == "a b\\u2028c"
     assert one_line("x" * 300) == "x" * 199 + "…"
 
@@ -38,7 +38,7 @@ LIVE = ["@octocat", "![x](http://e/b.png)", "<img>", "a|b", "`x`", "</code>", "w
 
 
 @pytest.mark.parametrize("text", LIVE)
-def test_nothing_in_a_cell_or_a_headline_is_live(text):
+def test_markdown_and_html_in_cells_and_headlines_are_escaped(text):
     for made in (code_cell(text).removeprefix("<code>").removesuffix("</code>"), inert_line(text)):
         plain = (
             made.replace("&#64;<!---->", "").replace("<code>&#64;</code>", "").replace("<code>&#35;</code>", "")
@@ -49,7 +49,7 @@ def test_nothing_in_a_cell_or_a_headline_is_live(text):
         assert "GH-" not in plain
 
 
-def test_a_fence_is_longer_than_any_inside():
+def test_a_code_fence_is_longer_than_any_fence_in_its_text():
     assert fenced("a\n`````\nb", "diff") == "``````diff\na\n`````\nb\n``````"
 
 
@@ -62,22 +62,22 @@ def test_a_fence_is_longer_than_any_inside():
         ("std::vector", "std::vector"),
     ],
 )
-def test_no_line_commands_the_runner(text, shown):
+def test_no_line_is_a_workflow_command(text, shown):
     assert log_text(text) == shown
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_no_cell_is_a_formula(start):
+def test_no_spreadsheet_cell_is_a_formula(start):
     assert spreadsheet_cell(f"{start}1+1").startswith("'")
     assert spreadsheet_cell("1+1") == "1+1"
 
 
-def test_xml_takes_what_is_left():
+def test_xml_text_has_only_characters_that_xml_allows():
     assert xml_text("a\x0bb\ufffe\ttab\n") == "a\\x0bb\\ufffe\ttab\n"
 
 
 @pytest.mark.parametrize(
     ("text", "shown"), [("- x", "&#45; x"), ("12. x", "12&#46; x"), ("a - b 1. c", "a - b 1. c")]
 )
-def test_a_line_is_no_list(text, shown):
+def test_a_line_cannot_start_a_markdown_list(text, shown):
     assert inert_line(text) == shown

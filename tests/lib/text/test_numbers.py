@@ -5,7 +5,7 @@ from __future__ import annotations
 from runevals.lib.text.numbers import listed, p_value, points
 
 
-def test_a_long_list_is_cut_with_its_number():
+def test_a_long_list_is_cut_with_the_number_of_the_rest():
     assert listed(["a", "b"]) == "a, b"
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert listed(["one\nline"]) == "one line"

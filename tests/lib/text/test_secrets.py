@@ -22,24 +22,24 @@ SHAPES = [
 ]
 
 
-def test_values_go_by_their_names_the_longest_first():
+def test_secrets_are_replaced_by_their_names_longest_first():
     redact = redactor({"A_KEY": "first-secret", "B_TOKEN": "first-secret-and-more", "HOME": "/home/first"})
     assert redact("x first-secret-and-more, first-secret, /home/first") == (
         "x [redacted B_TOKEN], [redacted A_KEY], /home/first"
     )
 
 
-def test_values_go_in_the_form_that_addresses_have_too():
+def test_percent_encoded_secrets_are_redacted():
     told = redactor({"A_KEY": "first/secret=="})("https://x.example/first/secret%3D%3D?key=first%2Fsecret%3D%3D")
     assert told == "https://x.example/[redacted A_KEY]?key=[redacted A_KEY]"
 
 
-def test_values_that_are_no_utf_8_go_too():
+def test_secrets_that_are_not_utf_8_are_redacted():
     bad = os.fsdecode(b"\xff\xfe-secret")
     assert redactor({"A_TOKEN": bad})(f"{bad} %FF%FE-secret") == "[redacted A_TOKEN] [redacted A_TOKEN]"
 
 
-def test_short_values_and_other_names_stay():
+def test_short_values_and_values_of_other_names_are_not_redacted():
     assert redactor({"A_KEY": "short", "NAME": "long-enough-value"})("short long-enough-value") == (
         "short long-enough-value"
     )
@@ -47,16 +47,16 @@ def test_short_values_and_other_names_stay():
 
 
 @pytest.mark.parametrize("key", SHAPES)
-def test_what_has_the_shape_of_a_key_goes_too(key):
+def test_texts_with_the_shape_of_a_key_are_redacted(key):
     assert redactor({})(f"key={key};") == "key=[redacted key];"
 
 
-def test_records_without_secrets_are_left_as_they_are():
+def test_records_without_secrets_are_returned_unchanged():
     made = report({"a": "p"})
     assert redacted(made, redactor({"A_KEY": CANARY})) is made
 
 
-def test_texts_of_a_record_are_found_whatever_is_known_of_its_types():
+def test_every_text_of_a_record_is_redacted_whatever_its_types():
     @dataclass(frozen=True)
     class Told:
         text: "NowhereToBeFound"  # noqa: F821, UP037
@@ -75,7 +75,7 @@ def test_texts_of_a_record_are_found_whatever_is_known_of_its_types():
 
 
 @pytest.mark.parametrize("where", ["answer", "error", "suite"])
-def test_a_secret_is_in_no_file_and_on_no_screen(project, runevals, monkeypatch, where):
+def test_no_output_file_and_no_terminal_output_contains_a_secret(project, runevals, monkeypatch, where):
     monkeypatch.setenv("MY_API_KEY", CANARY)
     suite = SUITE
     body = "return 'x'"

@@ -30,9 +30,9 @@ def test_each_variable_is_filled_in_once(text, made, missing):
         ("# Title {#anchor}", (8, "a comment")),
     ],
 )
-def test_what_is_more_than_a_variable_is_found_where_it_stands(text, found):
+def test_template_markup_other_than_variables_is_located(text, found):
     assert other_markup(text, comments=True) == found
 
 
-def test_a_heading_may_have_an_anchor():
+def test_a_heading_with_an_anchor_is_not_a_comment():
     assert other_markup("# Title {#anchor}", comments=False) is None

@@ -44,7 +44,7 @@ def request_for(server, word):
     return next(body for body in server.requests if word in body["messages"][-1]["content"])
 
 
-def test_the_file_alone_says_what_is_sent(project, runevals, server):
+def test_messages_model_and_parameters_come_from_the_prompt_file(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT)
     code, out, err = runevals("capitals.prompt.yml", "-o", "out.json")
     assert (code, "2 of 2" in out or "2 cases" in out) == (0, True), out + err
@@ -63,7 +63,7 @@ def test_the_file_alone_says_what_is_sent(project, runevals, server):
     assert project.document()["run"]["target"]["model"] == "openai/gpt-4o-mini"
 
 
-def test_a_model_that_the_settings_name_goes_before_the_files_with_its_parameters(project, runevals, server):
+def test_model_and_parameters_of_the_settings_override_those_of_the_file(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT)
     project.write("runevals.yaml", "target: {type: openai, model: tiny, system_prompt: Be brief.}\n")
     assert runevals("capitals.prompt.yml", "-o", "out.json")[0] == 0
@@ -72,7 +72,7 @@ def test_a_model_that_the_settings_name_goes_before_the_files_with_its_parameter
     assert [m["content"] for m in sent["messages"]][:2] == ["Be brief.", "Answer in English."]
 
 
-def test_settings_without_a_model_add_their_parameters_to_the_files(project, runevals, server):
+def test_settings_without_a_model_add_their_parameters_to_those_of_the_file(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT)
     project.write("runevals.yaml", "target: {type: openai, parameters: {temperature: 0}}\n")
     assert runevals("capitals.prompt.yml", "-o", "out.json")[0] == 0
@@ -80,7 +80,7 @@ def test_settings_without_a_model_add_their_parameters_to_the_files(project, run
     assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("openai/gpt-4o-mini", 0, 50)
 
 
-def test_a_kept_answer_is_none_of_another_model(project, runevals, server):
+def test_a_cached_answer_is_not_used_for_another_model(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT)
     run = ("capitals.prompt.yml", "--cache-target", "-o", "out.json")
     assert [runevals(*run)[0], runevals(*run)[0], len(server.requests)] == [0, 0, 2]
@@ -98,13 +98,13 @@ def test_a_target_without_a_model_needs_files_that_name_one(project, runevals, s
     assert not server.requests
 
 
-def test_a_plan_names_the_target_that_the_files_bring(project, runevals):
+def test_a_plan_names_the_models_of_the_files(project, runevals):
     project.write("capitals.prompt.yml", PROMPT)
     code, out, _ = runevals("plan", "capitals.prompt.yml")
     ended(code, 0, out, "target      openai: 2 calls")
 
 
-def test_a_program_is_given_all_messages(project, runevals):
+def test_a_program_gets_all_messages(project, runevals):
     project.write("capitals.prompt.yml", PROMPT)
     project.write("seen.py", "import sys; print(sys.stdin.read())")
     runevals("capitals.prompt.yml", "--target", "command:python seen.py", "-o", "out.json")
@@ -112,13 +112,13 @@ def test_a_program_is_given_all_messages(project, runevals):
     assert [message["role"] for message in told["messages"]] == ["system", "user", "assistant", "user"]
 
 
-def test_capitals_count(project, runevals, server):
+def test_string_checks_are_case_sensitive(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT.replace("expected: Paris", "expected: paris"))
     runevals("capitals.prompt.yml", "-o", "out.json")
     assert [case["status"] for case in project.document()["cases"]] == ["failed", "passed"]
 
 
-def test_a_folder_passes_over_prompts_without_test_data(project, runevals, server):
+def test_prompt_files_without_test_data_are_skipped_in_a_folder(project, runevals, server):
     project.write("prompts/capitals.prompt.yml", PROMPT)
     project.write("prompts/plain.prompt.yml", "messages:\n  - {role: user, content: Hi}\n")
     code, out, _ = runevals("validate", "prompts")
@@ -136,7 +136,7 @@ def test_a_rewritten_prompt_is_compared_and_not_taken_for_an_edited_case(project
     assert [change["change"] for change in comparison["changes"]] == ["regressed", "regressed"]
 
 
-def test_what_is_edited_in_the_test_data_or_the_evaluators_is(project, runevals, server):
+def test_a_changed_test_row_or_evaluator_is_an_edited_case(project, runevals, server):
     project.write("capitals.prompt.yml", PROMPT)
     assert runevals("capitals.prompt.yml", "-o", "base.json")[0] == 0
     project.write("capitals.prompt.yml", PROMPT.replace("expected: Paris", "expected: Pari"))
@@ -145,7 +145,7 @@ def test_what_is_edited_in_the_test_data_or_the_evaluators_is(project, runevals,
     assert [(change["key"][:2], change["change"]) for change in changes] == [("p-", "edited")]
 
 
-def test_editing_all_test_data_hides_no_worse_prompt(repository, runevals, server):
+def test_editing_all_test_data_does_not_hide_a_worse_prompt(repository, runevals, server):
     repository.git("checkout", "-q", "main")
     (repository.path / "runevals.yaml").unlink()
     ids = PROMPT.replace("{country: France", "{id: fr, country: France").replace(
@@ -165,7 +165,7 @@ def test_editing_all_test_data_hides_no_worse_prompt(repository, runevals, serve
 
 
 @pytest.mark.parametrize("of", [3, 5])
-def test_shards_of_files_with_models_of_their_own_are_the_whole_run(project, runevals, server, of):
+def test_shards_of_files_with_different_models_merge_to_the_whole_run(project, runevals, server, of):
     for name in ("b", "a", "c"):
         project.write(f"{name}.prompt.yml", PROMPT.replace("gpt-4o-mini", f"model-{name}"))
     files = ("a.prompt.yml", "b.prompt.yml", "c.prompt.yml")
@@ -180,7 +180,7 @@ def test_shards_of_files_with_models_of_their_own_are_the_whole_run(project, run
     assert whole["run"]["target"]["model"] == "openai/model-a + openai/model-b + openai/model-c"
 
 
-def test_shards_of_other_parameters_are_of_another_run(project, runevals, server):
+def test_shards_with_different_parameters_are_not_merged(project, runevals, server):
     project.write("a.prompt.yml", PROMPT)
     for part, seed in ((1, 1), (2, 2)):
         project.write("runevals.yaml", f"target: {{type: openai, parameters: {{seed: {seed}}}}}\n")

@@ -45,14 +45,14 @@ def document(*items, **more):
     return {"schemaVersion": "1.2.0", "default_evaluators": {}, "items": list(items), **more}
 
 
-def test_a_sound_suite_has_no_findings(health):
+def test_a_suite_without_problems_has_no_hints(health):
     assert health(SUITE, name="evals.json") == []
 
 
 # -- cases without checks
 
 
-def test_a_case_that_nothing_looks_at(health):
+def test_a_case_without_checks_is_a_hint(health):
     (told,) = health([{"sample_id": "s", "prompt": "?"}], warning="2:2: warning: this case has no check")
     assert told == (
         "eval-samples.json:2:2: no checks: s: no check looks at its answer, so it is always skipped; "
@@ -60,7 +60,7 @@ def test_a_case_that_nothing_looks_at(health):
     )
 
 
-def test_a_row_whose_checks_have_nothing_to_compare_with(health):
+def test_a_row_without_expected_text_for_its_checks_is_a_hint(health):
     rows = [{"input": "a", "expected": None, "id": "x"}, {"input": "b", "expected": "y"}]
     warning = "preset-contains: skipped in 1 of 2 rows, as it has no expected text"
     (told,) = health({"evaluators": ["preset-contains"], "rows": rows}, name="rows.json", warning=warning)
@@ -110,7 +110,7 @@ LOOKS = {"type": "contains", "value": "x"}
     ],
     ids=lambda value: json.dumps(value)[:60] if isinstance(value, dict) else "",
 )
-def test_a_check_that_decides_nothing(health, assertion, told):
+def test_a_check_that_never_fails_is_a_hint(health, assertion, told):
     found = health(asserted(assertion))
     if told is None:
         assert found == []
@@ -121,19 +121,19 @@ def test_a_check_that_decides_nothing(health, assertion, told):
         assert found[0].endswith("; say more precisely what must hold, or remove it")
 
 
-def test_an_expected_pattern_that_is_found_in_every_answer(health):
+def test_an_expected_pattern_that_matches_every_answer_is_a_hint(health):
     rows = [{"input": "a", "expected": "a*"}, {"input": "b", "expected": "x"}]
     (told,) = health({"evaluators": ["preset-regex"], "rows": rows}, name="rows.json")
     assert told.startswith("rows.json:6:3: cannot fail: preset-regex: it always passes: the pattern is found in")
 
 
-def test_a_default_that_decides_nothing_is_told_once_where_it_stands(health):
+def test_a_default_check_that_never_fails_is_reported_once_at_its_location(health):
     items = [{"prompt": f"question {n}?", "expected_response": f"{n}"} for n in "abc"]
     (told,) = health(document(*items, default_evaluators={"PartialMatch": {"threshold": 0}}), name="evals.json")
     assert told.startswith("evals.json:4:3: cannot fail: PartialMatch: it always passes: its threshold, 0")
 
 
-def test_skills_may_have_such_checks_too(health):
+def test_a_check_of_a_skill_that_never_fails_is_a_hint(health):
     def skill(key, expected):
         return {"id": key, "skill": "s", "input": {"k": key}, "expected": expected}
 
@@ -159,14 +159,14 @@ def test_skills_may_have_such_checks_too(health):
         ("指出注入风险并建议参数化查询", None),
     ],
 )
-def test_a_rubric_that_leaves_the_judge_to_guess(health, rubric, told):
+def test_a_vague_rubric_is_a_hint(health, rubric, told):
     found = health([{"sample_id": "s", "prompt": "?", "rubric": rubric}])
     assert [told in line and line.startswith("eval-samples.json:5:3: unclear rubric: ") for line in found] == (
         [] if told is None else [True]
     )
 
 
-def test_a_dimension_is_a_rubric(health):
+def test_a_vague_dimension_is_a_hint(health):
     dimensions = {"security": "did it find the injection?", "style": "nice?"}
     (told,) = health([{"sample_id": "s", "prompt": "?", "dimensions": dimensions}])
     assert ": unclear rubric: style: 'nice?' is too short to judge by" in told
@@ -194,7 +194,7 @@ def between(text):
         (between("first part " * 300), between("other words " * 300), None),
     ],
 )
-def test_cases_that_ask_the_same(health, one, two, told):
+def test_cases_with_nearly_equal_prompts_are_a_hint(health, one, two, told):
     items = [{"testId": key, "expected_response": "x", **item} for key, item in (("a", one), ("b", two))]
     content = document(*items, default_evaluators={"Relevance": {}})
     found = health(content, name="evals.json")
@@ -203,7 +203,7 @@ def test_cases_that_ask_the_same(health, one, two, told):
         assert f": near-duplicate: {told} (evals.json:" in found[0]
 
 
-def test_cases_with_the_same_variables_ask_the_same(health):
+def test_cases_with_equal_variables_are_a_hint(health):
     checks = {"assertions": [{"type": "contains", "value": "x"}]}
     named = {"a": "Rome", "b": "Oslo", "c": "Rome"}
     found = health([{"sample_id": key, "vars": {"city": city}, **checks} for key, city in named.items()])
@@ -211,7 +211,7 @@ def test_cases_with_the_same_variables_ask_the_same(health):
     assert "near-duplicate: c asks the same as a" in found[0]
 
 
-def test_each_of_many_alike_is_told_once(health):
+def test_each_of_many_duplicates_is_reported_once(health):
     samples = [sample(f"s{n}", LONG, assertions=[{"type": "contains", "value": "x"}]) for n in range(8)]
     found = health(samples)
     assert [" asks the same as s0 " in line for line in found] == [True] * 7
@@ -220,7 +220,7 @@ def test_each_of_many_alike_is_told_once(health):
 # -- labels
 
 
-def test_a_capability_that_rests_on_few_cases(health):
+def test_a_capability_with_few_cases_is_a_hint(health):
     samples = [sample(word, f"What is a {word}?", capability=["common"]) for word in WORDS]
     samples[4]["capability"] = ["common", "rare"]
     samples[7]["category"] = "odd"
@@ -235,7 +235,7 @@ def test_a_capability_that_rests_on_few_cases(health):
 # -- all of it
 
 
-def test_a_long_list_is_cut_with_its_number(project, runevals):
+def test_a_long_list_is_cut_with_the_number_of_the_rest(project, runevals):
     project.write("eval-samples.json", [{"sample_id": f"s{n}", "prompt": f"{n}?"} for n in range(60)])
     code, out, _ = runevals("validate", "--health")
     assert code == 0
@@ -243,7 +243,7 @@ def test_a_long_list_is_cut_with_its_number(project, runevals):
     assert "health: 60 findings" in out
 
 
-def test_it_changes_nothing_for_a_suite_with_errors(project, runevals):
+def test_health_does_not_hide_the_errors_of_a_suite(project, runevals):
     project.write("evals.json", {"schemaVersion": "1.2.0", "items": [{"promt": "x"}]})
     assert runevals("validate", "--health")[0] == runevals("validate")[0] == 2
     assert "health" not in runevals("validate", "--health")[1]

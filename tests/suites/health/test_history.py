@@ -51,7 +51,7 @@ def past(project, runevals):
     return ask
 
 
-def test_a_case_that_came_out_alike_in_every_version_tells_nothing_apart(past):
+def test_a_case_with_the_same_outcome_in_every_version_is_a_hint(past):
     always, never = {"k1": "pp"}, {"k2": "f"}
     found = past(*[always | never] * 4)
     passed = "passed; keep it if it guards something, else make it harder"
@@ -71,11 +71,11 @@ def test_a_case_that_came_out_alike_in_every_version_tells_nothing_apart(past):
         ([{"k1": "p"}, {"k1": "p"}, {"k1": "e"}], None),  # what was not measured is no version of it
     ],
 )
-def test_too_little_is_known_to_say_so(past, versions, commits):
+def test_few_versions_give_no_hint(past, versions, commits):
     assert past(*versions, commits=commits) == []
 
 
-def test_what_was_another_case_then_does_not_count(past):
+def test_results_of_an_edited_case_do_not_count(past):
     def edited(found):
         return replace(found, fingerprint="x") if found.key == "k1" else found
 
@@ -95,7 +95,7 @@ def spent(key, latency_s, cost_usd):
     return {"each": change}
 
 
-def test_what_takes_or_costs_far_more_than_the_others(past):
+def test_cases_far_slower_or_costlier_than_the_others_are_hints(past):
     found = past(spent("k3", 9.0, 0.5))
     assert [line.partition(";")[0] for line in found] == [
         "evals.json:22:3: slow: k3: takes 9.0 s, where the middle case takes 1.1 s",
@@ -104,11 +104,11 @@ def test_what_takes_or_costs_far_more_than_the_others(past):
 
 
 @pytest.mark.parametrize(("latency_s", "cost_usd"), [(1.3, 0.012), (None, None), (0.0, 0.0)])
-def test_what_is_a_little_more_or_unknown_is_no_outlier(past, latency_s, cost_usd):
+def test_cases_slightly_above_the_others_or_unknown_are_not_hints(past, latency_s, cost_usd):
     assert past(spent("k3", latency_s, cost_usd)) == []
 
 
-def test_results_of_a_run_are_looked_at_by_themselves(past, project, runevals):
+def test_health_reads_the_results_folder_by_default(past, project, runevals):
     assert past(*[{"k1": "p"}] * 3, arguments=()) == []
     (project.path / ".evals").mkdir()
     (project.path / "past").rename(project.path / ".evals/results")
@@ -118,7 +118,7 @@ def test_results_of_a_run_are_looked_at_by_themselves(past, project, runevals):
     assert "passed over, as it is no results document: .evals/results/no.json" in err
 
 
-def test_a_document_that_is_named_must_be_one(past, project, runevals):
+def test_a_named_results_file_must_be_valid(past, project, runevals):
     past({})
     project.write("other.json", json.dumps({}))
     code, _, err = runevals("validate", "--health", "--results", "past/0.json", "--results", "other.json")

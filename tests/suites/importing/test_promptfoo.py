@@ -33,7 +33,7 @@ def imported(project, runevals, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_configuration_becomes_what_stands_beside_it(imported, project, golden, name):
+def test_a_promptfoo_configuration_is_converted_to_the_expected_files(imported, project, golden, name):
     code, out, remarks = imported(name)
     folder, became = project.path / name, HERE / name / "became"
     golden(became / "remarks.txt", out + remarks)
@@ -45,32 +45,32 @@ def test_a_configuration_becomes_what_stands_beside_it(imported, project, golden
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_written_is_valid(imported, runevals, name):
+def test_converted_files_are_valid(imported, runevals, name):
     if imported(name)[0] == 0:
         code, out, err = runevals("validate")
         assert code == 0, err
         assert " case" in out
 
 
-def test_strict_fails_where_something_was_lost(imported):
+def test_strict_fails_if_something_was_not_converted(imported):
     code, out, _ = imported("summarization", "--strict")
     ended(code, 0, out, without=["could not be converted"])
 
 
-def test_strict_tells_what_was_lost(imported):
+def test_strict_reports_what_was_not_converted(imported):
     code, out, err = imported("getting-started", "--strict")
     ended(code, 2, out, "1 thing could not be converted")
     assert "lost: provider openai:o4-mini: a run has one target" in err
 
 
-def test_nothing_is_overwritten(imported, runevals):
+def test_an_import_does_not_overwrite_files(imported, runevals):
     assert imported("getting-started")[0] == 0
     code, _, err = runevals("import", "promptfoo", "promptfooconfig.yaml")
     ended(code, 2, err, "would be overwritten")
     assert runevals("import", "promptfoo", "promptfooconfig.yaml", "--force")[0] == 0
 
 
-def test_a_check_in_javascript_decides_as_it_did(imported, project, runevals):
+def test_a_converted_javascript_check_gives_the_same_verdicts(imported, project, runevals):
     imported("everything", "--output", "suite.json", "--settings", "conf/runevals.yaml")
     suite = [{"sample_id": "x", "prompt": "?", "vars": {"limit": 4}, "assertions": [{"type": "custom", "fn": ""}]}]
     folder = project.path / "everything"
@@ -96,13 +96,13 @@ def test_a_check_in_javascript_decides_as_it_did(imported, project, runevals):
         ("prompts: 7\nproviders: 8\ntests: 9\ndefaultTest: 3\nscenarios: [1]\nassertionTemplates: 1\n", "is no"),
     ],
 )  # fmt: skip
-def test_what_is_no_configuration_is_told(project, runevals, config, told):
+def test_a_file_that_is_not_a_promptfoo_configuration_is_reported(project, runevals, config, told):
     project.write("p.yaml", config)
     code, _, err = runevals("import", "promptfoo", "p.yaml")
     ended(code, 2, err, told)
 
 
-def test_settings_are_yaml_that_people_read(imported, project):
+def test_converted_settings_are_readable_yaml(imported, project):
     imported("everything")
     text = (project.path / "everything" / "runevals.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(text)["suites"] == ["evals/eval-samples.json"]
@@ -131,7 +131,7 @@ def test_providers_that_speak_the_same_api_become_targets(provider, target):
     assert found == target
 
 
-def test_a_prefix_that_tests_have_of_their_own_is_a_variable(project, runevals):
+def test_a_prefix_that_differs_between_tests_becomes_a_variable(project, runevals):
     config = "prompts: ['{{x}}?']\nproviders: [openai:tiny]\n"
     config += (
         "tests: [{vars: {x: a}, options: {prefix: 'Dear {{x}}, '}}, {vars: {x: b}, options: {suffix: ' Bye'}}]\n"
@@ -150,7 +150,7 @@ def test_a_prefix_that_tests_have_of_their_own_is_a_variable(project, runevals):
     ("settings", "named"),
     [("runevals.yaml", "p/ask.txt"), (".github/runevals.yaml", "p/ask.txt"), ("ci/runevals.yaml", "../p/ask.txt")],
 )
-def test_a_file_that_is_a_prompt_stays_the_prompt(project, runevals, settings, named):
+def test_a_prompt_file_is_used_unchanged(project, runevals, settings, named):
     project.write("p/ask.txt", "What is {{x}}?")
     project.write("p.yaml", "prompts: file://p/ask.txt\nproviders: openai:tiny\ntests: [{vars: {x: a}}]\n")
     assert runevals("import", "promptfoo", "p.yaml", "--settings", settings)[0] == 0
@@ -187,6 +187,6 @@ def test_without_a_target_the_prompt_is_written_and_the_settings_say_what_to_add
     assert yaml.safe_load(target)["target"]["prompt_file"] == "prompts/support.txt"
 
 
-def test_strict_fails_where_the_provider_was_lost(imported):
+def test_strict_fails_if_the_provider_was_not_converted(imported):
     code, out, _ = imported("several-prompts", "--strict")
     ended(code, 2, out, "⚠ promptfoo: 2 cases")

@@ -66,14 +66,14 @@ def within(seconds):
         ("/broken", "holds HTML that cannot be read"),
     ],
 )
-def test_what_is_refused(web, path, told):
+def test_unsafe_addresses_are_refused(web, path, told):
     seconds = 0.5 if "0.5 s" in told else 20
     with within(seconds), pytest.raises(NotFetched) as refused:
         fetcher(["127.0.0.1"])(web[0] + path)
     assert told in str(refused.value)
 
 
-def test_a_server_that_drips_is_hung_up_on(web):
+def test_the_connection_to_a_slow_server_is_closed(web):
     with within(0.3), pytest.raises(NotFetched):
         fetcher(["127.0.0.1"])(web[0] + "/drip")
     for left in [thread for thread in threading.enumerate() if thread.name == "fetch one"]:
@@ -81,7 +81,7 @@ def test_a_server_that_drips_is_hung_up_on(web):
         assert not left.is_alive()
 
 
-def test_half_a_character_is_replaced(web):
+def test_a_lone_surrogate_in_a_page_is_replaced(web):
     (found,) = inlined([suite(f"{web[0]}/half")], Fetching(enabled=True), fetcher(["127.0.0.1"]))
     assert found.cases[0].turns[0].prompt == "?"
 
@@ -132,7 +132,7 @@ def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
     assert len(found.cases[0].fetched) == 3
 
 
-def test_what_was_fetched_cannot_end_the_fence_that_it_stands_in(web):
+def test_a_page_cannot_end_its_code_fence(web):
     asked = suite("look", context=f"see {web[0]}/fence")
     turn = asked.cases[0].turns[0]
     turn = replace(turn, prompt=f"look\n\n```\n{turn.context}\n```")
@@ -142,12 +142,12 @@ def test_what_was_fetched_cannot_end_the_fence_that_it_stands_in(web):
 
 
 @pytest.mark.parametrize("fetching", [Fetching(), Fetching(enabled=True)])
-def test_what_is_not_fetched_is_an_error_of_its_case_and_never_sent(web, fetching):
+def test_a_page_that_cannot_be_fetched_is_an_error_and_its_case_is_not_sent(web, fetching):
     (found,) = inlined([suite(f"{web[0]}/missing")], fetching, fetcher(["127.0.0.1"]))
     assert found.cases[0].problem.code == "fetch_failed"
 
 
-def test_addresses_are_plain_text_where_the_settings_say_so_and_in_other_formats(web):
+def test_addresses_are_plain_text_with_fetch_off_and_in_other_formats(web):
     for asked, fetching in (
         (suite(f"{web[0]}/a"), Fetching(enabled=False)),
         (suite(f"{web[0]}/a", dialect="rows"), Fetching(enabled=True)),

@@ -50,7 +50,7 @@ def test_the_printed_example():
     assert (docs.tool, docs.extract) == ("fetch_doc", "data.body")
 
 
-def test_the_first_server_that_has_a_text_of_the_address_reads_it():
+def test_the_first_server_whose_pattern_matches_reads_the_address():
     tool = {"name": "t"}
     servers = read(
         {
@@ -75,7 +75,7 @@ def test_the_first_server_that_has_a_text_of_the_address_reads_it():
         (transform(a="$1$9", b="$0$&"), ["m", None], {"a": "", "b": "$0$&"}),
     ],
 )
-def test_what_a_tool_is_called_with(tool, groups, asked):
+def test_the_arguments_of_a_tool_call_come_from_the_address(tool, groups, asked):
     assert server(**tool).arguments("https://x", groups) == asked
 
 
@@ -94,7 +94,7 @@ def test_what_a_tool_is_called_with(tool, groups, asked):
         ("[" * 100_000, "data", None),
     ],
 )
-def test_where_the_text_is_in_an_answer(answer, path, text):
+def test_the_text_is_extracted_from_an_answer(answer, path, text):
     assert extracted(answer, path) == text
 
 
@@ -114,7 +114,7 @@ def one(**more):
         (one(contentExtract="a"), "/mcpServers/s/contentExtract contentExtract belongs into fetchTool"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(document, told):
+def test_each_problem_of_an_mcp_configuration_has_its_location(document, told):
     with pytest.raises(InvalidSuite) as refused:
         read(document)
     assert ".mcp.json:1" in str(refused.value)

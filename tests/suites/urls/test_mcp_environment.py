@@ -30,10 +30,10 @@ NEEDED = {"PATH": "/bin", "https_proxy": "http://p", "LC_ALL": "C"}
         ({"PATH": "/opt:${PATH}"}, {"PATH": "/opt:/bin"}),
     ],
 )
-def test_it_gets_what_programs_need_and_what_it_names(told, more):
+def test_an_mcp_server_gets_the_basic_variables_and_the_ones_it_names(told, more):
     assert server_environment(told, AROUND) == {**NEEDED, **more}
 
 
-def test_a_variable_that_is_not_set_is_told():
+def test_an_unset_variable_of_an_mcp_server_is_reported():
     with pytest.raises(NotFetched, match=r"is told of \$\{NOT_SET\}, which is not set"):
         server_environment({"A": "${NOT_SET}"}, AROUND)
