@@ -40,7 +40,7 @@ def ask(judge, question=QUESTION, case="c", turn=1, attempt=1):
     return judge.ask(question, case=case, turn=turn, attempt=attempt)
 
 
-def test_the_same_question_is_paid_for_once(judge_of, server):
+def test_the_same_question_to_a_judge_is_paid_for_once(judge_of, server):
     first, second = ask(judge_of()), ask(judge_of())
     assert first.score == second.score == 1.0
     assert len(server.requests) == 1
@@ -49,7 +49,7 @@ def test_the_same_question_is_paid_for_once(judge_of, server):
     assert second.model == first.model
 
 
-def test_the_identity_still_names_the_model_that_answered(judge_of):
+def test_the_identity_names_the_model_of_cached_answers(judge_of):
     ask(judge_of())
     later = judge_of()
     ask(later)
@@ -66,14 +66,14 @@ def test_the_identity_still_names_the_model_that_answered(judge_of):
     ],
     ids=["answer", "instructions", "model", "attempt"],
 )
-def test_anything_else_in_the_question_asks_anew(judge_of, server, changed):
+def test_any_change_of_the_question_misses_the_cache(judge_of, server, changed):
     ask(judge_of())
     assert not ask(judge_of(), **changed).cached
     assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("changed", [{"vote": 2}, {"model": "small"}, {"parameters": {"temperature": 1}}], ids=str)
-def test_another_judge_or_vote_asks_anew(judge_of, changed):
+def test_another_judge_or_vote_misses_the_cache(judge_of, changed):
     ask(judge_of())
     assert not ask(judge_of(**changed)).cached
 
@@ -83,12 +83,12 @@ def test_equal_answers_of_other_cases_share_a_judgement(judge_of):
     assert ask(judge_of(), case="b", turn=2).cached
 
 
-def test_unicode_spellings_are_different_bytes(judge_of):
+def test_texts_in_different_unicode_forms_are_different_questions(judge_of):
     ask(judge_of(), replace(QUESTION, parts=(("RESPONSE", "é"),)))
     assert not ask(judge_of(), replace(QUESTION, parts=(("RESPONSE", "e\u0301"),))).cached
 
 
-def test_an_answer_that_was_planted_without_the_key_is_not_believed(judge_of, server, tmp_path):
+def test_a_cached_answer_forged_without_the_key_is_ignored(judge_of, server, tmp_path):
     ask(judge_of(key="somebody-else"))
     found = ask(judge_of())
     assert not found.cached
@@ -101,13 +101,13 @@ def test_an_answer_that_was_planted_without_the_key_is_not_believed(judge_of, se
     assert len(server.requests) == 3
 
 
-def test_secrets_in_a_reason_are_not_kept(judge_of, tmp_path):
+def test_secrets_in_a_reason_are_not_cached(judge_of, tmp_path):
     assert "point" in ask(judge_of()).reason
     assert ask(judge_of()).reason == "to the [redacted]"
     assert b"to the point" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_problems_are_not_kept(tmp_path):
+def test_problems_are_not_cached(tmp_path):
     with chat_server(lambda body, n: Reply("no json") if n < 2 else Reply(verdict(body, 4))) as server:
         endpoint = Endpoint(model="big", api_key="k", base_url=server.base_url)
         cache = Cache(tmp_path, pytest.fail)

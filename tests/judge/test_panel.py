@@ -20,7 +20,7 @@ def ask(answer, votes):
         return panel.ask(QUESTION, case="c", turn=1, attempt=1), server.requests, panel.identity()
 
 
-def test_the_median_of_the_votes_counts_and_all_are_kept():
+def test_the_median_of_the_votes_counts_and_every_vote_is_recorded():
     found, requests, identity = ask(lambda body, n: Reply(verdict(body, [5, 1, 4][n])), 3)
     assert found.score == 4.0
     assert [vote.score for vote in found.votes] == [5.0, 1.0, 4.0]
@@ -29,7 +29,7 @@ def test_the_median_of_the_votes_counts_and_all_are_kept():
     assert identity.detail["votes"] == 3
 
 
-def test_an_even_number_of_votes_may_meet_between_two_scores():
+def test_the_median_of_an_even_number_of_votes_may_be_between_two_scores():
     found, *_ = ask(lambda body, n: Reply(verdict(body, [5, 2][n])), 2)
     assert found.score == 3.5
 
@@ -41,7 +41,7 @@ def test_tokens_and_cost_are_those_of_all_votes():
     assert found.cost_usd == 3 * one.cost_usd > 0
 
 
-def test_one_failed_vote_of_three_leaves_the_median_of_the_others():
+def test_if_one_vote_of_three_fails_the_median_of_the_other_two_counts():
     found, *_ = ask(lambda body, n: Reply(status=404) if n == 1 else Reply(verdict(body, 2)), 3)
     assert found.problem is None
     assert found.score == 2.0
@@ -49,7 +49,7 @@ def test_one_failed_vote_of_three_leaves_the_median_of_the_others():
     assert found.input_tokens == 20
 
 
-def test_where_half_of_the_votes_fail_there_is_no_score():
+def test_if_half_of_the_votes_fail_there_is_no_score():
     found, *_ = ask(lambda body, n: Reply(verdict(body, 5)) if n == 0 else Reply(status=404), 2)
     assert found.score is None
     assert found.problem.code == "judge_failed"

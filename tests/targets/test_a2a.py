@@ -17,7 +17,7 @@ from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings
 from runevals.targets.a2a import A2ATarget
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from tests.a2a_server import a2a_server
 from tests.json_server import Answer, json_server
 
@@ -28,7 +28,7 @@ def target(server, *, environment=None, timeout_s=5.0, attempts=3, **written):
     settings = {"type": "a2a", "url": server.url, **written}
     web = web_settings(settings, environment or {}, from_file=False, base_told=None)
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
-    return A2ATarget(web, web.header_values(environment or {}), throttle, Threads(), timeout_s=timeout_s)
+    return A2ATarget(web, web.header_values(environment or {}), throttle, ConversationIds(), timeout_s=timeout_s)
 
 
 def answered(server, conversation=TURN, **settings):
@@ -58,7 +58,7 @@ async def by_task(context, queue, updater):
 
 
 @pytest.mark.parametrize(("binding", "version"), [("JSONRPC", "1.0"), ("JSONRPC", "0.3.0"), ("HTTP+JSON", "1.0")])
-def test_a_message_is_answered_by_each_way_that_the_card_may_name(binding, version):
+def test_a_message_is_answered_over_each_protocol_binding(binding, version):
     with a2a_server(echo, binding=binding, version=version) as server:
         tested = target(server)
         response = tested.answer(TURN)
@@ -73,7 +73,7 @@ def test_a_message_is_answered_by_each_way_that_the_card_may_name(binding, versi
 
 
 @pytest.mark.parametrize("act", [echo, by_task])
-def test_the_context_id_goes_from_turn_to_turn(act):
+def test_the_context_id_is_passed_from_turn_to_turn(act):
     with a2a_server(act) as server:
         tested = target(server)
         for turn in (1, 2, 3):
@@ -94,7 +94,7 @@ def test_a_tasks_answer_is_in_its_artifacts():
         assert answered(server).text == "Paris\nis it."
 
 
-def test_without_artifacts_the_answer_is_what_the_status_says():
+def test_without_artifacts_the_answer_is_the_status_message():
     async def act(context, queue, updater):
         await queue.enqueue_event(a_task(context))
         await updater.complete(updater.new_agent_message([new_text_part("Paris")]))
@@ -103,7 +103,7 @@ def test_without_artifacts_the_answer_is_what_the_status_says():
         assert answered(server).text == "Paris"
 
 
-def test_an_answer_that_is_data_is_a_json_value():
+def test_a_data_part_is_a_json_value():
     async def act(context, queue, updater):
         await queue.enqueue_event(new_data_message({"city": "Paris", "rank": 1}, context_id=context.context_id))
 
@@ -136,10 +136,10 @@ def test_sources_beside_the_text_are_citations():
         ("failed", "target_failed", "the agent failed: because"),
         ("reject", "target_failed", "the agent rejected the task: because"),
         ("cancel", "target_failed", "the agent cancelled the task: because"),
-        ("requires_auth", "target_auth", "the agent waits for somebody to sign in: because"),
+        ("requires_auth", "target_auth", "the agent waits for a user to sign in: because"),
     ],
 )
-def test_a_task_that_ends_otherwise_has_no_answer(end, code, told):
+def test_a_task_that_is_not_completed_has_no_answer(end, code, told):
     async def act(context, queue, updater):
         await queue.enqueue_event(a_task(context))
         await updater.add_artifact([new_text_part("half an answer")])
@@ -150,7 +150,7 @@ def test_a_task_that_ends_otherwise_has_no_answer(end, code, told):
     assert (response.problem.code, response.problem.message) == (code, told)
 
 
-def test_a_question_of_the_agent_is_its_turn_and_the_next_prompt_answers_it():
+def test_a_question_of_the_agent_is_an_answer_and_the_next_prompt_replies_to_it():
     async def act(context, queue, updater):
         if context.current_task is None:
             await queue.enqueue_event(a_task(context))
@@ -172,7 +172,7 @@ def test_a_question_of_the_agent_is_its_turn_and_the_next_prompt_answers_it():
     assert (context == first[0], task == first[1]) == (True, False)
 
 
-def test_what_asks_without_a_word_is_an_empty_response():
+def test_a_question_without_text_is_an_empty_response():
     async def act(context, queue, updater):
         await queue.enqueue_event(a_task(context))
         await updater.requires_input()
@@ -181,7 +181,7 @@ def test_what_asks_without_a_word_is_an_empty_response():
         assert answered(server).problem.code == "empty_response"
 
 
-def test_a_task_still_at_work_is_asked_for_until_it_ends():
+def test_a_working_task_is_polled_until_it_ends():
     """The server does not wait for the task's end, which is seen at the second look."""
     states = ["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]
 
@@ -199,7 +199,7 @@ def test_a_task_still_at_work_is_asked_for_until_it_ends():
     assert [body["method"] for body in server.bodies[1:]] == ["SendMessage", "GetTask", "GetTask"]
 
 
-def test_a_message_that_is_repeated_keeps_its_id():
+def test_a_retried_message_keeps_its_id():
     def answer(asked, number):
         if asked.method == "GET":
             return _card(server.url)
@@ -257,12 +257,12 @@ def test_a_task_that_does_not_end_in_time_is_a_timeout():
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_what_is_said_against_the_protocol_is_the_cases_error(reply, code):
+def test_a_protocol_violation_is_an_error_of_its_case(reply, code):
     with _raw(reply) as server:
         assert answered(server).problem.code == code
 
 
-def test_what_may_pass_is_tried_again():
+def test_temporary_failures_are_retried():
     with a2a_server(echo, before=lambda n, path: (503, {}) if n in (0, 2) else None) as server:
         assert answered(server).text == "You said Hello?"
     assert [path for _, path, _ in server.requests] == ["/.well-known/agent-card.json"] * 2 + ["/rpc"] * 2
@@ -270,7 +270,7 @@ def test_what_may_pass_is_tried_again():
 
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("at", [0, 1])
-def test_a_refusal_stops_the_run(status, at):
+def test_an_agent_that_refuses_a_call_stops_the_run(status, at):
     with (
         a2a_server(echo, before=lambda n, path: (status, {}) if n == at else None) as server,
         pytest.raises(TargetRefused, match=f"{status}"),
@@ -283,7 +283,7 @@ def test_an_agent_without_a_card_stops_the_run_for_every_thread_at_once():
     with json_server(lambda asked, n: Answer({}, 404)) as server:
         tested = target(server)
         for _ in range(2):
-            with pytest.raises(TargetRefused, match=r"the agent card of http://127.*cannot be had: 404"):
+            with pytest.raises(TargetRefused, match=r"the agent card of http://127.*cannot be read: 404"):
                 tested.answer(TURN)
         tested.close()
     assert len(server.requests) == 1
@@ -294,7 +294,7 @@ def test_a_card_of_another_protocol_stops_the_run():
         answered(server)
 
 
-def test_keys_are_sent_to_their_own_host_only():
+def test_keys_are_sent_only_to_their_own_host():
     key = {"api_key_env": "K", "environment": {"K": "key-1"}}
     with a2a_server(echo) as server:
         assert answered(server, **key).text == "You said Hello?"
@@ -308,13 +308,13 @@ def test_keys_are_sent_to_their_own_host_only():
     assert other.requests == []
 
 
-def test_a_prompt_that_the_protocol_cannot_hold_is_the_cases_error():
+def test_a_prompt_that_cannot_be_encoded_is_an_error_of_its_case():
     with a2a_server(echo) as server:
         assert answered(server, replace(TURN, prompt="half a letter: \ud83d")).problem.code == "target_unparseable"
     assert server.turns == []
 
 
-def test_no_cookie_goes_from_case_to_case():
+def test_cases_share_no_cookies():
     reply = {"jsonrpc": "2.0", "id": "1", "result": {"message": {"parts": [{"text": "Paris"}]}}}
     with _raw(Answer(reply, headers={"Set-Cookie": "session=1"})) as server:
         tested = target(server)
@@ -323,12 +323,12 @@ def test_no_cookie_goes_from_case_to_case():
     assert not [asked.headers for asked in server.requests if "cookie" in asked.headers]
 
 
-def test_a_server_that_drips_is_a_timeout():
+def test_a_server_that_sends_its_answer_too_slowly_is_a_timeout():
     with _raw(Answer({"id": "x" * 100}, drip_s=0.02)) as server:
         assert answered(server, timeout_s=0.2, attempts=1).problem.code == "target_timeout"
 
 
-def test_many_threads_may_ask_at_once():
+def test_many_threads_can_call_the_target_at_once():
     with a2a_server(echo) as server:
         tested = target(server)
         turns = [replace(TURN, prompt=str(n), thread=str(n)) for n in range(50)]
@@ -338,7 +338,7 @@ def test_many_threads_may_ask_at_once():
     assert [answer.text for answer in answers] == [f"You said {n}" for n in range(50)]
 
 
-def test_closing_ends_the_calls_under_way():
+def test_closing_the_target_ends_running_calls():
     asked, release = threading.Event(), threading.Event()
 
     def silent(request, number):
@@ -370,7 +370,7 @@ SUITE = {
 }
 
 
-def test_a_run_against_an_agent(project, runevals):
+def test_a_whole_run_against_an_a2a_agent(project, runevals):
     project.write("evals.json", SUITE)
     with a2a_server(echo) as server:
         code, _, err = runevals("--target", f"a2a:{server.url}", "-o", "out.json")
@@ -381,7 +381,7 @@ def test_a_run_against_an_agent(project, runevals):
     assert len({context for _, context, _ in server.turns}) == 1
 
 
-def test_without_the_sdk_the_extra_is_named(project):
+def test_without_the_a2a_sdk_the_error_names_the_extra(project):
     project.write("evals.json", SUITE)
     script = "import sys; sys.modules['a2a'] = None; from runevals.cli import call; sys.exit(call(sys.argv[1:]))"
     done = subprocess.run(

@@ -48,14 +48,14 @@ def target_of(server, tmp_path):
     return make
 
 
-def test_the_same_call_is_made_once_and_its_answer_comes_back_marked(target_of, server):
+def test_the_same_call_is_made_once_and_the_second_answer_is_marked_as_cached(target_of, server):
     first, second = target_of().answer(ASKED), target_of().answer(ASKED)
     assert len(server.requests) == 1
     assert not first.cached
     assert second == replace(first, cached=True)
 
 
-def test_tool_calls_come_back_as_they_were(target_of):
+def test_tool_calls_of_a_cached_answer_are_unchanged(target_of):
     def answer(body, n):
         return Reply("done") if n % 2 else Reply(None, tool_calls=[("Read", {"path": "é"})])
 
@@ -80,7 +80,7 @@ def test_tool_calls_come_back_as_they_were(target_of):
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_anything_else_that_is_asked_asks_anew(target_of, server, changed):
+def test_any_change_of_the_call_misses_the_cache(target_of, server, changed):
     target_of().answer(ASKED)
     assert not target_of().answer(replace(ASKED, **changed)).cached
     assert len(server.requests) == 2
@@ -89,29 +89,29 @@ def test_anything_else_that_is_asked_asks_anew(target_of, server, changed):
 @pytest.mark.parametrize(
     "changed", [{"model": "big"}, {"system": "Be brief."}, {"system": None}, {"parameters": {"seed": 1}}], ids=str
 )
-def test_another_target_asks_anew(target_of, changed):
+def test_another_target_misses_the_cache(target_of, changed):
     target_of().answer(ASKED)
     assert not target_of(**changed).answer(ASKED).cached
 
 
-def test_what_the_target_does_not_see_asks_nothing_anew(target_of, server):
+def test_a_change_that_the_target_does_not_see_hits_the_cache(target_of, server):
     target_of().answer(ASKED)
     assert target_of().answer(replace(ASKED, metadata={"author": "A"}, thread="other")).cached
 
 
-def test_the_identity_still_names_the_model_that_answered(target_of):
+def test_the_identity_names_the_model_of_cached_answers(target_of):
     target_of().answer(ASKED)
     later = target_of()
     later.answer(ASKED)
     assert later.identity().reported == ("tiny-2026-09",)
 
 
-def test_an_answer_that_was_planted_without_the_key_is_not_believed(target_of, tmp_path):
+def test_a_cached_answer_forged_without_the_key_is_ignored(target_of, tmp_path):
     target_of(key="somebody-else").answer(ASKED)
     assert not target_of().answer(ASKED).cached
 
 
-def test_an_answer_that_was_changed_is_not_believed(target_of, tmp_path):
+def test_a_cached_answer_that_was_changed_is_ignored(target_of, tmp_path):
     target_of().answer(ASKED)
     with closing(sqlite3.connect(tmp_path / "answers-1.sqlite")) as file:
         file.execute("UPDATE answers SET answer = replace(answer, 'answer 0', 'planted')")
@@ -119,7 +119,7 @@ def test_an_answer_that_was_changed_is_not_believed(target_of, tmp_path):
     assert target_of().answer(ASKED).text == "answer 1"
 
 
-def test_an_answer_with_a_secret_is_not_kept(target_of, tmp_path):
+def test_an_answer_with_a_secret_is_not_cached(target_of, tmp_path):
     with chat_server(lambda body, n: Reply("the secret is out")) as server:
         for _ in range(2):
             answer = target_of(base_url=server.base_url).answer(ASKED)
@@ -127,14 +127,14 @@ def test_an_answer_with_a_secret_is_not_kept(target_of, tmp_path):
     assert b"is out" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_problems_are_not_kept(target_of):
+def test_problems_are_not_cached(target_of):
     with chat_server(lambda body, n: Reply(status=500) if n == 0 else Reply("Hi")) as server:
         target = target_of(base_url=server.base_url)
         assert target.answer(ASKED).problem.code == "target_failed"
         assert (target.answer(ASKED).text, target.answer(ASKED).cached) == ("Hi", True)
 
 
-def test_half_of_a_character_comes_back(target_of):
+def test_a_lone_surrogate_survives_the_cache(target_of):
     with chat_server(lambda body, n: Reply("\ud83d")) as server:
         target = target_of(base_url=server.base_url)
         assert [target.answer(ASKED).text for _ in range(2)] == ["\ud83d", "\ud83d"]

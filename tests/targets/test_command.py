@@ -31,14 +31,14 @@ def answer(tmp_path: Path, code: str, *, timeout_s: float = 10.0, env: dict | No
     return target.answer(asked)
 
 
-def test_the_program_is_told_everything_on_stdin(tmp_path):
+def test_the_program_gets_the_whole_conversation_on_stdin(tmp_path):
     told = json.loads(answer(tmp_path, "sys.stdout.write(sys.stdin.read())").text)
     assert (told["model"], told["system"], told["prompt"]) == ("m", "Be kind.", "Why?")
     assert [m["content"] for m in told["messages"]] == ["Hi", "Hello", "Why?"]
     assert (told["case"]["key"], told["case"]["attempt"], told["case"]["metadata"]) == ("c", 2, {"a": 1})
 
 
-def test_plain_text_is_the_answer_without_its_last_line_end(tmp_path):
+def test_plain_output_is_the_answer_without_its_final_newline(tmp_path):
     response = answer(tmp_path, "print('Because.\\n')")
     assert response.text == "Because.\n"
     assert response.latency_s > 0
@@ -55,7 +55,7 @@ def test_json_reports_cost_tokens_and_tool_calls(tmp_path):
     assert (response.tool_calls[0].name, response.tool_calls[0].ok) == ("Read", True)
 
 
-def test_json_that_is_no_report_is_text(tmp_path):
+def test_json_that_is_not_a_report_is_plain_text(tmp_path):
     assert answer(tmp_path, 'print(\'{"status": "shipped"}\')').text == '{"status": "shipped"}'
 
 
@@ -72,13 +72,13 @@ def test_json_that_is_no_report_is_text(tmp_path):
         ),
     ],
 )
-def test_failures_are_told(tmp_path, code, problem, told):
+def test_every_failure_of_a_program_has_its_code_and_reason(tmp_path, code, problem, told):
     response = answer(tmp_path, code)
     assert response.problem.code == problem
     assert told in response.problem.message
 
 
-def test_a_late_program_is_killed_with_its_children(tmp_path):
+def test_a_program_that_times_out_is_killed_with_its_children(tmp_path):
     child = tmp_path / "alive"
     late = f"import time; time.sleep(1); open({str(child)!r}, 'w')"
     code = f"import subprocess\nsubprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(30)"
@@ -97,7 +97,7 @@ def test_a_missing_program_stops_the_run(tmp_path):
         target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="?"))
 
 
-def test_the_jobs_tokens_and_files_are_not_handed_on():
+def test_tokens_and_command_files_of_the_job_are_not_passed_to_the_program():
     given = {
         "GITHUB_TOKEN": "t",
         "ACTIONS_RUNTIME_TOKEN": "t",
@@ -108,7 +108,7 @@ def test_the_jobs_tokens_and_files_are_not_handed_on():
     assert cleaned(given) == {"OPENAI_API_KEY": "k"}
 
 
-def test_a_background_child_does_not_hold_the_answer(tmp_path):
+def test_a_background_child_does_not_delay_the_answer(tmp_path):
     late = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'])\n"
     started = time.monotonic()
     assert answer(tmp_path, late + "print('done')").text == "done"
@@ -121,7 +121,7 @@ def test_endless_output_is_cut_off(tmp_path):
     assert "larger than 16 MiB" in response.problem.message
 
 
-def test_a_program_that_reads_nothing_still_answers(tmp_path):
+def test_a_program_that_does_not_read_stdin_still_answers(tmp_path):
     assert answer(tmp_path, "os.close(0); print('deaf')").text == "deaf"
 
 
@@ -134,7 +134,7 @@ def test_a_program_that_reads_nothing_still_answers(tmp_path):
         pytest.param("print('x', flush=True); time.sleep(60)", "did not end within 2 s: x", id="late"),
     ],
 )
-def test_a_program_that_prepares_something_says_why_it_failed(tmp_path, code, failure):
+def test_the_failure_of_a_setup_program_has_its_reason(tmp_path, code, failure):
     command = [sys.executable, "-c", "import sys, time\n" + code]
     found = failure_of(
         command, cwd=tmp_path, env={}, timeout_s=2 if "sleep" in code else 20, stopped=lambda: False
@@ -142,7 +142,7 @@ def test_a_program_that_prepares_something_says_why_it_failed(tmp_path, code, fa
     assert found == failure
 
 
-def test_a_program_that_is_stopped_is_killed_with_what_it_started(tmp_path):
+def test_a_stopped_program_is_killed_with_its_children(tmp_path):
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
     started = time.monotonic()
     found = failure_of([sys.executable, "-c", code], cwd=tmp_path, env={}, timeout_s=60, stopped=lambda: True)

@@ -14,7 +14,7 @@ from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
 from tests.json_server import Answer, json_server
@@ -27,7 +27,9 @@ def target(server, *, environment=None, timeout_s=5.0, attempts=3, told=(), **wr
     web = web_settings(settings, environment or {}, from_file=False, base_told=None)
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
     endpoint = JsonEndpoint(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
-    return HttpTarget(endpoint, Threads(), request=dict(told), prices=Prices({"mine": Price(input=1, output=2)}))
+    return HttpTarget(
+        endpoint, ConversationIds(), request=dict(told), prices=Prices({"mine": Price(input=1, output=2)})
+    )
 
 
 def asked_once(reply, **settings):
@@ -38,7 +40,7 @@ def asked_once(reply, **settings):
     return response, server.requests
 
 
-def test_by_default_it_sends_prompt_and_messages_and_reads_the_usual_fields():
+def test_by_default_an_http_target_sends_prompt_and_messages_and_reads_the_usual_fields():
     reply = {
         "output": "Hi",
         "toolCalls": [{"name": "search", "input": {"q": 1}, "ok": True}],
@@ -61,14 +63,14 @@ def test_by_default_it_sends_prompt_and_messages_and_reads_the_usual_fields():
     assert response.latency_s > 0
 
 
-def test_what_the_reply_does_not_say_is_unknown():
+def test_a_field_that_the_reply_lacks_is_unknown():
     response, _ = asked_once({"answer": "Hi"})
     assert response.text == "Hi"
     assert (response.tool_calls, response.citations, response.turns, response.model) == (None, None, None, None)
     assert (response.input_tokens, response.output_tokens, response.cost_usd) == (None, None, None)
 
 
-def test_a_body_of_ones_own_keeps_the_types_of_its_values():
+def test_values_in_a_body_template_keep_their_types():
     body = {
         "input": {"text": "Q: {{prompt}} ({{case.key}})", "history": "{{messages}}", "n": "{{case.attempt}}"},
         "chat": "{{conversation_id}}",
@@ -94,7 +96,7 @@ def test_a_body_of_ones_own_keeps_the_types_of_its_values():
     ]
 
 
-def test_the_conversation_id_and_the_history_go_from_turn_to_turn():
+def test_conversation_id_and_history_are_passed_from_turn_to_turn():
     def answer(asked, number):
         return {"output": "1", "conversation_id": 71} if number == 0 else {"output": str(number)}
 
@@ -109,7 +111,7 @@ def test_the_conversation_id_and_the_history_go_from_turn_to_turn():
     assert [len(body["messages"]) for body in server.bodies[:2]] == [1, 3]
 
 
-def test_an_address_may_hold_placeholders_which_cannot_leave_their_place():
+def test_placeholders_in_an_address_are_percent_encoded():
     with json_server(lambda asked, n: {"output": "ok"}) as server:
         url = f"{server.url}/bots/{{{{model}}}}?q={{{{prompt}}}}"
         tested = target(server, method="get", url=url, told={"model": "../a"})
@@ -118,7 +120,7 @@ def test_an_address_may_hold_placeholders_which_cannot_leave_their_place():
     assert server.requests[0].path == "/bots/..%2Fa?q=a%26b%3Dc%23d"
 
 
-def test_the_answer_is_picked_from_where_the_settings_say():
+def test_the_answer_is_picked_by_the_paths_of_the_settings():
     reply = {
         "data": {"reply": "Hi", "model": "m-1", "cost": 0.25},
         "steps": [
@@ -143,7 +145,7 @@ def test_the_answer_is_picked_from_where_the_settings_say():
 @pytest.mark.parametrize(
     ("value", "text"), [({"a": [1, "é"]}, '{"a": [1, "é"]}'), (0, "0"), (False, "false"), ([], "[]")]
 )
-def test_an_answer_that_is_no_text_is_a_json_value(value, text):
+def test_an_answer_that_is_not_text_is_a_json_value(value, text):
     response, _ = asked_once({"output": value})
     assert (response.value, response.text, response.problem) == (value, text, None)
 
@@ -161,10 +163,10 @@ def test_the_whole_reply_may_be_the_answer():
             'there is no answer at $.output or $.answer or $.response or $.text; the reply begins: {"me',
         ),
         ({"output": None}, "there is no answer at $.output"),
-        (Answer(raw=b"<html>Oops</html>"), "the reply is no JSON; it begins: <html>Oops"),
-        (Answer(raw=b""), "the reply is no JSON; it begins: (empty)"),
-        (Answer(raw=b'{"output": NaN}'), "the reply is no JSON"),
-        (Answer(raw=b"[" * 100_000), "the reply is no JSON"),
+        (Answer(raw=b"<html>Oops</html>"), "the reply is not JSON; it begins: <html>Oops"),
+        (Answer(raw=b""), "the reply is not JSON; it begins: (empty)"),
+        (Answer(raw=b'{"output": NaN}'), "the reply is not JSON"),
+        (Answer(raw=b"[" * 100_000), "the reply is not JSON"),
         ({"output": "a", "turns": "two"}, "'turns' must be a number"),
         (
             Answer(raw=b'{"output": ' + b"[" * 900 + b"]" * 900 + b"}"),
@@ -183,26 +185,26 @@ def test_the_whole_reply_may_be_the_answer():
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_reply_that_cannot_be_read_says_where_was_looked_and_how_it_begins(reply, told):
+def test_the_error_for_an_unreadable_reply_has_the_paths_and_the_beginning_of_the_reply(reply, told):
     response, requests = asked_once(reply)
     assert response.problem.code == "target_unparseable"
     assert told in response.problem.message
     assert len(requests) == 1
 
 
-def test_a_place_that_has_several_answers_is_ambiguous():
+def test_a_path_that_matches_several_answers_is_ambiguous():
     response, _ = asked_once({"parts": ["a", "b"]}, pick={"answer": "$.parts[*]"})
     assert response.problem.message.startswith("answer: $.parts[*] finds 2 values, not one; the reply begins: ")
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
-def test_what_may_pass_is_tried_again(status):
+def test_temporary_failures_are_retried(status):
     with json_server(lambda asked, n: Answer({}, status) if n == 0 else {"output": "Hi"}) as server:
         assert target(server).answer(TURN).text == "Hi"
     assert len(server.requests) == 2
 
 
-def test_retry_after_is_waited_for():
+def test_a_retry_waits_as_long_as_retry_after_says():
     def answer(asked, number):
         return Answer({}, 503, {"Retry-After": "1"}) if number == 0 else {"output": "ok"}
 
@@ -221,7 +223,7 @@ def test_retry_after_is_waited_for():
         (Answer({"detail": "nothing here"}, 404), "target_failed", 1),
     ],
 )
-def test_what_stays_broken_is_the_cases_error(answer, code, calls):
+def test_a_permanent_failure_of_one_call_is_an_error_of_its_case(answer, code, calls):
     response, requests = asked_once(answer)
     assert response.problem.code == code
     assert f"{answer.status}: " in response.problem.message
@@ -230,7 +232,7 @@ def test_what_stays_broken_is_the_cases_error(answer, code, calls):
 
 
 @pytest.mark.parametrize("status", [401, 403, 410])
-def test_a_refusal_stops_the_run_after_one_call(status):
+def test_a_refusal_of_the_endpoint_stops_the_run_after_one_call(status):
     with json_server(lambda asked, n: Answer({}, status)) as server:
         with pytest.raises(TargetRefused, match=f"refuses every call: {status}"):
             target(server).answer(TURN)
@@ -242,12 +244,12 @@ def test_a_silent_server_is_a_timeout():
         assert target(server, timeout_s=0.1, attempts=2).answer(TURN).problem.code == "target_timeout"
 
 
-def test_a_server_that_drips_is_a_timeout():
+def test_a_server_that_sends_its_answer_too_slowly_is_a_timeout():
     with json_server(lambda asked, n: Answer({"output": "x" * 100}, drip_s=0.02)) as server:
         assert target(server, timeout_s=0.2, attempts=1).answer(TURN).problem.code == "target_timeout"
 
 
-def test_nobody_there_is_a_failed_call():
+def test_a_call_to_a_closed_port_fails():
     with json_server(lambda asked, n: None) as server:
         pass
     problem = target(server, url=f"{server.url}/chat?code=secret-1", attempts=2).answer(TURN).problem
@@ -266,14 +268,14 @@ def test_a_redirect_is_not_followed_with_the_key():
     assert "307: redirects" in response.problem.message
 
 
-def test_headers_hold_the_values_of_their_variables():
+def test_headers_have_the_values_of_their_environment_variables():
     headers = {"X-Api-Key": {"env": "MY_KEY"}, "X-Auth": {"env": "MY_KEY", "prefix": "Token "}, "X-Team": "evals"}
     _, requests = asked_once({"output": "ok"}, headers=headers, environment={"MY_KEY": "key-1"})
     sent = requests[0].headers
     assert (sent["x-api-key"], sent["x-auth"], sent["x-team"]) == ("key-1", "Token key-1", "evals")
 
 
-def test_nothing_goes_along_that_was_not_named(tmp_path, monkeypatch):
+def test_only_the_configured_headers_and_no_netrc_or_cookies_are_sent(tmp_path, monkeypatch):
     (tmp_path / "netrc").write_text("default login me password secret-of-mine\n", encoding="utf-8")
     (tmp_path / "netrc").chmod(0o600)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
@@ -284,7 +286,7 @@ def test_nothing_goes_along_that_was_not_named(tmp_path, monkeypatch):
     assert not [asked.headers for asked in server.requests if {"authorization", "cookie"} & set(asked.headers)]
 
 
-def test_the_identity_has_no_keys():
+def test_the_identity_of_an_http_target_has_no_keys():
     with json_server(lambda asked, n: {"output": "ok", "model": "m-1"}) as server:
         tested = target(
             server, url=f"{server.url}/chat?code=secret-1", api_key_env="K", environment={"K": "secret-2"}
@@ -296,7 +298,7 @@ def test_the_identity_has_no_keys():
     assert "secret" not in json.dumps(dict(identity.detail))
 
 
-def test_many_threads_may_ask_at_once():
+def test_many_threads_can_call_the_target_at_once():
     from concurrent.futures import ThreadPoolExecutor
 
     with json_server(lambda asked, n: {"output": asked.body["prompt"]}) as server:

@@ -10,7 +10,7 @@ from runevals.targets.mocks import DENIED, NO_TOOL, Mocks
 
 
 def answer(match, given, tool="Read"):
-    found = Mocks([{"tool": tool, "match": match, "return": "hit"}], strict=False).answered("Read", given)
+    found = Mocks([{"tool": tool, "match": match, "return": "hit"}], strict=False).answer_call("Read", given)
     return found.output == "hit"
 
 
@@ -48,13 +48,13 @@ def answer(match, given, tool="Read"):
         ({"url": "x"}, "not an object", False),
     ],
 )
-def test_every_field_of_a_match_must_hold(match, given, hit):
+def test_a_mock_matches_only_if_every_field_of_its_match_does(match, given, hit):
     assert answer(match, given) is hit
     assert answer(match, given, tool="*") is hit
     assert answer(match, given, tool="Write") is False
 
 
-def test_the_first_that_matches_answers_and_is_named():
+def test_the_first_matching_mock_answers_and_is_named():
     mocks = Mocks(
         [
             {"tool": "Read", "match": {"file_path": "a"}, "return": {"k": "退"}},
@@ -63,15 +63,15 @@ def test_the_first_that_matches_answers_and_is_named():
         ],
         strict=True,
     )
-    assert (mocks.answered("Read", {"file_path": "a"}).output, mocks.tools) == ('{"k": "退"}', ("Read", "Bash"))
-    assert mocks.answered("Read", {"file_path": "b"}).mock == "Read:2"
-    denied = mocks.answered("Write", {})
+    assert (mocks.answer_call("Read", {"file_path": "a"}).output, mocks.tools) == ('{"k": "退"}', ("Read", "Bash"))
+    assert mocks.answer_call("Read", {"file_path": "b"}).mock == "Read:2"
+    denied = mocks.answer_call("Write", {})
     assert (denied.output, denied.ok, denied.mock) == (DENIED, False, None)
-    assert Mocks([], strict=False).answered("Write", {}).output == NO_TOOL
+    assert Mocks([], strict=False).answer_call("Write", {}).output == NO_TOOL
 
 
-def test_a_sequence_answers_one_by_one_and_then_stays_or_falls_back():
+def test_a_return_sequence_answers_in_order_and_then_repeats_its_last_or_the_constant():
     mocks = Mocks([{"tool": "R", "return_seq": ["1", "2"]}], strict=False)
-    assert [mocks.answered("R", {}).output for _ in range(4)] == ["1", "2", "2", "2"]
+    assert [mocks.answer_call("R", {}).output for _ in range(4)] == ["1", "2", "2", "2"]
     mocks = Mocks([{"tool": "R", "return_seq": ["1"], "return": "then"}], strict=False)
-    assert [mocks.answered("R", {}).output for _ in range(3)] == ["1", "then", "then"]
+    assert [mocks.answer_call("R", {}).output for _ in range(3)] == ["1", "then", "then"]

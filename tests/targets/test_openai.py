@@ -47,20 +47,20 @@ def test_the_answer_comes_with_what_the_api_reports():
         ({"cached_tokens": 10}, {"cached_tokens": 10}),
     ],
 )
-def test_what_tells_of_a_cache_on_the_way_is_kept(reply, told):
+def test_metadata_of_an_intermediate_cache_are_in_the_response(reply, told):
     with chat_server(lambda body, n: Reply("Hi", **reply)) as server:
         response = target(server).answer(asking())
     assert response.delivery == Delivery(**{"response_id": "c-1", "made_at": 1, **told})
     assert read_response(response_text(response), cached=False) == response
 
 
-def test_calls_tell_nothing_of_the_machine_that_makes_them():
+def test_requests_contain_nothing_about_the_machine():
     with chat_server(lambda body, n: Reply("Hi")) as server:
         target(server).answer(asking())
     assert not [name for name in server.headers[0] if name.lower().startswith("x-stainless")]
 
 
-def test_a_thread_keeps_its_history():
+def test_each_turn_is_sent_with_the_turns_before_it():
     history = (Message(role="user", content="One?"), Message(role="assistant", content="1"))
     with chat_server(lambda body, n: Reply("2")) as server:
         target(server).answer(asking("Two?", history))
@@ -68,13 +68,13 @@ def test_a_thread_keeps_its_history():
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-def test_what_may_pass_is_tried_again(status):
+def test_temporary_failures_are_retried(status):
     with chat_server(lambda body, n: Reply(status=status) if n == 0 else Reply("Hi")) as server:
         assert target(server).answer(asking()).text == "Hi"
     assert len(server.requests) == 2
 
 
-def test_retry_after_is_waited_for():
+def test_a_retry_waits_as_long_as_retry_after_says():
     with chat_server(
         lambda b, n: Reply(status=429, headers={"Retry-After": "1"}) if n == 0 else Reply()
     ) as server:
@@ -113,7 +113,7 @@ def calling(name, arguments):
         (Reply(raw=b"no gzip", headers={"Content-Encoding": "gzip"}), "target_failed", 3),
     ],
 )
-def test_what_stays_broken_is_the_cases_error(reply, code, calls):
+def test_a_permanent_failure_of_one_call_is_an_error_of_its_case(reply, code, calls):
     with chat_server(lambda body, n: reply) as server:
         problem = target(server, attempts=3).answer(asking()).problem
     assert problem.code == code
@@ -124,13 +124,13 @@ def test_what_stays_broken_is_the_cases_error(reply, code, calls):
     "reply",
     [Reply(status=401), Reply(status=403), Reply(status=429, error={"code": "insufficient_quota"})],
 )
-def test_a_refusal_stops_the_run_after_one_call(reply):
+def test_a_refusal_of_the_endpoint_stops_the_run_after_one_call(reply):
     with chat_server(lambda body, n: reply) as server, pytest.raises(TargetRefused, match="refuses every call"):
         target(server).answer(asking())
     assert len(server.requests) == 1
 
 
-def test_an_endpoint_that_is_gone_stops_the_run_and_is_not_called_again():
+def test_an_endpoint_that_answers_410_stops_the_run_after_one_call():
     brownout = "temporarily unavailable as part of a scheduled retirement brownout"
     with chat_server(lambda body, n: Reply(status=410, error={"message": brownout})) as server:
         with pytest.raises(TargetRefused, match=f"410 Gone: {brownout}; it was retired, name another endpoint"):
@@ -150,7 +150,7 @@ def test_a_silent_server_is_a_timeout():
 @pytest.mark.parametrize(
     ("status", "code"), [(200, "target_timeout"), (500, "target_failed"), (404, "target_failed")]
 )
-def test_a_server_that_drips_its_answer_holds_no_call(status, code):
+def test_a_call_ends_in_time_although_the_server_sends_its_body_slowly(status, code):
     """A byte now and then keeps every single read within its time."""
     with chat_server(lambda body, n: Reply(raw=" " * 1000, status=status, pause_s=0.1)) as server:
         started = time.monotonic()
@@ -158,7 +158,7 @@ def test_a_server_that_drips_its_answer_holds_no_call(status, code):
         assert time.monotonic() - started < 10
 
 
-def test_nor_does_one_that_drips_its_headers():
+def test_a_call_ends_in_time_although_the_server_sends_its_headers_slowly():
     with chat_server(lambda body, n: Reply(endless_head=n == 0)) as server:
         tested = target(server, timeout_s=0.5, attempts=1)
         started = time.monotonic()
@@ -173,7 +173,7 @@ def completion(text):
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
-def test_an_answer_is_read_as_far_as_it_may_be_large(status, packed):
+def test_an_answer_above_the_size_limit_is_not_read_to_its_end(status, packed):
     content = completion("x" * (17 * 1024 * 1024)).encode()
     reply = Reply(
         raw=gzip.compress(content) if packed else content,
@@ -189,19 +189,19 @@ def test_an_answer_is_read_as_far_as_it_may_be_large(status, packed):
         assert len(problem.message) < 1000
 
 
-def test_an_answer_that_is_large_and_not_too_large_comes_whole():
+def test_an_answer_just_below_the_size_limit_is_complete():
     text = "x" * (15 * 1024 * 1024)
     with chat_server(lambda body, n: Reply(raw=completion(text))) as server:
         assert target(server).answer(asking()).text == text
 
 
-def test_nobody_there_is_a_failed_call():
+def test_a_call_to_a_closed_port_fails():
     with chat_server(lambda body, n: Reply()) as server:
         pass
     assert target(server, attempts=2).answer(asking()).problem.code == "target_failed"
 
 
-def test_the_key_is_in_no_repr():
+def test_no_repr_contains_the_api_key():
     assert "key-1" not in repr(Endpoint(model="m", api_key="key-1"))
 
 
@@ -235,21 +235,21 @@ def test_a_model_that_never_stops_calling_tools_is_stopped():
     assert (response.turns, len(server.requests), len(response.tool_calls)) == (20, 20, 20)
 
 
-def test_one_that_says_nothing_while_it_does_has_given_no_answer():
+def test_a_model_that_calls_tools_to_the_limit_without_text_gives_an_empty_response():
     tools = [{"type": "function", "function": {"name": "again", "parameters": {"type": "object"}}}]
     with chat_server(lambda body, n: Reply(None, tool_calls=[("again", {})])) as server:
         response = target(server, tools=tools).answer(asking())
     assert response.problem.code == "empty_response"
 
 
-def test_calls_of_tools_that_nobody_declared_are_reported_and_not_answered():
+def test_calls_of_undeclared_tools_are_reported_and_not_answered():
     with chat_server(lambda body, n: Reply("x", tool_calls=[("search", {"q": 1})])) as server:
         response = target(server).answer(asking())
     assert [(call.name, call.output) for call in response.tool_calls] == [("search", None)]
     assert "tools" not in server.requests[0]
 
 
-def test_where_nothing_answers_the_address_and_a_next_step_are_told():
+def test_if_nothing_answers_the_error_has_the_address_and_a_next_step():
     with chat_server(lambda body, n: Reply()) as server:
         pass
     response = target(server, attempts=1).answer(asking())
@@ -257,7 +257,7 @@ def test_where_nothing_answers_the_address_and_a_next_step_are_told():
     assert "runevals doctor" in response.problem.message
 
 
-def test_a_web_page_is_told_from_an_answer():
+def test_a_web_page_is_not_taken_for_an_answer():
     with chat_server(lambda body, n: Reply(raw="<!doctype html><title>Hello</title>")) as server:
         response = target(server).answer(asking())
     assert response.problem.code == "target_unparseable"
@@ -265,7 +265,7 @@ def test_a_web_page_is_told_from_an_answer():
     assert "/v1" in response.problem.message
 
 
-def test_without_an_address_it_is_openai_whatever_this_machine_is_told(monkeypatch):
+def test_without_an_address_calls_go_to_openai_despite_openai_base_url(monkeypatch):
     """The address was settled where the run began; a node of a cluster may have another in its environment."""
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nothing leaves this machine
     with chat_server(lambda body, number: Reply("mine")) as server:

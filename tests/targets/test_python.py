@@ -32,28 +32,28 @@ def function(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["agent.py:answer", "agent:answer"])
-def test_a_file_or_a_module(function, named):
+def test_a_function_can_be_loaded_from_a_file_or_a_module(function, named):
     code = "def answer(prompt, messages, case): return f\"{prompt} {len(messages)} {case['key']}\""
     assert function(code, named).answer(ASKED).text == "Why? 1 c"
 
 
-def test_a_function_may_take_only_the_prompt(function):
+def test_a_function_can_accept_only_the_prompt(function):
     assert function("def answer(prompt): return prompt.upper()").answer(ASKED).text == "WHY?"
 
 
-def test_it_may_report_as_a_command_does(function):
+def test_a_function_can_return_a_report(function):
     response = function("def answer(prompt): return {'output': 'Yes', 'cost_usd': 0.5}").answer(ASKED)
     assert (response.text, response.cost_usd, response.delivery) == ("Yes", 0.5, None)
 
 
-def test_it_may_say_that_a_cache_gave_the_answer(function):
+def test_a_function_can_report_a_cached_answer(function):
     response = function("def answer(prompt): return {'output': 'Yes', 'responseId': 'r1', 'cached': True}").answer(
         ASKED
     )
     assert response.delivery == Delivery(response_id="r1", from_cache=True)
 
 
-def test_what_it_prints_is_no_answer(function):
+def test_output_that_a_function_prints_is_not_its_answer(function):
     assert function("def answer(prompt):\n print('{}')\n return 'ok'").answer(ASKED).text == "ok"
 
 
@@ -62,12 +62,12 @@ def test_what_it_prints_is_no_answer(function):
     [
         ("raise ValueError('no key')", "target_failed", "ValueError: no key (agent.py:2)"),
         ("import sys; sys.exit(3)", "target_failed", "SystemExit: 3"),
-        ("import os; os._exit(1)", "target_failed", "ended in the middle"),
+        ("import os; os._exit(1)", "target_failed", "ended during the call"),
         ("return 5", "target_unparseable", "neither text nor an object"),
         ("return object()", "target_failed", "not JSON serializable"),
     ],
 )
-def test_failures_are_told_and_the_next_call_works(function, body, code, told):
+def test_after_every_failure_of_a_function_the_next_call_works(function, body, code, told):
     target = function(f"def answer(prompt):\n if prompt == 'Why?': {body}\n return 'fine'")
     problem = target.answer(ASKED).problem
     assert problem.code == code
@@ -75,7 +75,7 @@ def test_failures_are_told_and_the_next_call_works(function, body, code, told):
     assert target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="ok")).text == "fine"
 
 
-def test_a_late_call_is_killed(function):
+def test_a_call_of_a_function_that_times_out_is_killed(function):
     target = function("import time\ndef answer(prompt):\n time.sleep(30)", timeout_s=0.3)
     started = time.monotonic()
     assert target.answer(ASKED).problem.code == "target_timeout"
@@ -96,13 +96,13 @@ def test_a_function_that_cannot_be_loaded_stops_the_run(function, code, told):
         function(code).answer(ASKED)
 
 
-def test_what_it_starts_cannot_read_our_requests(function):
+def test_children_of_a_function_cannot_read_the_requests(function):
     cat = "subprocess.run(['cat'], capture_output=True).stdout.decode()"
     code = f"import subprocess\ndef answer(prompt): return {cat} or 'eof'"
     assert function(code).answer(ASKED).text == "eof"
 
 
-def test_its_imports_are_its_own(function):
+def test_a_function_does_not_import_the_modules_of_runevals(function):
     code = "def answer(prompt):\n import openai\n return openai.__file__"
     assert Path(runevals.__file__).parent not in Path(function(code).answer(ASKED).text).parents
 

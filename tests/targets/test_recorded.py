@@ -31,7 +31,7 @@ LINE = (
 )
 
 
-def test_all_that_was_recorded_is_played_back(recorded):
+def test_every_field_of_a_recording_is_played_back(recorded):
     response = recorded(LINE).answer(asked("KB-001"))
     assert (response.text, response.cost_usd, response.latency_s, response.input_tokens) == (
         "Yes",
@@ -43,12 +43,12 @@ def test_all_that_was_recorded_is_played_back(recorded):
     assert response.tool_calls[0].name == "Read"
 
 
-def test_what_is_absent_is_unknown(recorded):
+def test_a_field_that_a_recording_lacks_is_unknown(recorded):
     response = recorded('{"case": "a", "output": ""}').answer(asked("a"))
     assert (response.text, response.cost_usd, response.tool_calls, response.latency_s) == ("", None, None, None)
 
 
-def test_values_and_errors_are_played_back_too(recorded):
+def test_recorded_values_and_errors_are_played_back(recorded):
     target = recorded(
         '{"case": "a", "value": [1, "é"]}\n{"case": "b", "error": {"code": "target_timeout", "message": "late"}}'
     )
@@ -62,18 +62,18 @@ def test_a_case_without_an_answer_is_errored(recorded):
     assert "no recorded answer for case KB-002" in problem.message
 
 
-def test_a_missing_attempt_falls_back_only_when_asked_to(recorded):
+def test_a_missing_attempt_uses_attempt_1_only_with_reuse(recorded):
     assert recorded(LINE).answer(asked("KB-001", attempt=2)).problem is not None
     assert recorded(LINE, reuse=True).answer(asked("KB-001", attempt=2)).text == "Yes"
 
 
-def test_a_suite_may_be_named_where_keys_are_shared(recorded):
+def test_recordings_can_name_the_suite_if_keys_are_not_unique(recorded):
     target = recorded('{"case": "a", "suite": "x", "output": "of x"}\n{"case": "a", "output": "of any"}')
     assert target.answer(asked("a", suite="x")).text == "of x"
     assert target.answer(asked("a", suite="y")).text == "of any"
 
 
-def test_the_answers_of_a_run_are_a_recording():
+def test_results_of_a_run_can_be_used_as_a_recording():
     report = regressions().report
     target = RecordedTarget.from_report(report, "results.json")
     assert target.answer(asked("KB-001", attempt=3)).text == "Please ask support."
@@ -83,13 +83,13 @@ def test_the_answers_of_a_run_are_a_recording():
     assert again == target.answer(asked("KB-001"))
 
 
-def test_every_bad_line_is_named(recorded):
+def test_every_invalid_line_of_a_recording_is_named(recorded):
     with pytest.raises(InvalidSuite) as refused:
         recorded('{"case": "a"}\nnot json\n\n{"output": "x"}\n{"case": "a", "output": "x", "cost_usd": "1"}')
     assert [problem.location.line for problem in refused.value.problems] == [1, 2, 4, 5]
 
 
-def test_a_recording_may_be_of_any_size(recorded):
+def test_a_recording_has_no_size_limit(recorded):
     blank = "\n" * (65 * 1024**2)
     assert (
         recorded(LINE + blank + '{"case": "last", "output": "a\u2028b"}').answer(asked("last")).text == "a\u2028b"
@@ -97,7 +97,7 @@ def test_a_recording_may_be_of_any_size(recorded):
 
 
 @pytest.mark.parametrize("text", [b'{"case": "a", "output": "\xff"}\n', None], ids=["no UTF-8", "no file"])
-def test_what_is_no_recording_is_told(tmp_path, text):
+def test_a_file_that_is_not_a_recording_is_reported(tmp_path, text):
     path = tmp_path / "answers.jsonl"
     if text is not None:
         path.write_bytes(text)

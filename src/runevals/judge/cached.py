@@ -1,4 +1,4 @@
-"""A judge's answers, kept: what was asked once in the same words need not be paid for twice."""
+"""Cached answers of a judge: the same question is paid for once."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from runevals.records.judgement import Judgement, Question
 
 
 class CachedJudge:
-    """Looks an answer up by all that it depends on, the attempt and the vote included, before it asks.
+    """Looks an answer up by everything it depends on, including the attempt and the vote, before it asks.
 
-    The repeats of an unchanged answer are thus judged anew each, while base and head share the judgements of
-    answers that are equal. Kept answers are signed with the judge's API key: without it, none can be planted.
+    Each repeat of an unchanged answer is thus judged separately, while base and head share the judgements of
+    equal answers. Cached answers are signed with the judge's API key: without the key, none can be forged.
     """
 
     def __init__(self, judge: ModelJudge, cache: Cache, *, vote: int, redact: Callable[[str], str]) -> None:
-        """`vote` numbers the voters of a panel; `redact` takes secrets out of what is kept."""
+        """`vote` numbers the voters of a panel; `redact` removes secrets from what is cached."""
         self._judge = judge
         self._cache = SignedCache(cache, judge.secret)
         self._vote = vote
         self._redact = redact
-        self._reported: set[str] = set()
+        self._models: set[str] = set()
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
-        """The kept judgement, else a new one, which is kept unless it is a problem. Raises JudgeRefused."""
-        asked = [self._judge.sent_for(question), self._vote, attempt]
-        kept = self._kept(asked, question)
-        if kept is not None:
-            return kept
-        found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
-        if found.problem is None:
-            self._cache.put(asked, json.dumps([found.score, self._redact(found.reason), found.model]))
-        return found
+        """The cached judgement, or a new one, which is cached unless it is a problem. Raises JudgeRefused."""
+        key = [self._judge.sent_for(question), self._vote, attempt]
+        cached = self._cached_judgement(key, question)
+        if cached is not None:
+            return cached
+        judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+        if judgement.problem is None:
+            self._cache.put(key, json.dumps([judgement.score, self._redact(judgement.reason), judgement.model]))
+        return judgement
 
     def identity(self) -> ModelIdentity:
-        """The judge's, with the models that gave the kept answers."""
-        known = self._judge.identity()
-        return replace(known, reported=tuple(sorted({*known.reported, *self._reported})))
+        """The judge's identity, with the models of the cached answers."""
+        identity = self._judge.identity()
+        return replace(identity, reported=tuple(sorted({*identity.reported, *self._models})))
 
-    def _kept(self, asked: object, question: Question) -> Judgement | None:
-        kept = self._cache.get(asked)
-        if kept is None:
+    def _cached_judgement(self, key: object, question: Question) -> Judgement | None:
+        text = self._cache.get(key)
+        if text is None:
             return None
-        score, reason, model = json.loads(kept)
+        score, reason, model = json.loads(text)
         if not question.scale.holds(score):
             return None
         if model is not None:
-            self._reported.add(model)
+            self._models.add(model)
         return Judgement(
             score=score, reason=reason, model=model, cost_usd=0.0, input_tokens=0, output_tokens=0, cached=True
         )

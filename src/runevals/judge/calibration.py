@@ -1,4 +1,4 @@
-"""People's scores + a judge's → how far the judge can be trusted."""
+"""Human scores + a judge's scores → how far they agree."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from runevals.lib.statistics.agreement import (
 from runevals.records import CheckResult, RunReport
 
 RELIABLE, TENTATIVE = 0.80, 0.667  # Krippendorff's bands for alpha
-FEWEST = 50  # answers; with fewer, the intervals are too wide to tell much
+FEWEST = 50  # answers; with fewer, the intervals are too wide
 
 People = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """One evaluator's judge held against people, whose median counts; scores are on the evaluator's own scale."""
+    """The judge of one evaluator compared with the median of human scores, on the evaluator's own scale."""
 
     evaluator: str
     answers: int
@@ -35,15 +35,15 @@ class Calibration:
     alpha: Estimate  # Krippendorff's, ordinal
     pearson: Estimate
     shift: Estimate  # judge − people
-    people_alpha: float | None  # of people among themselves; None where each answer has one score
-    people_scores: Mapping[float, int]  # how often people gave which
-    errors: Mapping[str, int]  # why answers have no judgement
+    people_alpha: float | None  # agreement between people; None if each answer has one score
+    people_scores: Mapping[float, int]  # human score → how many
+    errors: Mapping[str, int]  # error code or reason → answers without a judgement
 
     @property
     def band(self) -> str:
-        """What alpha allows, in Krippendorff's words."""
+        """Krippendorff's band for alpha."""
         if self.alpha.value is None:
-            return "unknown: nothing differs" if self.judged else "unknown: nothing was judged"
+            return "unknown: all scores are equal" if self.judged else "unknown: nothing was judged"
         if self.alpha.value >= RELIABLE:
             return "reliable"
         return "tentative" if self.alpha.value >= TENTATIVE else "not to gate on"
@@ -51,27 +51,27 @@ class Calibration:
 
 def calibrations(report: RunReport, scores: Mapping[str, People]) -> tuple[Calibration, ...]:
     """One entry for each evaluator; `scores` are people's, by case key."""
-    found: dict[str, list[tuple[People, CheckResult]]] = defaultdict(list)
+    results_by_evaluator: dict[str, list[tuple[People, CheckResult]]] = defaultdict(list)
     for case in report.cases:
         result = case.attempts[0].turns[0].results[0]
-        found[result.id].append((scores[case.key], result))
-    return tuple(_calibration(name, judged) for name, judged in sorted(found.items()))
+        results_by_evaluator[result.id].append((scores[case.key], result))
+    return tuple(_calibration(name, results) for name, results in sorted(results_by_evaluator.items()))
 
 
-def _calibration(name: str, judged: Sequence[tuple[People, CheckResult]]) -> Calibration:
-    pairs: Pairs = [(median(people), result.value) for people, result in judged if result.value is not None]
-    unjudged = [result for _, result in judged if result.value is None]
+def _calibration(name: str, results: Sequence[tuple[People, CheckResult]]) -> Calibration:
+    pairs: Pairs = [(median(people), result.value) for people, result in results if result.value is not None]
+    unjudged = [result for _, result in results if result.value is None]
     errors = Counter(result.error.code if result.error else result.reason for result in unjudged)
-    several = [people for people, _ in judged if len(people) > 1]
+    several = [people for people, _ in results if len(people) > 1]
     return Calibration(
         evaluator=name,
-        answers=len(judged),
+        answers=len(results),
         judged=len(pairs),
         kappa=estimate(pairs, weighted_kappa),
         alpha=estimate(pairs, krippendorff_alpha),
         pearson=estimate(pairs, pearson),
         shift=estimate(pairs, mean_shift),
         people_alpha=krippendorff_alpha(several) if several else None,
-        people_scores=dict(sorted(Counter(score for people, _ in judged for score in people).items())),
+        people_scores=dict(sorted(Counter(score for people, _ in results for score in people).items())),
         errors=dict(errors.most_common()),
     )

@@ -1,4 +1,4 @@
-"""Several judgements of one question → one: their median, with every one of them recorded."""
+"""Several judgements of one question → their median, with every vote recorded."""
 
 from __future__ import annotations
 
@@ -13,43 +13,45 @@ from runevals.records.judgement import Judgement, Question, Vote
 
 
 class Panel:
-    """Asks every voter, one after the other, and takes the median of their scores.
+    """Asks each voter in turn and takes the median of their scores.
 
-    Where half of the voters or more fail, there is no score but the first failure's problem.
+    If half of the voters or more fail, the judgement is the problem of the first failure.
     """
 
     def __init__(self, voters: Sequence[Judge]) -> None:
-        """`voters` are judges of their own, or one model with seeds of their own."""
+        """`voters` are different judges, or one model with different seeds."""
         self._voters = voters
         self._names = [_name(voter.identity()) for voter in voters]
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The median judgement. Raises JudgeRefused when no further call can succeed."""
-        found = [voter.ask(question, case=case, turn=turn, attempt=attempt) for voter in self._voters]
-        counted = [judgement for judgement in found if judgement.score is not None]
-        replied = [judgement for judgement in found if judgement.model is not None]
+        judgements = [voter.ask(question, case=case, turn=turn, attempt=attempt) for voter in self._voters]
+        scored = [judgement for judgement in judgements if judgement.score is not None]
+        replied = [judgement for judgement in judgements if judgement.model is not None]
         spent = Judgement(
             score=None,
             model=", ".join(dict.fromkeys(judgement.model or "" for judgement in replied)) or None,
             cost_usd=total(judgement.cost_usd for judgement in replied),
             input_tokens=whole_total(judgement.input_tokens for judgement in replied),
             output_tokens=whole_total(judgement.output_tokens for judgement in replied),
-            cached=all(judgement.cached for judgement in found),
+            cached=all(judgement.cached for judgement in judgements),
         )
-        if 2 * len(counted) <= len(found):
-            problem = next(judgement.problem for judgement in found if judgement.problem is not None)
+        if 2 * len(scored) <= len(judgements):
+            problem = next(judgement.problem for judgement in judgements if judgement.problem is not None)
             return replace(spent, problem=problem)
-        middle = float(median(judgement.score for judgement in counted if judgement.score is not None))
-        nearest = min(counted, key=lambda judgement: abs((judgement.score or 0.0) - middle))
+        middle = float(median(judgement.score for judgement in scored if judgement.score is not None))
+        nearest = min(scored, key=lambda judgement: abs((judgement.score or 0.0) - middle))
         return replace(
             spent,
             score=middle,
             reason=nearest.reason,
-            votes=tuple(Vote(judge=name, score=vote.score) for name, vote in zip(self._names, found, strict=True)),
+            votes=tuple(
+                Vote(judge=name, score=vote.score) for name, vote in zip(self._names, judgements, strict=True)
+            ),
         )
 
     def identity(self) -> ModelIdentity:
-        """All voters as one, and how many votes each judge has."""
+        """All voters as one identity, and how many votes each judge has."""
         identities = [voter.identity() for voter in self._voters]
         votes = {name: self._names.count(name) for name in self._names}
         first = identities[0]

@@ -24,15 +24,15 @@ from runevals.records.comparison import (
     Weakening,
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
-from runevals.records.lazy_fields import Kept, Texted, keep_text, kept_text, moved
+from runevals.records.lazy_fields import PreparedJson, StoredValue, attach_json, offload, prepared_json
 from runevals.records.links import Links
 from runevals.records.outcome import Layer, Outcome, Scale, Verdict
 from runevals.records.problem import (
-    CUT_SHORT,
     ERROR_CODES,
+    NEVER_SENT_CODES,
     NO_JSON,
-    NOT_ASKED,
     RULES,
+    STOPPED_CODES,
     Location,
     Problem,
     SuiteProblem,
@@ -75,14 +75,14 @@ from runevals.records.workspace import (
 
 __all__ = [
     "AND",
-    "CUT_SHORT",
     "ERROR_CODES",
     "LABELS",
     "LONGEST_NAME",
-    "NOT_ASKED",
+    "NEVER_SENT_CODES",
     "NO_CHECKS",
     "NO_JSON",
     "RULES",
+    "STOPPED_CODES",
     "Argv",
     "AttemptReport",
     "Case",
@@ -115,7 +115,6 @@ __all__ = [
     "Hypothesis",
     "InconclusiveBy",
     "Keep",
-    "Kept",
     "Layer",
     "Layers",
     "Links",
@@ -129,6 +128,7 @@ __all__ = [
     "MetricUnit",
     "ModelIdentity",
     "Outcome",
+    "PreparedJson",
     "Probe",
     "Problem",
     "ProgramEnded",
@@ -143,13 +143,13 @@ __all__ = [
     "Scale",
     "Scope",
     "ShardInfo",
+    "StoredValue",
     "Suite",
     "SuiteInfo",
     "SuiteProblem",
     "Suspect",
     "SuspectState",
     "TextChange",
-    "Texted",
     "ToolCall",
     "Totals",
     "Trace",
@@ -162,9 +162,9 @@ __all__ = [
     "Weakening",
     "Workspace",
     "WorkspaceChanges",
+    "attach_json",
     "cut_name",
-    "keep_text",
-    "kept_text",
-    "moved",
+    "offload",
     "one_line",
+    "prepared_json",
 ]

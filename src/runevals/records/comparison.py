@@ -59,11 +59,11 @@ class Weakening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """Cases that went from passing to failing and back, and how many would each way had nothing changed."""
+    """Cases that changed between pass and fail, and how many would by chance if nothing had changed."""
 
     down: int
     up: int
-    expected_down: float | None = None  # None: the base's runs do not tell
+    expected_down: float | None = None  # None: unknown from the runs of the base
     expected_up: float | None = None
 
 
@@ -82,7 +82,7 @@ MetricUnit = Literal["share", "seconds", "usd"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricChange:
-    """A metric beside the one that gates; both p are one-sided, for a loss, `holm_p` corrected over all such."""
+    """A secondary metric; both p are one-sided, for a loss; `holm_p` is corrected over all secondary metrics."""
 
     name: str
     unit: MetricUnit = "share"  # 0–1; of the others, more is worse
@@ -106,17 +106,17 @@ Finding = Literal["lost", "small", "unclear", "errors", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hypothesis:
-    """One question asked of the runs: did this metric fall in the whole, or in this part? Means are shares 0–1."""
+    """One tested hypothesis: this metric fell, overall or in this part. Means are shares 0–1."""
 
     family: Family
-    name: str  # of the suite, category or group; empty for the whole
+    name: str  # of the suite, category or group; empty: overall
     metric: MetricName
     cases: int
     base_mean: float
     head_mean: float
     interval: tuple[float, float]  # 95 %, of the drop
     p_value: float  # one-sided, for a loss
-    corrected_p: float  # by Holm: over the metrics of the whole, or over all parts
+    corrected_p: float  # by Holm: over the overall metrics, or over all parts
     finding: Finding = "none"  # small: real, below the floor; unclear: large, may be noise; errors: they decide
 
     @property
@@ -130,10 +130,10 @@ SuspectState = Literal["confirmed", "dropped", "cleared", "open", "unrun"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspect:
-    """A case that looked lost, and what its fresh runs on both sides said.
+    """A case that may be lost, and the result of its fresh runs on both sides.
 
-    confirmed: it is lost; dropped, cleared: it is not known to be; open: that is not settled; unrun: there were
-    only two documents, and nothing that could be run. The fresh runs are in no score.
+    confirmed: it is lost; dropped, cleared: the loss was not confirmed; open: undecided; unrun: only two
+    documents were compared, so nothing could be run. The fresh runs are not part of any score.
     """
 
     suite: str
@@ -144,13 +144,13 @@ class Suspect:
     reason: str = ""  # why it is open
     edited: bool = False  # both sides ran the base's form of it
     p_value: float | None = None  # one-sided, of the fresh runs alone
-    base: CaseReport | None = None  # fresh runs; None where none were made
+    base: CaseReport | None = None  # fresh runs; None if there are none
     head: CaseReport | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryChange:
-    """The shared cases of one category on both sides; rates are of attempts, 0–1, None where none counts."""
+    """The shared cases of one category on both sides; rates are of attempts, 0–1, None if no attempt counts."""
 
     name: str | None  # None: the cases without a category
     cases: int
@@ -160,7 +160,7 @@ class CategoryChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What fresh runs of both sides said of a loss. moved: the base itself is another than it was."""
+    """What fresh runs of both sides say about a loss. moved: the base itself changed."""
 
     state: Literal["confirmed", "not_confirmed", "moved", "impossible", "off"]
     reason: str
@@ -171,14 +171,14 @@ class MarkRun:
     """The earlier run that a mark names."""
 
     mark: Mark
-    source: str  # where it came from, in words
+    source: str  # its origin, in words
     report: RunReport
     best_of: int = 1  # results of which it is the best: it was lucky, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkComparison:
-    """A run against the one of a mark, so that many small losses are seen. Means are shares 0–1; it informs."""
+    """A run compared with a marked run, to show many small losses. Means are shares 0–1; informational."""
 
     mark: str
     source: str
@@ -190,9 +190,9 @@ class MarkComparison:
     head_mean: float
     interval: tuple[float, float]  # 95 %, of the drop
     p_value: float  # one-sided, for a loss; corrected for two metrics, and for the results that the best is of
-    sure: bool  # the drop is no noise
+    sure: bool  # the drop is not noise
     deterministic: bool = False
-    judge_left_out: bool = False  # another one graded then
+    judge_left_out: bool = False  # another judge graded the marked run
 
     @property
     def drop(self) -> float:
@@ -205,10 +205,10 @@ class Comparison:
     """Head against base. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
 
     base: RunReport
-    source: str  # where the base came from, in words
+    source: str  # the origin of the base, in words
     verdict: ComparisonVerdict
     why: str = ""  # it is inconclusive or incomparable
-    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise; base: an old one
+    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise; base: an old base
     shared: int  # cases on both sides with the same content
     compared: int  # of these, measured on both sides
     base_cases: int
@@ -225,19 +225,19 @@ class Comparison:
     head_mean: float | None = None
     interval: tuple[float, float] | None = None
     detectable_drop: float | None = None
-    rerun_agreement: float | None = None  # the chance 0–1 that an identical run of the head is red again
-    cases_needed: int | None = None  # to see a drop of 5 points, where this comparison could not
+    rerun_agreement: float | None = None  # the probability 0–1 that an identical run of the head fails again
+    cases_needed: int | None = None  # to detect a drop of 5 points, if this comparison could not
     repeats_needed: int | None = None
     repeats_for_half: int | None = None  # runs a case and side that would see half of `detectable_drop`
     flips: Flips | None = None
-    hypotheses: tuple[Hypothesis, ...] = ()  # about the whole and its parts
-    suspects: tuple[Suspect, ...] = ()  # single cases that looked lost, the critical ones first
+    hypotheses: tuple[Hypothesis, ...] = ()  # overall and of the parts
+    suspects: tuple[Suspect, ...] = ()  # single cases that may be lost, critical ones first
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
     categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
     critical_lost: tuple[str, ...] = ()  # keys of critical cases that are lost, or were removed
     quarantined: int = 0  # cases left out of the comparison by the base's list
-    on_base_suite: bool = False  # the head was run on the base's suite, as its own cannot be compared
+    on_base_suite: bool = False  # the head was run on the base's suite, because its own cannot be compared
     changes: tuple[Change, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
@@ -249,5 +249,5 @@ class Comparison:
 
     @property
     def renamed(self) -> tuple[Change, ...]:
-        """The changes of cases that the base knows by another key, whatever else became of them."""
+        """The changes of cases that have another key in the base."""
         return tuple(change for change in self.changes if change.former_key is not None)

@@ -1,4 +1,4 @@
-"""The one decision that exit code, text, XML and comment are all made from."""
+"""The decision behind the exit code, the text, the XML and the comment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runevals.records.report import RunReport
 
 
 class GateState(StrEnum):
-    """What a gate says."""
+    """The outcome of a gate."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -28,7 +28,7 @@ class GateResult:
     reason: str
     observed: float | None = None
     limit: float | None = None
-    metric: str | None = None  # None for what has no number of its own
+    metric: str | None = None  # None if there is no number
 
 
 FinalOutcome = Literal["passed", "failed", "unmeasured", "skipped"]

@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 class RunevalsError(Exception):
-    """Stops the run. The message says where, what and what to do next."""
+    """Stops the run. The message says where, what, and what to do next."""
 
     exit_code = INTERNAL_ERROR
 
@@ -26,7 +26,7 @@ class RunevalsError(Exception):
 
 
 class UsageError(RunevalsError):
-    """A flag, a setting or a suite cannot be used as it stands."""
+    """A flag, a setting or a suite is not valid."""
 
     exit_code = USAGE_ERROR
 
@@ -48,7 +48,7 @@ class UnrecognisedSuite(InvalidSuite):
 
 
 class NoSuiteFound(UsageError):
-    """Nothing to run where we looked."""
+    """No suite was found."""
 
 
 class UnknownEvaluator(UsageError):
@@ -60,7 +60,7 @@ class UnusablePlugin(UsageError):
 
 
 class InvalidOptions(UsageError):
-    """An evaluator was given options it cannot work with; `problems` has one sentence each."""
+    """An evaluator has invalid options; `problems` has one sentence for each."""
 
     def __init__(self, problems: Sequence[tuple[str | None, str]]) -> None:
         self.problems = tuple(problems)  # (option, sentence)

@@ -1,4 +1,4 @@
-"""What a judge is asked, and what it answers."""
+"""Questions to a judge, and its judgements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runevals.records.outcome import ONE_TO_FIVE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a judge is asked. `parts` are data, never instructions: (label, text) in order."""
+    """A question to a judge. `parts` are data, never instructions: (label, text) in order."""
 
     evaluator: str
     instructions: str
@@ -22,7 +22,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """One of several judgements; `score` None where it failed."""
+    """One of several judgements; `score` is None if it failed."""
 
     judge: str
     score: float | None
@@ -39,5 +39,5 @@ class Judgement:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: Problem | None = None
-    votes: tuple[Vote, ...] = ()  # where it is the median of several
-    cached: bool = False  # kept from an earlier call, and free
+    votes: tuple[Vote, ...] = ()  # if it is the median of several
+    cached: bool = False  # from the cache, and free

@@ -1,4 +1,4 @@
-"""Values that a record need not hold in memory."""
+"""Record fields whose values may be stored outside memory."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 
-class Kept:
-    """Stands in a record for a value that is kept elsewhere; who reads the record gets the value."""
+class StoredValue:
+    """A placeholder in a record for a value stored elsewhere; reading the field returns the value."""
 
     __slots__ = ()
 
@@ -20,25 +20,25 @@ class Kept:
         raise NotImplementedError
 
 
-class Texted:
-    """A record whose JSON may be made before the document that it stands in. A changed copy of it has none."""
+class PreparedJson:
+    """A record whose JSON may be written before its document. A changed copy has no prepared JSON."""
 
     __slots__ = ("_text",)
 
 
-def keep_text(record: Texted, newline: str, text: Kept) -> None:
-    """`text` is what `record` is in a document, where lines begin with `newline`."""
+def attach_json(record: PreparedJson, newline: str, text: StoredValue) -> None:
+    """Attaches the JSON of `record` in a document whose lines begin with `newline`."""
     object.__setattr__(record, "_text", (newline, text))
 
 
-def kept_text(record: Texted, newline: str) -> str | None:
-    """That text, None where it was not made or would stand elsewhere."""
-    made_for, text = getattr(record, "_text", ("", None))
-    return None if text is None or made_for != newline else text.read()
+def prepared_json(record: PreparedJson, newline: str) -> str | None:
+    """The attached JSON; None if there is none or its indentation differs."""
+    indent, text = getattr(record, "_text", ("", None))
+    return None if text is None or indent != newline else text.read()
 
 
 class _Field:
-    """A field of a record: a value that is kept elsewhere is read each time it is asked for."""
+    """A field of a record: a value that is stored elsewhere is read at each access."""
 
     def __init__(self, slot: Any) -> None:
         self._slot = slot
@@ -47,30 +47,32 @@ class _Field:
         if record is None:
             return self
         value = self._slot.__get__(record, kind)
-        return value.read() if isinstance(value, Kept) else value
+        return value.read() if isinstance(value, StoredValue) else value
 
     def __set__(self, record: object, value: object) -> None:
         self._slot.__set__(record, value)
 
 
 def large(*names: str) -> Callable[[type[T]], type[T]]:
-    """Marks the fields of a slotted dataclass that may be kept elsewhere, as their values can be of any size."""
+    """Marks the fields of a slotted dataclass that may be stored elsewhere, because their values can be large."""
 
-    def marked(record: type[T]) -> type[T]:
+    def with_lazy_fields(record: type[T]) -> type[T]:
         for name in names:
             setattr(record, name, _Field(getattr(record, name)))
         return record
 
-    return marked
+    return with_lazy_fields
 
 
-def moved(record: T, move: Callable[[Any], Any]) -> T:
-    """`record` with the values of the fields so marked as `move` returns them."""
+def offload(record: T, move: Callable[[Any], Any]) -> T:
+    """`record` with the values of its marked fields replaced by what `move` returns."""
     kind: Any = type(record)
-    changes = {name: made for name in _marked(kind) if (made := move(value := getattr(record, name))) is not value}
+    changes = {
+        name: new for name in _lazy_names(kind) if (new := move(value := getattr(record, name))) is not value
+    }
     return cast("T", replace(cast("Any", record), **changes)) if changes else record
 
 
 @cache
-def _marked(record: Any) -> tuple[str, ...]:
+def _lazy_names(record: Any) -> tuple[str, ...]:
     return tuple(name for name, field in vars(record).items() if isinstance(field, _Field))

@@ -1,4 +1,4 @@
-"""Where the parts of a run can be seen by those who read about it."""
+"""Links to the parts of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """Web addresses; None where there is none to go to."""
+    """Web addresses; None if there is none."""
 
     files: str | None = None  # of the repository's files at the commit that was run, ends in a slash
     run: str | None = None

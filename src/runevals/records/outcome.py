@@ -39,7 +39,7 @@ class Scale:
         return f"{self.minimum:g} {'upwards' if self.maximum is None else f'to {self.maximum:g}'}"
 
     def share(self, score: float) -> float | None:
-        """`score` as a share 0–1 of this scale, None where the scale has no end."""
+        """`score` as a share 0–1 of this scale; None if the scale is open-ended."""
         if self.maximum is None:
             return None
         return (score - self.minimum) / (self.maximum - self.minimum)
@@ -49,8 +49,8 @@ class Scale:
 class Verdict:
     """A score on the evaluator's own scale, one sentence of reason, and details.
 
-    `score` None means that there was nothing to judge. `passed` is set by evaluators that decide by
-    themselves; the others are held against their threshold.
+    `score` None means that there was nothing to judge. `passed` is set by evaluators that decide themselves;
+    the score of the others is compared with their threshold.
     """
 
     score: float | None

@@ -1,4 +1,4 @@
-"""What can be wrong, and where."""
+"""Problems and their locations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ evaluator_crashed evaluator_forbidden
 evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
-CUT_SHORT = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run ended before it
-NO_JSON = "target_no_json"  # of a result that came and is no JSON: some checks can tell without it
-NOT_ASKED = CUT_SHORT | {"turn_skipped"}  # of answers that were never asked for
+STOPPED_CODES = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run stopped first
+NO_JSON = "target_no_json"  # a result that is not JSON: some checks can decide without it
+NEVER_SENT_CODES = STOPPED_CODES | {"turn_skipped"}  # of calls that were never sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """A place in a file; line and column count from 1, None where the format has none."""
+    """A location in a file; line and column count from 1, None if the format has none."""
 
     file: str
     line: int | None = None
@@ -50,13 +50,13 @@ RULES = {
     "unknown-evaluator": "A name that no evaluator has.",
     "evaluator-options": "An evaluator has options that it cannot work with.",
     "evaluator-unusable": "An evaluator's code, pattern or schema does not run.",
-    "meaning": "What the file says does not fit together.",
+    "meaning": "The content of the file is not consistent.",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteProblem:
-    """One thing a suite or settings file has wrong; a warning or a notice does not stop the run."""
+    """One problem of a suite or settings file; a warning or a notice does not stop the run."""
 
     location: Location
     pointer: str
@@ -65,6 +65,6 @@ class SuiteProblem:
     rule: str = "meaning"  # one of RULES
 
     def __str__(self) -> str:
-        where = f" {self.pointer}" if self.pointer else ""
+        pointer = f" {self.pointer}" if self.pointer else ""
         level = "" if self.level == "error" else f"{self.level}: "
-        return f"{self.location}:{where} {level}{self.message}"
+        return f"{self.location}:{pointer} {level}{self.message}"

@@ -1,4 +1,4 @@
-"""The prompt that a target is asked with, before a case's variables are in it."""
+"""The prompt template of a target, before the variables of a case are filled in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runevals.records.trace import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """Messages with `{{name}}` in them, the last of them the user's; `shown` is the file that they are from."""
+    """Messages with `{{name}}` in them, the last of them the user's; `shown` is the display path of their file."""
 
     shown: str
     messages: tuple[Message, ...]

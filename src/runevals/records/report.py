@@ -7,37 +7,37 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from runevals.records.lazy_fields import Texted, large
+from runevals.records.lazy_fields import PreparedJson, large
 from runevals.records.outcome import Layer, Outcome
-from runevals.records.problem import CUT_SHORT, Problem
+from runevals.records.problem import STOPPED_CODES, Problem
 from runevals.records.trace import Citation, Delivery, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
-LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may say that it covers
+LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One evaluator applied to one turn, and what we made of it."""
+    """One evaluator applied to one turn, and its outcome."""
 
     id: str
     evaluator: str
     layer: Layer
     outcome: Outcome
-    score: float | None = None  # share 0–1; None where the scale has no end or nothing was judged
+    score: float | None = None  # share 0–1; None if the scale is open-ended or nothing was judged
     value: float | None = None  # on the evaluator's own scale
     scale: tuple[float, float | None] = (0.0, 1.0)
     threshold: float | None = None
     weight: float = 1.0
-    negated: bool = False  # it passed where the evaluator failed, and the other way
+    negated: bool = False  # it passes if the evaluator fails, and the reverse
     reason: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
     error: Problem | None = None
     judge_model: str | None = None
     cost_usd: float | None = None
-    cached: bool = False  # what judges said of it was kept from an earlier run
+    cached: bool = False  # its judgements are from the cache
 
     @property
     def passed(self) -> bool:
@@ -48,7 +48,7 @@ class CheckResult:
 @large("output", "tool_calls", "citations", "value", "raised", "workspace")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
-    """One turn: what was asked, what came back, what the checks found."""
+    """One turn: prompt, answer and the results of its checks."""
 
     prompt: str
     expected: str | None
@@ -62,9 +62,9 @@ class TurnReport:
     tool_calls: tuple[ToolCall, ...] | None = None
     citations: tuple[Citation, ...] | None = None
     model: str | None = None
-    cached: bool = False  # kept from an earlier run, with the cost and the time that it took then
+    cached: bool = False  # from the cache, with the original cost and time
     value: object = None  # the JSON value behind `output`, of a target that returns values
-    raised: str | None = None  # the error that the call ended with, where ending so is an answer
+    raised: str | None = None  # the error of the call, if an error is a valid answer
     delivery: Delivery | None = None
     reasoning_tokens: int | None = None  # of the output
     session: str | None = None  # by which an agent goes on with the conversation
@@ -75,7 +75,7 @@ class TurnReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers:
-    """Layer scores 1–5; None where a layer has nothing that was measured."""
+    """Layer scores 1–5; None if nothing of a layer was measured."""
 
     fact: float | None = None
     behavior: float | None = None
@@ -101,14 +101,14 @@ class AttemptReport:
 
     @property
     def cached(self) -> bool:
-        """An answer of it was kept from an earlier run."""
+        """Whether one of its answers is from the cache."""
         return any(turn.cached for turn in self.turns)
 
     @property
     def value(self) -> float | None:
-        """What the regression test compares: the share where graded, else 1 or 0; None when not measured.
+        """What the regression test compares: the share if graded, otherwise 1 or 0; None if not measured.
 
-        A judge that failed to answer leaves no share to compare, whatever else was found.
+        If a judge failed to answer, there is no share to compare.
         """
         passed = self.status is _PASSED
         if not passed and self.status is not _FAILED:
@@ -119,19 +119,19 @@ class AttemptReport:
 
     @property
     def unchecked(self) -> bool:
-        """Whether its case has no check at all."""
+        """Whether its case has no check."""
         return self.status is Outcome.SKIPPED and not any(turn.results for turn in self.turns)
 
     @property
     def cut_short(self) -> bool:
-        """Whether the run ended before it was answered."""
+        """Whether the run stopped before it was answered."""
         return self.status is Outcome.SKIPPED and any(
-            turn.error is not None and turn.error.code in CUT_SHORT for turn in self.turns
+            turn.error is not None and turn.error.code in STOPPED_CODES for turn in self.turns
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseReport(Texted):
+class CaseReport(PreparedJson):
     """One case over all its attempts."""
 
     suite: str
@@ -148,22 +148,22 @@ class CaseReport(Texted):
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
-    group: str | None = None  # what category gates are counted for one by one, such as a skill
+    group: str | None = None  # category gates are counted for each group, such as a skill
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
-    quarantined: bool = False  # known to flake: run and shown, but no gate looks at it
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author says it covers
+    quarantined: bool = False  # known to be flaky: run and shown, but ignored by gates
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author declares it to cover
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
     normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
-    copies: tuple[int, ...] = ()  # attempts whose answers a cache on the way had given in an earlier one
+    copies: tuple[int, ...] = ()  # attempts whose answers an intermediate cache repeated
 
     @property
     def content(self) -> str:
-        """The fingerprint that tells a renamed or edited case."""
+        """The fingerprint that identifies a renamed or edited case."""
         return self.normalised_fingerprint or self.fingerprint
 
     @property
     def tripped(self) -> bool | None:
-        """Whether the target fell into the trap; None where there is none, or it was not measured."""
+        """Whether the tripwire was triggered; None if there is none or it was not measured."""
         return self.status is _FAILED if self.tripwire and self.status in (_PASSED, _FAILED) else None
 
     @property
@@ -189,12 +189,12 @@ class CaseReport(Texted):
 
     @property
     def unchecked(self) -> bool:
-        """It has no check at all, so that asking it again would measure nothing either."""
+        """Whether it has no check, so that another run would measure nothing."""
         return any(attempt.unchecked for attempt in self.attempts)
 
     @property
     def runs(self) -> tuple[AttemptReport, ...]:
-        """The attempts that count as runs: answers that a cache gave again are no new ones."""
+        """The attempts that count as runs: answers repeated by a cache do not count."""
         if not self.copies:
             return self.attempts
         return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])
@@ -210,7 +210,7 @@ AND = " + "  # between the names of several models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelIdentity:
-    """Who answered: a target or a judge, as far as it is known."""
+    """The identity of a target or a judge, as far as it is known."""
 
     type: str
     model: str | None = None
@@ -232,7 +232,7 @@ class SuiteInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Of which commit a run is, with what it was told, and what its reader should know of it."""
+    """The commit of a run, its options, and its notices."""
 
     commit: str | None = None
     ref: str | None = None
@@ -243,7 +243,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardInfo:
-    """Which part of a run this is, and where its cases stand in the whole."""
+    """The shard of a run, and the positions of its cases in the whole run."""
 
     part: int  # from 1
     of: int
@@ -253,7 +253,7 @@ class ShardInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
-    """When, where and with what a run was made."""
+    """Time, place and software of a run."""
 
     started_at: datetime
     duration_s: float
@@ -261,20 +261,20 @@ class RunInfo:
     judge: ModelIdentity | None
     suites: tuple[SuiteInfo, ...]
     repeat: int = 1
-    sandbox: Literal["strict", "reduced"] | None = None  # of the suites' own code; None where none ran
+    sandbox: Literal["strict", "reduced"] | None = None  # of the suites' code; None if no code ran
     commit: str | None = None
     ref: str | None = None
     python: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
-    shard: ShardInfo | None = None  # None: the whole
-    stopped: Problem | None = None  # why it ended before all was measured
-    prices: str | None = None  # what its costs are computed from, with the release; None where nothing is
+    shard: ShardInfo | None = None  # None: the whole run run
+    stopped: Problem | None = None  # why it stopped early
+    prices: str | None = None  # the price list with its release; None if no cost is computed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counts of cases and means over them; None where nothing was measured or reported."""
+    """Counts of cases and means over them; None if nothing was measured or reported."""
 
     cases: int
     passed: int
@@ -285,8 +285,8 @@ class Totals:
     composite: float | None
     cost_usd: float | None = None  # of the target
     judge_cost_usd: float | None = None
-    cached: int = 0  # answers kept from earlier runs; their costs count as if they had been given now
-    judge_cached: int = 0  # checks whose judgements were all kept from earlier runs
+    cached: int = 0  # answers from the cache; their original costs count
+    judge_cached: int = 0  # checks whose judgements are all from the cache
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_p95_s: float | None = None
@@ -303,22 +303,22 @@ class VoteAgreement:
 
     evaluator: str
     checks: int  # that were voted on
-    alpha: float | None  # Krippendorff's, for ordinal scores; None where no two votes differ
-    contested: int  # checks whose votes lie half of the scale apart, or further
+    alpha: float | None  # Krippendorff's, for ordinal scores; None if all votes are equal
+    contested: int  # checks whose votes differ by half of the scale or more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The cases by what they say of themselves under one label; one case may stand in several groups."""
+    """The cases by the values of one label; a case may be in several groups."""
 
     label: str
     groups: Mapping[str, Totals]
-    without: int  # cases that say nothing
+    without: int  # cases without the label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """Everything one run found."""
+    """The results of one run."""
 
     tool_version: str
     run: RunInfo
@@ -332,9 +332,9 @@ class RunReport:
 
     @property
     def errors(self) -> Mapping[str, int]:
-        """Error code → how many answers and checks have it, most frequent first.
+        """Error code → number of answers and checks, most frequent first.
 
-        Checks of an answer that never came are that answer's error, counted once.
+        If an answer failed, its checks are not counted again.
         """
         counts: dict[str, int] = {}
         for case in self.cases:

@@ -24,13 +24,13 @@ class RegressionRule:
 
     alpha: float = 0.01
     min_effect: float = 0.02
-    max_base_age_days: float = 7.0  # an older base is told
+    max_base_age_days: float = 7.0  # a notice is given if the base is older
     max_fresh_runs: int | None = None  # of single cases that look lost; None: 96, or one a case if that is more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Which earlier run a run is held against beside its base: one so old, one of a tag, or else the best."""
+    """The earlier run to compare with besides the base: one of that age, of a tag, or the best."""
 
     days: int | None = None
     tag: str | None = None
@@ -41,7 +41,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """`metric` over the cases in `scope` must stand in relation `op` to `limit`."""
+    """`metric` over the cases in `scope` must satisfy `op` `limit`."""
 
     name: str
     metric: str
@@ -65,7 +65,7 @@ class GateRules:
     baseline_required: bool = False
     on_incomparable: Literal["unmeasured", "pass"] = "unmeasured"
     on_inconclusive: Literal["pass", "fail"] = "pass"
-    labels_of_base: bool = False  # of a change: the labels of the base say which cases a gate looks at
+    labels_of_base: bool = False  # of a change: gates select cases by the labels of the base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Shard:
         return f"{self.part}/{self.of}"
 
     def holds(self, suite: str, key: str) -> bool:
-        """Whether this case falls into this part: by its own name alone, whatever other cases there are."""
+        """Whether this case is in this part, decided by its own name only."""
         digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.part - 1
 
@@ -121,7 +121,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """Whether addresses are fetched: yes, no (they are plain text), or not told; which private hosts may be."""
+    """Whether addresses are fetched: yes, no (they stay plain text), or unset; and the allowed private hosts."""
 
     enabled: bool | None = None
     allow_hosts: tuple[str, ...] = ()

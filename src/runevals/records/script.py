@@ -12,7 +12,7 @@ Language = Literal["javascript", "python"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What the sandbox is asked to run."""
+    """A call of code in the sandbox."""
 
     kind: CallKind
     code: str  # the source, the pattern, or the schema as canonical JSON
@@ -25,10 +25,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a worker found.
+    """The result of a call.
 
     A grader's answer has `passed`, `score` (0–1), `reason` and `details`; a skill's, a pattern's or a schema's has
-    its `value` as JSON; where `error` has a code there is none of them, and `reason` says why.
+    its `value` as JSON. If `error` has a code, none of them is set, and `reason` says why.
     """
 
     passed: bool | None = None
@@ -42,13 +42,13 @@ class Answer:
 
 
 class ScriptRunner(Protocol):
-    """Runs what a suite brings along; `mode` is how well it was locked in, None where no code ran."""
+    """Runs the code of a suite; `mode` is the level of isolation, None if no code ran."""
 
     @property
     def mode(self) -> Literal["strict", "reduced"] | None: ...
 
     def run(self, call: Call) -> Answer:
-        """The answer to `call`; what goes wrong is in the answer."""
+        """The answer to `call`; errors are in the answer."""
 
     def is_quick(self, call: Call) -> bool:
-        """Whether `call` is answered at once."""
+        """Whether `call` is computed in this process, without waiting."""

@@ -26,14 +26,14 @@ def cut_name(line: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorSpec:
-    """One evaluator as the suite asks for it, before it is built."""
+    """One evaluator as the suite declares it, before it is built."""
 
     name: str
     options: Mapping[str, object] = field(default_factory=dict)
     threshold: float | None = None  # on the evaluator's own scale; None takes its default
     weight: float = 1.0
-    id: str | None = None  # what the author calls it, where that is not its name
-    negated: bool = False  # passes where the evaluator fails
+    id: str | None = None  # the author's name for it, if that is not the evaluator's name
+    negated: bool = False  # passes if the evaluator fails
     children: tuple[EvaluatorSpec, ...] = ()  # of an evaluator that combines others
     location: Location | None = field(default=None, compare=False)
     pointer: str = field(default="", compare=False)
@@ -41,12 +41,12 @@ class EvaluatorSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One prompt of a case and what its answer is held against."""
+    """One prompt of a case, the expected answer and its checks."""
 
     prompt: str
     expected: str | None = None
     context: str | None = None
-    asked: str | None = None  # the author's own prompt, where `prompt` says more
+    asked: str | None = None  # the author's prompt, if `prompt` contains more
     checks: tuple[EvaluatorSpec, ...] = ()
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
     location: Location | None = field(default=None, compare=False)
@@ -61,22 +61,22 @@ class Case:
     name: str
     turns: tuple[Turn, ...]
     location: Location
-    opening: tuple[Message, ...] = ()  # what stands before the first prompt: system messages, examples
-    model: str | None = None  # the one that the suite is written for, where it says
+    opening: tuple[Message, ...] = ()  # messages before the first prompt: system messages, examples
+    model: str | None = None  # the model that the suite is written for, if it names one
     parameters: Mapping[str, object] = field(default_factory=dict)  # of that model
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
-    group: str | None = None  # what category gates are counted for one by one, such as a skill
+    group: str | None = None  # category gates are counted for each group, such as a skill
     metadata: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, object] = field(default_factory=dict)  # for the target's prompt template
-    cwd: Path | None = None  # where a program under test runs; absolute
+    cwd: Path | None = None  # working folder of a program under test; absolute
     workspace: Workspace | None = None  # a fresh one for each attempt, in place of `cwd`
     files: Mapping[str, Path] = field(default_factory=dict)  # path in the workspace → file or folder, absolute
-    problem: Problem | None = None  # why it cannot be asked at all
+    problem: Problem | None = None  # why it cannot be run
     fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
-    mocked: bool = False  # tool calls are to be answered by what the case declares
-    timeout_s: float | None = None  # for one answer, where the suite says
+    mocked: bool = False  # tool calls are answered by the mocks of the case
+    timeout_s: float | None = None  # for one answer, if the suite sets one
     fingerprint: str = ""  # sha256 of prompts, variables, expectations, context and checks
     normalised_fingerprint: str | None = None  # the same with white space normalised, if that is another
 
@@ -115,12 +115,12 @@ _NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
 
 def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
-    """What a case says that it covers: label → texts, for the labels that it has."""
-    found: dict[str, tuple[str, ...]] = {}
+    """What a case declares to cover: label → texts, for the labels that it has."""
+    labels: dict[str, tuple[str, ...]] = {}
     for label in LABELS:
-        told = case.metadata.get(label)
-        values = told if isinstance(told, list | tuple) else [told]
+        text = case.metadata.get(label)
+        values = text if isinstance(text, list | tuple) else [text]
         texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
         if texts:
-            found[label] = texts
-    return found or _NO_LABELS
+            labels[label] = texts
+    return labels or _NO_LABELS

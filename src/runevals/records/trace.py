@@ -1,4 +1,4 @@
-"""What was asked of the target and what came back."""
+"""Calls to the target and its responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runevals.records.workspace import Probe, Workspace, WorkspaceChanges
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call the target made; `ok` is None where the target does not say."""
+    """One tool call of the target; `ok` is None if the target does not report it."""
 
     name: str
     input: object = None
@@ -25,7 +25,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A source the target named beside its text."""
+    """A source that the target reports beside its text."""
 
     text: str
     source: str | None = None
@@ -33,12 +33,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What came with an answer that tells whether it was made now, or given again by a cache on the way to it."""
+    """Metadata of an answer that show whether it is new or repeated by an intermediate cache."""
 
     response_id: str | None = None  # the provider's
-    made_at: float | None = None  # seconds since 1970, as the provider says it
-    cached_tokens: int | None = None  # of the prompt, that the provider had kept
-    from_cache: bool = False  # the cache itself says so
+    made_at: float | None = None  # seconds since 1970, from the provider
+    cached_tokens: int | None = None  # of the prompt, from the provider's cache
+    from_cache: bool = False  # the cache reports it
 
 
 @large("text", "tool_calls", "citations", "value", "raised", "workspace")
@@ -58,7 +58,7 @@ class Response:
     model: str | None = None  # as the provider reports it back
     cached: bool = False
     value: object = None  # the JSON value behind `text`, of a target that returns values
-    raised: str | None = None  # the error that the call ended with, where ending so is an answer
+    raised: str | None = None  # the error of the call, if an error is a valid answer
     delivery: Delivery | None = None
     reasoning_tokens: int | None = None  # of the output
     session: str | None = None  # by which an agent goes on with the conversation
@@ -77,7 +77,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What a target is asked: the prompt of one turn, after the messages before it."""
+    """A call to a target: the prompt of one turn, after the messages before it."""
 
     suite: str
     case: str
@@ -85,7 +85,7 @@ class Conversation:
     turn: int  # from 1
     prompt: str
     history: tuple[Message, ...] = ()
-    model: str | None = None  # what the suite asks for; a target's own goes before it
+    model: str | None = None  # of the suite; a model of the target has precedence
     parameters: Mapping[str, object] = field(default_factory=dict)
     metadata: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | None = None
@@ -104,7 +104,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTrace:
-    """One turn as it went."""
+    """One turn with its response."""
 
     response: Response
     history: tuple[Message, ...] = ()
@@ -118,17 +118,17 @@ class Trace:
     turns: tuple[TurnTrace, ...]
 
 
-def same_tool(called: str, wanted: str) -> bool:
-    """Whether a call is of the tool that a suite names; capitals do not count, nor does a server's prefix.
+def same_tool(name: str, tool: str) -> bool:
+    """Whether a call is of the tool that a suite names; case and a server's prefix are ignored.
 
-    `mcp__docs__fetch` and `docs.fetch` are found by those names and by `fetch`.
+    `mcp__docs__fetch` and `docs.fetch` match those names and `fetch`.
     """
-    called, wanted = called.casefold(), wanted.casefold()
-    return called == wanted or any(called.rpartition(mark)[2] == wanted for mark in ("__", ".", "/"))
+    name, tool = name.casefold(), tool.casefold()
+    return name == tool or any(name.rpartition(mark)[2] == tool for mark in ("__", ".", "/"))
 
 
 def leaves(value: object) -> Iterator[object]:
-    """What a JSON value holds at any depth, but for lists and objects; names of fields are none of it."""
+    """The scalars in a JSON value at any depth, without the names of fields."""
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from leaves(item)

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, plural, score
 from runevals.records import (
-    NOT_ASKED,
+    NEVER_SENT_CODES,
     CaseReport,
     CheckResult,
     Conclusion,
@@ -224,7 +224,7 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
 
 def _unasked(turn: TurnReport) -> Problem | None:
     """Why a turn was never asked, if it was not."""
-    return turn.error if turn.error is not None and turn.error.code in NOT_ASKED else None
+    return turn.error if turn.error is not None and turn.error.code in NEVER_SENT_CODES else None
 
 
 def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:

@@ -13,7 +13,7 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, Texted, Totals, kept_text
+from runevals.records import AttemptReport, CaseReport, CheckResult, PreparedJson, Totals, prepared_json
 
 Write = Callable[[Any, str], str]
 
@@ -81,11 +81,11 @@ def _record_writer(kind: Any) -> Write:
         ]
         return layout(newline) % tuple(texts)
 
-    def write_or_read(record: Texted, newline: str) -> str:
-        known = kept_text(record, newline)
+    def write_or_read(record: PreparedJson, newline: str) -> str:
+        known = prepared_json(record, newline)
         return write(record, newline) if known is None else known
 
-    return write_or_read if issubclass(kind, Texted) else write
+    return write_or_read if issubclass(kind, PreparedJson) else write
 
 
 def _mapping(value: Mapping[str, object], newline: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
-from runevals.records import NOT_ASKED, CheckResult, Outcome, Problem, Verdict
+from runevals.records import NEVER_SENT_CODES, CheckResult, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
 from runevals.suites.plan import BuiltCheck
 
@@ -70,7 +70,7 @@ def errored(check: BuiltCheck, problem: Problem, found: CheckOutcome | None = No
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
-        outcome=Outcome.SKIPPED if found is None and problem.code in NOT_ASKED else Outcome.ERRORED,
+        outcome=Outcome.SKIPPED if found is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
         weight=check.spec.weight,

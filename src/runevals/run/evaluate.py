@@ -20,8 +20,8 @@ from runevals.evaluators.kinds import (
     Subject,
 )
 from runevals.records import (
-    CUT_SHORT,
     NO_JSON,
+    STOPPED_CODES,
     CheckResult,
     Outcome,
     Problem,
@@ -62,7 +62,7 @@ class Evaluation:
         """Whether the run ended before all of it was answered and looked at."""
         answers = [turn.response.problem for turn in self.trace.turns]
         checks = [result.error for result in self.results]
-        return any(problem is not None and problem.code in CUT_SHORT for problem in (*answers, *checks))
+        return any(problem is not None and problem.code in STOPPED_CODES for problem in (*answers, *checks))
 
 
 def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:

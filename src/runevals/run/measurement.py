@@ -149,7 +149,7 @@ class Measurement:
         if all(position in self._done for position in self.plan.positions(index)):
             self._scored[index] = case = self._case(index)
             with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
-                self._spool.keep_text(case, CASE, json_text(case, CASE))
+                self._spool.attach_json(case, CASE, json_text(case, CASE))
 
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""

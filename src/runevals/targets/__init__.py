@@ -22,7 +22,7 @@ class Target(Protocol):
         """
 
     def identity(self) -> ModelIdentity:
-        """Who answers, as far as it is known by now."""
+        """The identity of the target, as far as it is known by now."""
 
     def close(self) -> None:
         """Ends what the target started."""
@@ -37,33 +37,33 @@ class TargetFactory(Protocol):
 
 def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeout_s: float) -> Target:
     """The target of a plugin. Raises UnusablePlugin, and InvalidSettings for options that it does not take."""
-    found = plugins(TARGETS)
-    if name not in found:
-        known = ", ".join(found) or "none is installed"
-        raise InvalidSettings(f"there is no target plugin '{name}'{did_you_mean(name, found)} ({known})")
+    factories = plugins(TARGETS)
+    if name not in factories:
+        names = ", ".join(factories) or "none is installed"
+        raise InvalidSettings(f"there is no target plugin '{name}'{did_you_mean(name, factories)} ({names})")
     try:
-        made = cast("TargetFactory", found[name])(options, base=base, timeout_s=timeout_s)
+        target = cast("TargetFactory", factories[name])(options, base=base, timeout_s=timeout_s)
     except ValueError as error:
         raise InvalidSettings(f"target.options: {error}") from error
     except TypeError as error:
         raise unusable(TARGETS, name, package_of(TARGETS, name), str(error)) from error
-    missing = [part for part in ("answer", "identity", "close") if not hasattr(made, part)]
+    missing = [part for part in ("answer", "identity", "close") if not hasattr(target, part)]
     if missing:
-        raise unusable(TARGETS, name, package_of(TARGETS, name), f"its target has no {', '.join(missing)}")
-    return _Guarded(made)
+        raise unusable(TARGETS, name, package_of(TARGETS, name), f"its target lacks {', '.join(missing)}")
+    return _Guarded(target)
 
 
-def _sound(response: Response) -> Response:
-    """`response`, if its numbers and truths are such: nobody looks for secrets there. Raises TypeError."""
-    told = {
+def _validated(response: Response) -> Response:
+    """`response`, if its numbers and booleans have these types (no secret is redacted there). Raises TypeError."""
+    numbers = {
         name: getattr(response, name)
         for name in ("cost_usd", "latency_s", "input_tokens", "output_tokens", "turns")
     }
-    told |= {"cached": response.cached, "tool_calls.ok": [call.ok for call in response.tool_calls or ()]}
-    for name, value in told.items():
+    numbers |= {"cached": response.cached, "tool_calls.ok": [call.ok for call in response.tool_calls or ()]}
+    for name, value in numbers.items():
         values = value if isinstance(value, list) else [value]
-        if not all(one is None or isinstance(one, int | float) for one in values):
-            raise TypeError(f"{name} of its answer is of a type that it cannot be")
+        if not all(number is None or isinstance(number, int | float) for number in values):
+            raise TypeError(f"{name} of its answer has an invalid type")
     return response
 
 
@@ -76,7 +76,7 @@ class _Guarded:
     def answer(self, conversation: Conversation) -> Response:
         """The plugin's answer."""
         try:
-            return _sound(self._target.answer(conversation))
+            return _validated(self._target.answer(conversation))
         except RunevalsError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a package does

@@ -12,7 +12,7 @@ from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.program_report import failed
 
 if TYPE_CHECKING:
@@ -26,24 +26,24 @@ _ENDED_BADLY: Mapping[str, tuple[str, str]] = {
     "failed": ("target_failed", "the agent failed"),
     "rejected": ("target_failed", "the agent rejected the task"),
     "canceled": ("target_failed", "the agent cancelled the task"),
-    "auth_required": ("target_auth", "the agent waits for somebody to sign in"),
+    "auth_required": ("target_auth", "the agent waits for a user to sign in"),
 }
 
 
 class A2ATarget:
-    """Sends each prompt as a message; the agent's context id goes from turn to turn."""
+    """Sends each prompt as a message; the agent's context id is passed from turn to turn."""
 
     def __init__(
         self,
         web: WebSettings,
         headers: Mapping[str, str],
         throttle: Throttle,
-        threads: Threads,
+        threads: ConversationIds,
         *,
         timeout_s: float,
         deterministic: bool = False,
     ) -> None:
-        """`headers` are those of `web`, with keys. Raises InvalidSettings where the SDK is not installed."""
+        """`headers` are those of `web`, with keys. Raises InvalidSettings if the SDK is not installed."""
         try:
             from runevals.targets.a2a_client import AgentClient
         except ImportError as error:
@@ -60,14 +60,14 @@ class A2ATarget:
         self._client: AgentClient = AgentClient(web, headers, timeout_s)
 
     def answer(self, conversation: Conversation) -> Response:
-        """What the agent says; a task that ends otherwise than completed has no answer."""
+        """The agent's answer; a task that is not completed has none."""
         self._know_the_agent()
-        known = self._threads.id_of(conversation)
-        context_id, task_id = known if isinstance(known, tuple) else (None, None)
-        started = time.monotonic()
+        conversation_id = self._threads.id_of(conversation)
+        context_id, task_id = conversation_id if isinstance(conversation_id, tuple) else (None, None)
+        start = time.monotonic()
         try:
-            reply = self._sent(conversation.prompt, context_id, task_id)
-            reply = self._ended(reply, started + self._timeout_s)
+            reply = self._send(conversation.prompt, context_id, task_id)
+            reply = self._await_end(reply, start + self._timeout_s)
         except CallFailed as error:
             if error.refused:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
@@ -81,7 +81,7 @@ class A2ATarget:
             text=reply.text,
             value=reply.value,
             citations=reply.citations,
-            latency_s=time.monotonic() - started,
+            latency_s=time.monotonic() - start,
         )
 
     def identity(self) -> ModelIdentity:
@@ -93,11 +93,11 @@ class A2ATarget:
         )
 
     def close(self) -> None:
-        """Ends the calls under way and the thread they run in."""
+        """Ends running calls and their thread."""
         self._client.close()
 
     def _know_the_agent(self) -> None:
-        """Reads the card, once for all threads. Raises TargetRefused: without it nothing can be asked."""
+        """Reads the card, once for all threads. Raises TargetRefused: without it, no call can be sent."""
         with self._lock:
             if self._refused is None and not self._client.card:
                 try:
@@ -105,10 +105,10 @@ class A2ATarget:
                 except CallFailed as error:
                     self._refused = str(error)
         if self._refused is not None:
-            raise TargetRefused(f"the agent card of {self._web.shown} cannot be had: {self._refused}")
+            raise TargetRefused(f"the agent card of {self._web.shown} cannot be read: {self._refused}")
 
-    def _sent(self, prompt: str, context_id: str | None, task_id: str | None) -> AgentReply:
-        """The agent's first reply. A repeated message keeps its id, so that the agent can tell."""
+    def _send(self, prompt: str, context_id: str | None, task_id: str | None) -> AgentReply:
+        """The agent's first reply. A repeated message keeps its id, so that the agent can recognise it."""
         message_id = str(uuid.uuid4())
         return self._throttle.call(
             lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), gave_up
@@ -117,8 +117,8 @@ class A2ATarget:
     def _task(self, task_id: str) -> AgentReply:
         return self._throttle.call(lambda: self._client.task(task_id), gave_up)
 
-    def _ended(self, reply: AgentReply, deadline: float) -> AgentReply:
-        """The reply, asked for again while its task is at work and there is time."""
+    def _await_end(self, reply: AgentReply, deadline: float) -> AgentReply:
+        """The final reply: polls while the task is working and there is time."""
         pause = FIRST_PAUSE_S
         while reply.state in _AT_WORK and time.monotonic() + pause < deadline:
             time.sleep(pause)
@@ -128,7 +128,7 @@ class A2ATarget:
 
 
 def _problem(reply: AgentReply, timeout_s: float) -> Problem | None:
-    """Why this reply is no answer, None where it is one."""
+    """Why this reply is not an answer; None if it is one."""
     if reply.state in _AT_WORK:
         return Problem(code="target_timeout", message=f"the task is still {reply.state} after {timeout_s:g} s")
     if reply.state in _ENDED_BADLY:
@@ -137,5 +137,5 @@ def _problem(reply: AgentReply, timeout_s: float) -> Problem | None:
     if reply.state not in ("completed", "input_required"):
         return Problem(code="target_unparseable", message=f"the task is in an unknown state: {reply.state}")
     if not reply.text and reply.value is None:
-        return Problem(code="empty_response", message=f"the task is {reply.state}, and there is no text in it")
+        return Problem(code="empty_response", message=f"the task is {reply.state}, but has no text")
     return None

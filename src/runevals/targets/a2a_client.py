@@ -1,4 +1,4 @@
-"""The SDK's asynchronous client behind plain calls. Imported only where an a2a target is used."""
+"""The SDK's asynchronous client behind plain calls. Imported only if an a2a target is used."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.targets.a2a_reply import AgentReply, of_message, of_task
 from runevals.targets.command import MAX_OUTPUT_BYTES
 from runevals.targets.event_loop import LoopThread
-from runevals.targets.json_endpoint import SHOWN, beginning
+from runevals.targets.json_endpoint import MOST_REASON, beginning
 
 
 class AgentClient:
-    """One agent, shared by all threads. What it does runs in one event loop, in a thread of its own."""
+    """One agent, shared by all threads. Its calls run in one event loop in a separate thread."""
 
     def __init__(self, web: WebSettings, headers: Mapping[str, str], timeout_s: float) -> None:
         self._web = web
@@ -59,7 +59,7 @@ class AgentClient:
         return self._loop.run(self._task(task_id))
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Ends running calls."""
         self._loop.close(self._disconnected)
 
     async def _disconnected(self) -> None:
@@ -69,7 +69,7 @@ class AgentClient:
     async def _read_card(self) -> None:
         if self._http is None:
             self._http = _BoundedClient(self._web, self._headers, self._timeout_s)
-        with _understood():
+        with _protocol_errors():
             card: AgentCard = await A2ACardResolver(self._http, self._web.url).get_agent_card()
         bindings: list[str] = [TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON]
         config = ClientConfig(streaming=False, httpx_client=self._http, supported_protocol_bindings=bindings)
@@ -77,41 +77,43 @@ class AgentClient:
             self._client = ClientFactory(config).create(card)
         except ValueError as error:
             raise CallFailed("failed", f"the agent cannot be reached by JSON-RPC or HTTP+JSON: {error}") from error
-        self.card = {"agent": card.name[:SHOWN], "version": card.version[:SHOWN]}
+        self.card = {"agent": card.name[:MOST_REASON], "version": card.version[:MOST_REASON]}
 
     async def _send(self, text: str, ids: Mapping[str, str | None]) -> AgentReply:
         assert self._client is not None  # noqa: S101 - the card is read first
-        with _understood():
+        with _protocol_errors():
             message = Message(role=Role.ROLE_USER, parts=[Part(text=text)], **ids)
             async for reply in self._client.send_message(SendMessageRequest(message=message)):
                 return of_task(reply.task) if reply.HasField("task") else of_message(reply.message)
-        raise CallFailed("unparseable", "the agent replied with nothing")
+        raise CallFailed("unparseable", "the agent sent an empty reply")
 
     async def _task(self, task_id: str) -> AgentReply:
         assert self._client is not None  # noqa: S101 - the card is read first
-        with _understood():
+        with _protocol_errors():
             return of_task(await self._client.get_task(GetTaskRequest(id=task_id)))
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
-    """Around a call of the SDK. Raises CallFailed for what is said against the protocol."""
+def _protocol_errors() -> Iterator[None]:
+    """Wraps a call of the SDK. Raises CallFailed for replies that violate the protocol."""
     try:
         yield
     except A2AError as error:
         broken = isinstance(error.__cause__, json.JSONDecodeError | NoProtocol)
-        raise CallFailed("unparseable" if broken else "failed", str(error)[:SHOWN]) from error
+        raise CallFailed("unparseable" if broken else "failed", str(error)[:MOST_REASON]) from error
     except (NoProtocol, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise CallFailed("unparseable", f"the exchange cannot be read or written: {error!r}"[:SHOWN]) from error
+        raise CallFailed(
+            "unparseable", f"the exchange cannot be read or written: {error!r}"[:MOST_REASON]
+        ) from error
 
 
 class _BoundedClient(httpx.AsyncClient):
-    """Sends keys to their own host only, reads so much and so long only, and tells what may pass from what not."""
+    """Sends keys only to their host, limits size and time, and separates temporary from permanent failures."""
 
     def __init__(self, web: WebSettings, headers: Mapping[str, str], timeout_s: float) -> None:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         super().__init__(timeout=timeout_s, limits=limits, headers={"User-Agent": "runevals"})
-        self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases know nothing of each other
+        self.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases share no cookies
         self._web = web
         self._sent_headers = dict(headers)
         self._timeout_s = timeout_s
@@ -132,10 +134,10 @@ class _BoundedClient(httpx.AsyncClient):
         except (TimeoutError, httpx.TimeoutException) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except httpx.TransportError as error:
-            told = f"connection failed: {type(error).__name__}: {error}"[:SHOWN]
-            raise TryAgain("failed", told, of_host=True) from error
+            reason = f"connection failed: {type(error).__name__}: {error}"[:MOST_REASON]
+            raise TryAgain("failed", reason, of_host=True) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise CallFailed("failed", f"the request cannot be sent: {error}"[:SHOWN]) from error
+            raise CallFailed("failed", f"the request cannot be sent: {error}"[:MOST_REASON]) from error
         if reply.status_code >= 300:
             raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("retry-after"))
         kind = {"content-type": reply.headers.get("content-type", "")}

@@ -1,4 +1,4 @@
-"""What an agent's messages and tasks say, as an answer. Imported only where an a2a target is used."""
+"""An agent's messages and tasks as an answer. Imported only if an a2a target is used."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from runevals.targets.program_report import citations, shallow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReply:
-    """What an agent has said so far. A plain message is `completed`."""
+    """An agent's reply so far. A plain message is `completed`."""
 
     state: str
     text: str
-    value: object = None  # the JSON value behind `text`, of an answer that is nothing else
+    value: object = None  # the JSON value of `text`, if the answer is only JSON
     citations: tuple[Citation, ...] | None = None
     context_id: str | None = None
     task_id: str | None = None
 
 
 def of_message(message: Message) -> AgentReply:
-    """What a message says. Raises CallFailed for what no report can hold."""
+    """The reply in a message. Raises CallFailed for values that a report cannot hold."""
     return _reply("completed", [message], context_id=message.context_id, task_id=None)
 
 
 def of_task(task: Task) -> AgentReply:
-    """A task's answer is in its artifacts; without any, in what its status or its last message says.
+    """The reply in a task: in its artifacts, otherwise in its status or its last message.
 
-    Raises CallFailed for what no report can hold.
+    Raises CallFailed for values that a report cannot hold.
     """
     state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
-    said = [message for message in task.history if message.role == Role.ROLE_AGENT][-1:]
-    sources: tuple[list[Any], ...] = ([*task.artifacts], [task.status.message], said)
+    last_messages = [message for message in task.history if message.role == Role.ROLE_AGENT][-1:]
+    sources: tuple[list[Any], ...] = ([*task.artifacts], [task.status.message], last_messages)
     if state not in ("completed", "submitted", "working"):
-        sources = sources[1:2]  # what it ends with, or asks for, not what it had made by then
-    spoken = next((source for source in sources if any(each.parts for each in source)), [])
-    return _reply(state, spoken, context_id=task.context_id, task_id=task.id)
+        sources = sources[1:2]  # its final message or question, not partial artifacts
+    source_messages = next((source for source in sources if any(each.parts for each in source)), [])
+    return _reply(state, source_messages, context_id=task.context_id, task_id=task.id)
 
 
 def _reply(state: str, sources: Iterable[Any], *, context_id: str, task_id: str | None) -> AgentReply:
-    """What messages or artifacts say together."""
+    """The reply in messages or artifacts, joined."""
     parts = [part for source in sources for part in source.parts]
     text = "\n".join(part.text for part in parts if part.WhichOneof("content") == "text")
     values = [MessageToDict(part.data) for part in parts if part.WhichOneof("content") == "data"]
@@ -67,7 +67,7 @@ def _reply(state: str, sources: Iterable[Any], *, context_id: str, task_id: str 
 
 
 def _plain(value: object) -> object:
-    """What came through the protocol's own types as JSON has it: whole numbers, keys in one order."""
+    """A protobuf value as plain JSON: whole numbers as integers, keys sorted."""
     if isinstance(value, dict):
         return {key: _plain(value[key]) for key in sorted(value)}
     if isinstance(value, list):
@@ -76,11 +76,11 @@ def _plain(value: object) -> object:
 
 
 def _citations(sources: Iterable[Any], parts: Iterable[Any]) -> tuple[Citation, ...] | None:
-    """Sources that stand beside the text: `citations` in the metadata, and files by their address."""
-    found: list[Citation] = []
+    """Sources beside the text: `citations` in the metadata, and files by their address."""
+    items: list[Citation] = []
     for source in sources:
-        found += citations(MessageToDict(source.metadata).get("citations")) or ()
-    found += [
+        items += citations(MessageToDict(source.metadata).get("citations")) or ()
+    items += [
         Citation(text=part.filename, source=part.url) for part in parts if part.WhichOneof("content") == "url"
     ]
-    return tuple(found) or None
+    return tuple(items) or None

@@ -1,4 +1,4 @@
-"""A target's answers, kept: for those who try their checks, not their model, again and again."""
+"""Cached answers of a target, for repeated work on checks with an unchanged model."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ from runevals.targets.answer_codec import read_response, response_text
 
 
 class Cacheable(Target, Protocol):
-    """A target that knows all that its answers depend on."""
+    """A target that can list everything its answers depend on."""
 
     @property
     def secret(self) -> bytes:
-        """What only those have who may ask it."""
+        """The API key, which signs cached answers."""
 
     def sent_for(self, conversation: Conversation) -> object:
-        """All that an answer depends on, as JSON."""
+        """Everything an answer depends on, as JSON."""
 
 
 class CachedTarget:
-    """Looks an answer up by all that it depends on, its case, attempt and turn included, before it asks.
+    """Looks an answer up by everything it depends on, including its case, attempt and turn, before it asks.
 
-    Each attempt thus keeps its own answer: a kept one never passes for another attempt. It comes back as it was,
-    with the cost and the time that it took then, marked as cached.
+    Each attempt has its own entry: a cached answer is never reused for another attempt. It is returned with its
+    original cost and time, marked as cached.
     """
 
     def __init__(self, target: Cacheable, cache: Cache, *, redact: Callable[[str], str]) -> None:
-        """An answer that `redact` would change is not kept: without its secrets it is another answer."""
+        """An answer that `redact` would change is not cached: without its secrets it would be another answer."""
         self._target = target
         self._cache = SignedCache(cache, target.secret)
         self._redact = redact
-        self._reported: set[str] = set()
+        self._models: set[str] = set()
 
     def answer(self, conversation: Conversation) -> Response:
-        """The kept answer, else a new one, which is kept unless it is a problem. Raises TargetRefused."""
-        place = [conversation.suite, conversation.case, conversation.attempt, conversation.turn]
-        asked = ["target", __version__, self._target.sent_for(conversation), place]
-        kept = self._cache.get(asked)
-        if kept is not None:
-            return self._read(kept)
-        found = self._target.answer(conversation)
-        if found.problem is None and redacted(found, self._redact) is found:
-            self._cache.put(asked, response_text(found))
-        return found
+        """The cached answer, or a new one, which is cached unless it is a problem. Raises TargetRefused."""
+        position = [conversation.suite, conversation.case, conversation.attempt, conversation.turn]
+        key = ["target", __version__, self._target.sent_for(conversation), position]
+        text = self._cache.get(key)
+        if text is not None:
+            return self._read(text)
+        response = self._target.answer(conversation)
+        if response.problem is None and redacted(response, self._redact) is response:
+            self._cache.put(key, response_text(response))
+        return response
 
     def identity(self) -> ModelIdentity:
-        """The target's, with the models that gave the kept answers."""
-        known = self._target.identity()
-        return replace(known, reported=tuple(sorted({*known.reported, *self._reported})))
+        """The target's identity, with the models of the cached answers."""
+        identity = self._target.identity()
+        return replace(identity, reported=tuple(sorted({*identity.reported, *self._models})))
 
     def close(self) -> None:
         """Ends the target."""
         self._target.close()
 
-    def _read(self, kept: str) -> Response:
-        found = read_response(kept, cached=True)
-        if found.model is not None:
-            self._reported.add(found.model)
-        return found
+    def _read(self, text: str) -> Response:
+        response = read_response(text, cached=True)
+        if response.model is not None:
+            self._models.add(response.model)
+        return response

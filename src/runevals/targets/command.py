@@ -16,16 +16,16 @@ from runevals.lib.container import what_to_use
 from runevals.lib.programs import kill_group, started
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.targets.program_report import failed, is_report, reported
+from runevals.targets.program_report import failed, is_report, response_from
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
-LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
-NO_SUCH_PROGRAM = 127  # as shells and env say it
-LOOK_EVERY_S = 0.2  # whether a run was stopped
+LAST_LINES, LONGEST_TAIL = 5, 600  # of the output of a failed program
+NO_SUCH_PROGRAM = 127  # the exit code of shells and env
+LOOK_EVERY_S = 0.2  # between checks for a stopped run
 
 
 class CommandTarget:
-    """Starts the program for every answer, without a shell, and kills it when it is late."""
+    """Starts the program for every answer, without a shell, and kills it at its timeout."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class CommandTarget:
         deterministic: bool,
         request: Mapping[str, object],
     ) -> None:
-        """`request` is what every call is told beside the conversation: model and system prompt.
+        """`request` is sent with every conversation: model and system prompt.
 
-        A case's own folder goes before `cwd`.
+        The folder of a case has precedence over `cwd`.
         """
         self._command = list(command)
         self._cwd = cwd
@@ -60,27 +60,27 @@ class CommandTarget:
             raise TargetRefused(
                 f"the target command cannot be started: {self._command[0]}: {reason}{instead}"
             ) from error
-        asked = {**self._request, **request_of(conversation)}
+        request = {**self._request, **request_of(conversation)}
         self._running.add(process)
         try:
-            talk = _Talk(process, json.dumps(asked).encode())
-            finished = talk.wait(self._timeout_s)
+            exchange = _Exchange(process, json.dumps(request).encode())
+            finished = exchange.wait(self._timeout_s)
         finally:
             self._running.discard(process)
-        if talk.too_much:
+        if exchange.too_much:
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         if not finished:
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         if process.returncode != 0:
-            tail = talk.err.decode(errors="replace").strip()[-1000:]
+            tail = exchange.err.decode(errors="replace").strip()[-1000:]
             instead = what_to_use() if process.returncode == NO_SUCH_PROGRAM else ""
             return failed(
                 "target_failed", f"the command ended with exit code {process.returncode}: {tail}{instead}"
             )
-        return _read(bytes(talk.out), time.monotonic() - began)
+        return _read(bytes(exchange.out), time.monotonic() - began)
 
     def identity(self) -> ModelIdentity:
-        """The command as it was given."""
+        """The command."""
         model = self._request.get("model")
         return ModelIdentity(
             type="command",
@@ -98,27 +98,27 @@ class CommandTarget:
 def failure_of(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float, stopped: Callable[[], bool]
 ) -> str | None:
-    """Runs a program to its end, without a shell; None if it ended well, else why not, with its last lines.
+    """Runs a program to its end, without a shell. Returns why it failed, with its last lines, or None.
 
-    It is killed when its time is over, or once `stopped` says so.
+    It is killed at its timeout, or when `stopped` returns true.
     """
     try:
         process = started(command, cwd=cwd, env=env)
     except (OSError, ValueError) as error:
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
-    talk = _Talk(process, b"")
-    finished = talk.wait(timeout_s, stopped)
-    lines = [line for line in (talk.err or talk.out).decode(errors="replace").splitlines() if line.strip()]
-    said = " / ".join(line.strip() for line in lines[-LAST_LINES:])[-LONGEST_TAIL:]
+    exchange = _Exchange(process, b"")
+    finished = exchange.wait(timeout_s, stopped)
+    lines = [line for line in (exchange.err or exchange.out).decode(errors="replace").splitlines() if line.strip()]
+    output = " / ".join(line.strip() for line in lines[-LAST_LINES:])[-LONGEST_TAIL:]
     if not finished:
-        return f"did not end within {timeout_s:g} s: {said}"
-    return None if process.returncode == 0 else f"ended with exit code {process.returncode}: {said}"
+        return f"did not end within {timeout_s:g} s: {output}"
+    return None if process.returncode == 0 else f"ended with exit code {process.returncode}: {output}"
 
 
-class _Talk:
-    """One exchange with a program: it is fed and read meanwhile, at most so much, and killed at its end.
+class _Exchange:
+    """One exchange with a program: feeds and reads it concurrently, with a size limit, and kills it at the end.
 
-    What it leaves running in the background ends with it: an answer is what the program itself said.
+    Its background processes end with it: only output of the program itself is an answer.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], question: bytes) -> None:
@@ -134,7 +134,7 @@ class _Talk:
             thread.start()
 
     def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
-        """Whether the program ended by itself, in time and not `stopped`; afterwards nothing of it runs."""
+        """Whether the program ended by itself, in time and not `stopped`; all its processes are ended."""
         ends_at = time.monotonic() + timeout_s
         finished = False
         try:
@@ -168,7 +168,7 @@ class _Talk:
 
 
 def request_of(conversation: Conversation) -> dict[str, object]:
-    """What programs under test are told of a conversation."""
+    """The JSON of a conversation for programs under test."""
     return {
         "prompt": conversation.prompt,
         "messages": [{"role": m.role, "content": m.content} for m in conversation.messages],
@@ -190,5 +190,5 @@ def _read(out: bytes, latency_s: float) -> Response:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, Mapping) and is_report(value):
-        return reported(value, latency_s)
+        return response_from(value, latency_s)
     return Response(text=text, latency_s=latency_s)

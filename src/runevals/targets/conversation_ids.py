@@ -1,4 +1,4 @@
-"""The conversation ids that endpoints gave, from turn to turn."""
+"""The conversation ids of endpoints, passed from turn to turn."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections import OrderedDict
 
 from runevals.records import Conversation
 
-MOST = 10_000  # conversations under way at once; those longest silent are forgotten first
+MOST = 10_000  # running conversations; the least recently used are dropped first
 
 
-class Threads:
-    """Which id each thread has. Its first turn always begins anew."""
+class ConversationIds:
+    """The id of each thread. The first turn always starts a new one."""
 
     def __init__(self) -> None:
         self._ids: OrderedDict[str, object] = OrderedDict()
         self._lock = threading.Lock()
 
     def id_of(self, conversation: Conversation) -> object:
-        """The id that an earlier turn was given, None before there is one."""
+        """The id from an earlier turn, or None."""
         with self._lock:
             return None if conversation.turn == 1 else self._ids.get(conversation.thread)
 
-    def keep(self, conversation: Conversation, given: object) -> None:
-        """Remembers what this turn was given; without an id of its own, the earlier one stays."""
+    def keep(self, conversation: Conversation, id_: object) -> None:
+        """Stores the id of this turn; if it is None, the earlier one stays."""
         with self._lock:
-            if given is None and conversation.turn == 1:
+            if id_ is None and conversation.turn == 1:
                 self._ids.pop(conversation.thread, None)
-            elif given is not None:
-                self._ids[conversation.thread] = given
+            elif id_ is not None:
+                self._ids[conversation.thread] = id_
                 self._ids.move_to_end(conversation.thread)
             if len(self._ids) > MOST:
                 self._ids.popitem(last=False)

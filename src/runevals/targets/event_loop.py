@@ -24,7 +24,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` gives. Raises what it raises, CallFailed where the loop is closed."""
+        """The result of `work`. Raises what it raises, CallFailed if the loop is closed."""
         with self._lock:
             if self._closed:
                 work.close()
@@ -36,19 +36,19 @@ class LoopThread:
             raise CallFailed("failed", "the run has ended") from None
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Cancels what is under way, so that nobody waits for it, and runs `last`."""
+        """Cancels running tasks and runs `last`."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-        asyncio.run_coroutine_threadsafe(self._cancelled(last), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._cancel_tasks(last), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    async def _cancelled(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
+    async def _cancel_tasks(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await last()

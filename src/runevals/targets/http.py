@@ -1,4 +1,4 @@
-"""Any JSON endpoint: a body made from a template, and an answer picked from the reply."""
+"""Any JSON endpoint: the body comes from a template, the answer is picked from the reply."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from runevals.lib.parsing.json_path import Pick
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.json_endpoint import JsonEndpoint, beginning
 from runevals.targets.program_report import citations, count, delivery, failed, number, shallow, tool_calls
 
 
 class HttpTarget:
-    """Sends one request a turn; the endpoint's conversation id goes from turn to turn."""
+    """Sends one request per turn; the endpoint's conversation id is passed from turn to turn."""
 
     def __init__(
         self,
         endpoint: JsonEndpoint,
-        threads: Threads,
+        threads: ConversationIds,
         *,
         deterministic: bool = False,
         request: Mapping[str, object],
         prices: Prices = Prices(),  # noqa: B008 - a frozen record
     ) -> None:
-        """`request` is what templates know beside the conversation."""
+        """`request` has the template values beside the conversation."""
         self._endpoint = endpoint
         self._pick = endpoint.web.pick or Pick(DEFAULT_PICK, "target.pick")
         self._deterministic = deterministic
         self._request = dict(request)
         self._prices = prices
         self._threads = threads
-        self._reported: set[str] = set()
+        self._models: set[str] = set()
         self._lock = threading.Lock()
 
     def answer(self, conversation: Conversation) -> Response:
         """What is picked from the reply; what cannot be read of it is `target_unparseable`."""
-        known = {
+        values = {
             **self._request,
             **request_of(conversation),
             "conversation_id": self._threads.id_of(conversation),
         }
         try:
-            content, latency_s = self._endpoint.ask(known)
+            content, latency_s = self._endpoint.ask(values)
         except CallFailed as error:
             if error.refused:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
@@ -57,59 +57,59 @@ class HttpTarget:
         try:
             reply = json.loads(content, parse_constant=_no_number)
         except (ValueError, RecursionError):
-            return failed("target_unparseable", f"the reply is no JSON; it begins: {beginning(content)}")
+            return failed("target_unparseable", f"the reply is not JSON; it begins: {beginning(content)}")
         try:
-            picked = self._pick.found_in(reply)
-            if "answer" not in picked:
-                return failed("target_unparseable", self._nothing_found(content))
-            response = self._response(picked, latency_s)
+            fields = self._pick.found_in(reply)
+            if "answer" not in fields:
+                return failed("target_unparseable", self._no_answer(content))
+            response = self._response(fields, latency_s)
         except (ValueError, RecursionError) as problem:
             return failed("target_unparseable", f"{problem}; the reply begins: {beginning(content)}")
-        self._threads.keep(conversation, picked.get("conversation_id"))
+        self._threads.keep(conversation, fields.get("conversation_id"))
         return response
 
-    def _response(self, picked: Mapping[str, object], latency_s: float) -> Response:
+    def _response(self, fields: Mapping[str, object], latency_s: float) -> Response:
         """Raises ValueError for a field that is not what it must be."""
-        answer, model = shallow(picked["answer"], "the answer"), picked.get("model")
+        answer, model = shallow(fields["answer"], "the answer"), fields.get("model")
         if isinstance(model, str):
             with self._lock:
-                self._reported.add(model)
-        asked_for = self._request.get("model")
-        priced = model if isinstance(model, str) else asked_for if isinstance(asked_for, str) else None
-        spent, received = count(picked, "input_tokens"), count(picked, "output_tokens")
-        cost = number(picked, "cost_usd")
+                self._models.add(model)
+        requested = self._request.get("model")
+        priced = model if isinstance(model, str) else requested if isinstance(requested, str) else None
+        spent, received = count(fields, "input_tokens"), count(fields, "output_tokens")
+        cost = number(fields, "cost_usd")
         return Response(
             text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
             value=None if isinstance(answer, str) else answer,
-            tool_calls=tool_calls(picked.get("tool_calls")),
-            citations=citations(picked.get("citations")),
+            tool_calls=tool_calls(fields.get("tool_calls")),
+            citations=citations(fields.get("citations")),
             input_tokens=spent,
             output_tokens=received,
             cost_usd=self._prices.cost_usd(priced, spent, received) if cost is None else cost,
-            turns=count(picked, "turns"),
+            turns=count(fields, "turns"),
             latency_s=latency_s,
             model=model if isinstance(model, str) else None,
-            delivery=delivery(picked),
+            delivery=delivery(fields),
         )
 
-    def _nothing_found(self, content: bytes) -> str:
-        places = " or ".join(self._pick.places.get("answer", ()))
-        return f"there is no answer at {places}; the reply begins: {beginning(content)}"
+    def _no_answer(self, content: bytes) -> str:
+        paths = " or ".join(self._pick.places.get("answer", ()))
+        return f"there is no answer at {paths}; the reply begins: {beginning(content)}"
 
     def identity(self) -> ModelIdentity:
-        """The endpoint, without keys, and a fingerprint of what it is sent and what is read of its replies."""
+        """The endpoint, without keys, and a fingerprint of the request template and the picked paths."""
         web = self._endpoint.web
-        asked = json.dumps([web.body, dict(self._pick.places)], sort_keys=True)
+        request = json.dumps([web.body, dict(self._pick.places)], sort_keys=True)
         model = self._request.get("model")
         return ModelIdentity(
             type="http",
             model=None if model is None else str(model),
-            reported=tuple(sorted(self._reported)),
+            reported=tuple(sorted(self._models)),
             deterministic=self._deterministic,
             detail={
                 "url": web.shown,
                 "method": web.method,
-                "request": hashlib.sha256(asked.encode()).hexdigest(),
+                "request": hashlib.sha256(request.encode()).hexdigest(),
             },
         )
 
@@ -119,4 +119,4 @@ class HttpTarget:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,4 +1,4 @@
-"""One address that takes JSON: requests made from a template, replies bounded in size and time."""
+"""One JSON endpoint: requests from a template, replies limited in size and time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from runevals.targets.command import MAX_OUTPUT_BYTES
 if TYPE_CHECKING:
     import requests
 
-MOST_AT_ONCE = 64  # connections that are kept
-SHOWN = 300  # of a reply, in messages
+MOST_AT_ONCE = 64  # open connections
+MOST_REASON = 300  # of a reply, in messages
 
 
 class JsonEndpoint:
-    """One address, shared by all threads. No cookie is kept, no redirect followed, no other key found and sent."""
+    """One address, shared by all threads. It stores no cookies, follows no redirects and reads no ~/.netrc."""
 
     def __init__(
         self, web: WebSettings, headers: Mapping[str, str], throttle: Throttle, *, timeout_s: float
@@ -32,49 +32,49 @@ class JsonEndpoint:
         self._headers = {"Accept": "application/json", "User-Agent": "runevals", **headers}
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
-        self._made: requests.Session | None = None
+        self._open_session: requests.Session | None = None
 
-    def ask(self, known: Mapping[str, object]) -> tuple[bytes, float]:
-        """(the reply's bytes, seconds it took); `known` is for the templates. Raises CallFailed."""
-        return self._throttle.call(lambda: self._once(known), gave_up)
+    def ask(self, values: Mapping[str, object]) -> tuple[bytes, float]:
+        """(the reply's bytes, seconds it took); `values` is for the templates. Raises CallFailed."""
+        return self._throttle.call(lambda: self._send(values), gave_up)
 
     def close(self) -> None:
         """Ends the connections."""
         with self._lock:
-            if self._made is not None:
-                self._made.close()
+            if self._open_session is not None:
+                self._open_session.close()
 
-    def _once(self, known: Mapping[str, object]) -> tuple[bytes, float]:
+    def _send(self, values: Mapping[str, object]) -> tuple[bytes, float]:
         import requests
         import urllib3
 
-        started = time.monotonic()
+        start = time.monotonic()
         try:
             with self._session().request(
                 self.web.method,
-                filled_text(self.web.url, known, lambda text: quote(text, safe="")),
-                json=filled(self.web.body, known),
+                filled_text(self.web.url, values, lambda text: quote(text, safe="")),
+                json=filled(self.web.body, values),
                 headers=self._headers,
                 timeout=self._timeout_s,
                 allow_redirects=False,
                 stream=True,
             ) as reply:
-                content = _content(reply, started + self._timeout_s)
+                content = _content(reply, start + self._timeout_s)
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
-            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:SHOWN], of_host=True) from error
-        except (OSError, ValueError) as error:  # what requests refuses to send is an OSError
+            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:MOST_REASON], of_host=True) from error
+        except (OSError, ValueError) as error:  # requests raises OSError for a request that it cannot send
             raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
         if reply.status_code >= 300:
             raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("Retry-After"))
-        return content, time.monotonic() - started
+        return content, time.monotonic() - start
 
     def _session(self) -> requests.Session:
         with self._lock:
-            if self._made is None:
-                self._made = _session()
-            return self._made
+            if self._open_session is None:
+                self._open_session = _session()
+            return self._open_session
 
 
 def _session() -> requests.Session:
@@ -84,31 +84,31 @@ def _session() -> requests.Session:
     from requests.adapters import HTTPAdapter
 
     session = requests.Session()
-    session.auth = lambda request: request  # or it would send what ~/.netrc has for the host
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases know nothing of each other
+    session.auth = lambda request: request  # otherwise it would send the credentials of ~/.netrc
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases share no cookies
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(pool_maxsize=MOST_AT_ONCE))
     return session
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong underneath: the outer messages have the whole address, and it may hold a secret."""
+    """The inner error: the outer messages have the whole address, which may contain a secret."""
     inner = error.args[0] if error.args else error
     return str(getattr(inner, "reason", None) or inner)
 
 
 def _content(reply: requests.Response, deadline: float) -> bytes:
-    """The body, at most so much of it and for so long: a server may drip. Raises CallFailed, TryAgain."""
+    """The body, limited in size and total time: a server may send slowly. Raises CallFailed, TryAgain."""
     content = bytearray()
     while chunk := reply.raw.read1(65536, decode_content=True):
         content += chunk
         if len(content) > MAX_OUTPUT_BYTES:
             raise CallFailed("unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         if time.monotonic() > deadline:
-            raise TryAgain("timeout", "the answer took too long to come whole")
+            raise TryAgain("timeout", "the answer was not complete in time")
     return bytes(content)
 
 
 def beginning(content: bytes) -> str:
-    text = content[: 4 * SHOWN].decode(errors="replace").strip()
-    return text[:SHOWN] or "(empty)"
+    text = content[: 4 * MOST_REASON].decode(errors="replace").strip()
+    return text[:MOST_REASON] or "(empty)"

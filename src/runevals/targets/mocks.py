@@ -1,4 +1,4 @@
-"""Answering a model's tool calls by what a case declares, instead of really calling anything."""
+"""Answers to a model's tool calls from the mocks of a case; no tool is called."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ NO_TOOL = "error: this tool cannot be used here"
 
 
 class Mocks:
-    """The mocks of one conversation, in order; the first that matches answers. Keeps count of `return_seq`."""
+    """The mocks of one conversation, in order; the first that matches answers. Counts calls for `return_seq`."""
 
     def __init__(self, declared: Sequence[Mapping[str, Any]], *, strict: bool) -> None:
         """`strict`: a call that no mock answers is denied."""
         self._strict = strict
-        self._mocks = [_Mock.of(told, declared[: index + 1]) for index, told in enumerate(declared)]
+        self._mocks = [_Mock.of(mock, declared[: index + 1]) for index, mock in enumerate(declared)]
         self._hits: dict[str, int] = {}
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools that have mocks, each once; `*` is none."""
+        """The tools that have mocks, each once, without `*`."""
         return tuple(dict.fromkeys(mock.tool for mock in self._mocks if mock.tool != "*"))
 
-    def answered(self, name: str, given: object) -> ToolCall:
+    def answer_call(self, name: str, value: object) -> ToolCall:
         """The call with its answer."""
         for mock in self._mocks:
-            if mock.tool in ("*", name) and _matches(mock.match, given):
+            if mock.tool in ("*", name) and _matches(mock.match, value):
                 times = self._hits.get(mock.id, 0)
                 answer = mock.answer(times)
                 if answer is None:
-                    continue  # its sequence is over, and it has nothing else
+                    continue  # its sequence is used up, and it has no `return`
                 self._hits[mock.id] = times + 1
-                return ToolCall(name=name, input=given, output=answer, ok=True, mock=mock.id)
-        return ToolCall(name=name, input=given, output=DENIED if self._strict else NO_TOOL, ok=False)
+                return ToolCall(name=name, input=value, output=answer, ok=True, mock=mock.id)
+        return ToolCall(name=name, input=value, output=DENIED if self._strict else NO_TOOL, ok=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class _Mock:
     sequence: tuple[object, ...]
 
     @classmethod
-    def of(cls, told: Mapping[str, Any], so_far: Sequence[Mapping[str, Any]]) -> _Mock:
-        number = sum(other["tool"].casefold() == told["tool"].casefold() for other in so_far)
+    def of(cls, mock: Mapping[str, Any], so_far: Sequence[Mapping[str, Any]]) -> _Mock:
+        number = sum(earlier["tool"].casefold() == mock["tool"].casefold() for earlier in so_far)
         return cls(
-            id=f"{told['tool']}:{number}",
-            tool=told["tool"],
-            match=told.get("match", {}),
-            returns=told.get("return"),
-            has_return="return" in told,
-            sequence=tuple(told.get("return_seq", ())),
+            id=f"{mock['tool']}:{number}",
+            tool=mock["tool"],
+            match=mock.get("match", {}),
+            returns=mock.get("return"),
+            has_return="return" in mock,
+            sequence=tuple(mock.get("return_seq", ())),
         )
 
     def answer(self, times: int) -> str | None:
-        """One of the sequence for each hit, then what it returns always; None where there is no more."""
+        """The next of the sequence for each hit, then the constant answer; None if there is none."""
         if times < len(self.sequence):
             return _text(self.sequence[times])
         if self.has_return:
@@ -73,41 +73,41 @@ class _Mock:
         return _text(self.sequence[-1]) if self.sequence else None
 
 
-def _matches(match: Mapping[str, Any], given: object) -> bool:
-    """Whether the input has everything that a mock asks of it."""
-    fields = given if isinstance(given, dict) else {}
+def _matches(match: Mapping[str, Any], value: object) -> bool:
+    """Whether the input satisfies every condition of a mock."""
+    fields = value if isinstance(value, dict) else {}
     path, url, command = fields.get("file_path", fields.get("path")), fields.get("url"), fields.get("command")
-    return all(_holds(what, wanted, (path, url, command), given) for what, wanted in match.items())
+    return all(_holds(what, expected, (path, url, command), value) for what, expected in match.items())
 
 
-def _holds(what: str, wanted: Any, known: tuple[object, object, object], given: object) -> bool:
-    path, url, command = known
+def _holds(what: str, expected: Any, common: tuple[object, object, object], value: object) -> bool:
+    path, url, command = common
     match what:
         case "file_path":
-            return isinstance(path, str) and _expanded(path) == _expanded(wanted)
+            return isinstance(path, str) and _expanded(path) == _expanded(expected)
         case "file_path_endswith":
-            return isinstance(path, str) and (path == wanted or path.endswith("/" + wanted.lstrip("/")))
+            return isinstance(path, str) and (path == expected or path.endswith("/" + expected.lstrip("/")))
         case "url":
-            return isinstance(url, str) and url == wanted
+            return isinstance(url, str) and url == expected
         case "url_glob":
-            return isinstance(url, str) and _glob(wanted, url)
+            return isinstance(url, str) and _glob(expected, url)
         case "command_glob":
-            return isinstance(command, str) and _glob(wanted, command)
+            return isinstance(command, str) and _glob(expected, command)
         case "input":
-            return is_subset(wanted, given)
+            return is_subset(expected, value)
         case _:  # input_contains
-            return any(str(wanted).casefold() in text.casefold() for text in _texts(given))
+            return any(str(expected).casefold() in text.casefold() for text in _texts(value))
 
 
 def _expanded(path: str) -> str:
     try:
         return str(Path(path).expanduser())
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # no home folder
         return path
 
 
 def _glob(pattern: str, text: str) -> bool:
-    """`*` stands for anything, the rest for itself, over the whole text; in time that grows with both alone."""
+    """Whether `pattern` matches the whole text; `*` matches anything. Takes linear time."""
     first, *rest = pattern.split("*")
     if not rest:
         return text == first
@@ -116,18 +116,18 @@ def _glob(pattern: str, text: str) -> bool:
         return False
     at, end = len(first), len(text) - len(last)
     for part in rest:
-        found = text.find(part, at, end)
-        if found == -1:
+        index = text.find(part, at, end)
+        if index == -1:
             return False
-        at = found + len(part)
+        at = index + len(part)
     return True
 
 
 def _texts(value: object) -> Iterator[str]:
     """Every text and number in `value`."""
-    for leaf in leaves(value):
-        if isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
-            yield str(leaf)
+    for item in leaves(value):
+        if isinstance(item, str | int | float) and not isinstance(item, bool):
+            yield str(item)
 
 
 def _text(value: object) -> str:

@@ -36,35 +36,35 @@ class OpenAITarget:
         self._prices = prices
         self._system_prompt = system_prompt
         self._parameters = dict(parameters)
-        self._reported: set[str] = set()
-        self._asked: set[str] = set()  # the models that suites name
+        self._models: set[str] = set()
+        self._suite_models: set[str] = set()  # the models that suites name
         self._lock = threading.Lock()
 
     def warm_up(self) -> None:
-        """Loads the SDK beside other work."""
+        """Loads the SDK in the background."""
         self._chat.warm_up()
 
     @property
     def secret(self) -> bytes:
-        """What only those have who may ask this model."""
+        """The API key, which signs cached answers."""
         return self._chat.endpoint.api_key.encode()
 
     def sent_for(self, conversation: Conversation) -> object:
-        """All that an answer depends on, as JSON: whom we ask, with what, and how its tool calls are answered."""
+        """Everything an answer depends on, as JSON: endpoint, model, parameters, messages and mocks."""
         end = self._chat.endpoint
         messages = [[message.role, message.content] for message in conversation.messages]
         mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
-        return [end.base_url, end.model, self._asked_of(conversation), self._system_prompt, messages, mocks]
+        return [end.base_url, end.model, self._parameters_for(conversation), self._system_prompt, messages, mocks]
 
     def answer(self, conversation: Conversation) -> Response:
-        """What the model says in the end, its tool calls answered by the case's mocks on the way."""
+        """The model's final answer; its tool calls are answered by the mocks of the case."""
         messages: list[Mapping[str, object]] = [
             {"role": m.role, "content": m.content} for m in conversation.messages
         ]
         if self._system_prompt is not None:
             messages.insert(0, {"role": "system", "content": self._system_prompt})
         try:
-            return self._talked(messages, conversation)
+            return self._converse(messages, conversation)
         except ParameterRefused as error:
             message = f"the endpoint refuses the parameter '{error.parameter}': {error}"
             return failed("target_failed", message)
@@ -73,10 +73,10 @@ class OpenAITarget:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
             return failed(f"target_{error.kind}", str(error))
 
-    def _talked(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
-        """Completions until the model asks for no more tools. Raises ChatFailed, ParameterRefused."""
+    def _converse(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
+        """Completions until the model calls no more tools. Raises ChatFailed, ParameterRefused."""
         mocks = _mocks(conversation)
-        parameters = self._with_tools(self._asked_of(conversation), mocks)
+        parameters = self._with_tools(self._parameters_for(conversation), mocks)
         replies: list[ChatReply] = []
         calls: list[ToolCall] = []
         while True:
@@ -84,22 +84,22 @@ class OpenAITarget:
             replies.append(reply)
             if reply.model is not None:
                 with self._lock:
-                    self._reported.add(reply.model)
+                    self._models.add(reply.model)
             if not reply.tool_calls or "tools" not in parameters or len(replies) == MOST_TURNS:
                 break
-            asked = [call.as_message() for call in reply.tool_calls]
-            messages.append({"role": "assistant", "content": reply.text, "tool_calls": asked})
+            requests = [call.as_message() for call in reply.tool_calls]
+            messages.append({"role": "assistant", "content": reply.text, "tool_calls": requests})
             for call in reply.tool_calls:
-                made = mocks.answered(call.name, arguments(call.arguments))
-                calls.append(made)
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": made.output or ""})
+                result = mocks.answer_call(call.name, arguments(call.arguments))
+                calls.append(result)
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result.output or ""})
         last, spent = replies[-1], self._chat.spent(replies, self._prices)
         if last.tool_calls and "tools" in parameters and not last.text:
-            return _nothing(f"the model still asks for tools after {MOST_TURNS} turns", last, spent)
+            return _no_answer(f"the model still calls tools after {MOST_TURNS} turns", last, spent)
         calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
         if last.text is None and not last.tool_calls:
-            told = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
-            return _nothing(told, last, spent)
+            message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
+            return _no_answer(message, last, spent)
         return Response(
             text=last.text or "",
             tool_calls=tuple(calls),
@@ -112,34 +112,34 @@ class OpenAITarget:
             delivery=_delivery(last),
         )
 
-    def _asked_of(self, conversation: Conversation) -> dict[str, object]:
-        """Our own parameters; where we have no model, over model and parameters of the suite."""
+    def _parameters_for(self, conversation: Conversation) -> dict[str, object]:
+        """The target's parameters; if it has no model, they override the model and parameters of the suite."""
         if self._chat.endpoint.model or conversation.model is None:
             return self._parameters
         with self._lock:
-            self._asked.add(conversation.model)
+            self._suite_models.add(conversation.model)
         return {**conversation.parameters, "model": conversation.model, **self._parameters}
 
     @staticmethod
     def _with_tools(parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
         """`parameters`, with a plain declaration of every mocked tool that they do not declare themselves."""
         declared: Any = parameters.get("tools", [])
-        known = {tool.get("function", {}).get("name") for tool in declared}
-        more = [
+        names = {tool.get("function", {}).get("name") for tool in declared}
+        additional = [
             {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
             for name in mocks.tools
-            if name not in known
+            if name not in names
         ]
-        tools = [*declared, *more]
+        tools = [*declared, *additional]
         return {**parameters, "tools": tools} if tools else parameters
 
     def identity(self) -> ModelIdentity:
-        """The model asked for, and those that answered."""
+        """The requested model, and the models that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
         return ModelIdentity(
             type=self._name,
-            model=self._chat.endpoint.model or AND.join(sorted(self._asked)) or None,
-            reported=tuple(sorted(self._reported)),
+            model=self._chat.endpoint.model or AND.join(sorted(self._suite_models)) or None,
+            reported=tuple(sorted(self._models)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={"parameters": self._parameters} if self._parameters else {},
         )
@@ -149,16 +149,16 @@ class OpenAITarget:
 
 
 def _delivery(last: ChatReply) -> Delivery | None:
-    told = Delivery(
+    delivery = Delivery(
         response_id=last.response_id,
         made_at=last.made_at,
         cached_tokens=last.cached_tokens,
         from_cache=last.from_cache,
     )
-    return None if told == Delivery() else told
+    return None if delivery == Delivery() else delivery
 
 
-def _nothing(message: str, last: ChatReply, spent: ChatUsage) -> Response:
+def _no_answer(message: str, last: ChatReply, spent: ChatUsage) -> Response:
     """No answer, which was paid for all the same."""
     return replace(
         failed("empty_response", message),

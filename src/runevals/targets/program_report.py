@@ -18,16 +18,16 @@ def is_report(value: object) -> bool:
     return isinstance(value, Mapping) and bool(_FIELDS & value.keys())
 
 
-def reported(report: Mapping[str, object], latency_s: float) -> Response:
+def response_from(report: Mapping[str, object], latency_s: float) -> Response:
     """`{output, ok, error, costUSD, inputTokens, outputTokens, toolCalls, numTurns, …}` → Response.
 
-    Names may be in camel or snake case; what is absent stays unknown. A malformed field makes the answer
+    Names may be in camel or snake case; a missing field stays unknown. A malformed field makes the answer
     `target_unparseable`.
     """
     error = report.get("error")
     if report.get("ok") is False or error:
         message = error.get("message", error) if isinstance(error, Mapping) else error
-        return failed("target_failed", str(message or "the target said ok: false"))
+        return failed("target_failed", str(message or "the target reported ok: false"))
     output = report.get("output")
     if not isinstance(output, str):
         return failed("target_unparseable", "the target's 'output' is not text")
@@ -50,7 +50,7 @@ def reported(report: Mapping[str, object], latency_s: float) -> Response:
 
 
 def failed(code: str, message: str) -> Response:
-    """An answer that never came, and why."""
+    """A response without an answer, and why."""
     return Response(problem=Problem(code=code, message=message))
 
 
@@ -62,40 +62,40 @@ def tool_calls(value: object) -> tuple[ToolCall, ...] | None:
         return None
     if not isinstance(value, list):
         raise ValueError("tool calls must be a list")
-    return tuple(_tool_call(told) for told in value)
+    return tuple(_tool_call(call) for call in value)
 
 
-def _tool_call(told: object) -> ToolCall:
-    call = told if isinstance(told, dict) else {}
+def _tool_call(value: object) -> ToolCall:
+    call = value if isinstance(value, dict) else {}
     if isinstance(call.get("function"), dict):
         call = {**call, **call["function"]}
     name = call.get("name", call.get("tool"))
     if not isinstance(name, str):
         raise ValueError("a tool call needs a name")
-    given = call.get("input", call.get("args"))
-    if given is None and "arguments" in call:
-        given = arguments(call["arguments"])
+    input_ = call.get("input", call.get("args"))
+    if input_ is None and "arguments" in call:
+        input_ = arguments(call["arguments"])
     output, ok = call.get("output"), call.get("ok", call.get("success"))
     return ToolCall(
         name=name,
-        input=shallow(given, "the input of a tool call"),
+        input=shallow(input_, "the input of a tool call"),
         output=output if output is None or isinstance(output, str) else json.dumps(output),
         ok=ok if isinstance(ok, bool) else None,
     )
 
 
-def arguments(told: object) -> object:
-    """A call's arguments; of a text the JSON in it, and the text itself where it is none."""
-    if not isinstance(told, str):
-        return told
+def arguments(value: object) -> object:
+    """A call's arguments: parsed, if they are a text with JSON, otherwise unchanged."""
+    if not isinstance(value, str):
+        return value
     try:
-        return json.loads(told)
+        return json.loads(value)
     except (ValueError, RecursionError):
-        return told
+        return value
 
 
 def shallow(value: object, what: str) -> object:
-    """`value`, which reports can hold. Raises ValueError where it is nested too deep for any reader."""
+    """`value`. Raises ValueError if it is nested too deep for a report."""
     if nested_deeper(value, MOST_LEVELS):
         raise ValueError(f"{what} is nested deeper than {MOST_LEVELS} levels")
     return value
@@ -116,16 +116,18 @@ def citations(value: object) -> tuple[Citation, ...] | None:
         return None
     if not isinstance(value, list):
         raise ValueError("citations must be a list")
-    found = []
+    sources = []
     for item in value:
         if isinstance(item, str):
-            found.append(Citation(text=item))
+            sources.append(Citation(text=item))
         elif isinstance(item, dict):
             source = item.get("source")
-            found.append(Citation(text=str(item.get("text", "")), source=None if source is None else str(source)))
+            sources.append(
+                Citation(text=str(item.get("text", "")), source=None if source is None else str(source))
+            )
         else:
             raise ValueError("a citation is text or an object")
-    return tuple(found)
+    return tuple(sources)
 
 
 def _either(report: Mapping[str, object], *names: str) -> object:
@@ -133,18 +135,18 @@ def _either(report: Mapping[str, object], *names: str) -> object:
 
 
 def delivery(report: Mapping[str, object]) -> Delivery | None:
-    """What a report says of a cache on the way (`responseId`, `cached`, `cachedTokens`), if it says anything."""
+    """The cache fields of a report (`responseId`, `cached`, `cachedTokens`), or None."""
     response_id = _either(report, "responseId", "response_id")
-    told = Delivery(
+    values = Delivery(
         response_id=response_id if isinstance(response_id, str) else None,
         cached_tokens=count(report, "cachedTokens", "cached_tokens"),
         from_cache=report.get("cached") is True,
     )
-    return None if told == Delivery() else told
+    return None if values == Delivery() else values
 
 
 def number(report: Mapping[str, object], *names: str) -> float | None:
-    """The first of these fields that is there, as a number. Raises ValueError where it is none."""
+    """The first of these fields that is present, as a number. Raises ValueError if it is not a number."""
     value = _either(report, *names)
     if value is None:
         return None
@@ -154,7 +156,7 @@ def number(report: Mapping[str, object], *names: str) -> float | None:
 
 
 def count(report: Mapping[str, object], *names: str) -> int | None:
-    """The first of these fields that is there, as a whole number. Raises ValueError where it is none."""
+    """The first of these fields that is present, as an integer. Raises ValueError if it is not one."""
     value = number(report, *names)
     if value is not None and (value < 0 or value != int(value)):
         raise ValueError(f"'{names[0]}' must be a whole number")

@@ -1,4 +1,4 @@
-"""A target that is asked with a prompt template of its own."""
+"""A target with a prompt template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runevals.targets import Target
 
 
 class PromptedTarget:
-    """The target, with an identity that says by which prompt it is asked."""
+    """The target, with the prompt template as part of its identity."""
 
     def __init__(self, target: Target, template: PromptTemplate) -> None:
         self._target = target
@@ -22,8 +22,8 @@ class PromptedTarget:
 
     def identity(self) -> ModelIdentity:
         """The target's; its prompt is the system prompt and the template."""
-        known = self._target.identity()
-        return replace(known, prompt_hash=fingerprint([known.prompt_hash, self._messages]))
+        identity = self._target.identity()
+        return replace(identity, prompt_hash=fingerprint([identity.prompt_hash, self._messages]))
 
     def close(self) -> None:
         """Ends the target."""

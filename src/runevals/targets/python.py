@@ -1,4 +1,4 @@
-"""A Python function, called in worker processes of its own."""
+"""A Python function, called in separate worker processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
-from runevals.targets.program_report import failed, is_report, reported
+from runevals.targets.program_report import failed, is_report, response_from
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 PATIENCE_S = 0.1
@@ -59,7 +59,7 @@ class PythonTarget:
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
-        self._begun = False
+        self._used = False
         self._first_ended = threading.Event()  # its start
         self._refused: TargetRefused | None = None
         self._closed = False
@@ -67,7 +67,7 @@ class PythonTarget:
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
         worker = self._worker()
-        started = time.monotonic()
+        start = time.monotonic()
         try:
             reply = json.loads(worker.exchange(request_of(conversation), self._timeout_s))
         except TimeoutError:
@@ -78,12 +78,12 @@ class PythonTarget:
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         except (ProcessDied, ValueError, OSError):
             self._end(worker)
-            return failed("target_failed", "the worker process ended in the middle of the call")
+            return failed("target_failed", "the worker process ended during the call")
         self._idle.put(worker)
-        return _response(reply, time.monotonic() - started)
+        return _response(reply, time.monotonic() - start)
 
     def identity(self) -> ModelIdentity:
-        """The function as it was given."""
+        """The function."""
         return ModelIdentity(type="python", deterministic=self._deterministic, detail={"function": self._function})
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class PythonTarget:
 
     def _worker(self) -> LineProcess:
         with self._lock:
-            first, self._begun = not self._begun, True
+            first, self._used = not self._used, True
         if first:
             return self._first_worker()
         self._first_ended.wait()
@@ -188,5 +188,5 @@ def _response(reply: object, latency_s: float) -> Response:
     if isinstance(value, str):
         return Response(text=value, latency_s=latency_s)
     if isinstance(value, Mapping) and is_report(value):
-        return reported(value, latency_s)
+        return response_from(value, latency_s)
     return failed("target_unparseable", "the function returned neither text nor an object with 'output'")

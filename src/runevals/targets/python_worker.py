@@ -18,7 +18,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     requests = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the function prints is not an answer
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor may what it starts read our requests
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # its child processes must not read the requests
     try:
         function = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
@@ -30,34 +30,34 @@ def main() -> None:
         try:
             value = _call(function, request)
             json.dumps(value)
-        except BaseException as error:  # noqa: BLE001 - SystemExit of a function is its failure, not ours
+        except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
             _say(answers, {"raised": _last_line(error)})
         else:
             _say(answers, {"value": value})
 
 
-def _load(named: str) -> Callable[..., Any]:
-    where, _, name = named.rpartition(":")
+def _load(reference: str) -> Callable[..., Any]:
+    location, _, name = reference.rpartition(":")
     sys.path.insert(0, str(Path.cwd()))
-    if where.endswith(".py"):
-        path = Path(where).resolve()
+    if location.endswith(".py"):
+        path = Path(location).resolve()
         sys.path.insert(0, str(path.parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None:
-            raise ImportError(f"cannot load {where}")
+            raise ImportError(f"cannot load {location}")
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
         spec.loader.exec_module(module)
     else:
-        module = importlib.import_module(where)
+        module = importlib.import_module(location)
     function = getattr(module, name)
     if not callable(function):
-        raise TypeError(f"{named} is not a function")
+        raise TypeError(f"{reference} is not a function")
     return function  # type: ignore[no-any-return]
 
 
 def _call(function: Callable[..., Any], request: dict[str, Any]) -> Any:
-    """Gives the function as many of (prompt, messages, case) as it takes."""
+    """Calls the function with as many of (prompt, messages, case) as it accepts."""
     arguments = (request["prompt"], request["messages"], request["case"])
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -72,10 +72,11 @@ def _last_line(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename != __file__ and not frame.filename.startswith("<")  # not ours, nor the import system's
+        if frame.filename != __file__
+        and not frame.filename.startswith("<")  # neither this module nor the import system
     ]
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{where}"
+    location = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{location}"
 
 
 def _say(answers: Any, fields: dict[str, object]) -> None:

@@ -31,63 +31,66 @@ class RecordedTarget:
     def __init__(
         self,
         answers: Mapping[Key, Response],
-        shown: str,
+        display_path: str,
         *,
         model: str | None = None,
         reuse: bool = False,
         deterministic: bool = True,
     ) -> None:
-        """`shown` names the recording; with `reuse`, attempt 1 stands for attempts that have no answer."""
+        """`display_path` names the recording; with `reuse`, attempt 1 is used for attempts without an answer."""
         self._answers = answers
-        self._shown = shown
+        self._display_path = display_path
         self._model = model
         self._reuse = reuse
         self._deterministic = deterministic
 
     @classmethod
     def from_file(
-        cls, path: Path, shown: str, *, reuse: bool = False, deterministic: bool = True
+        cls, path: Path, display_path: str, *, reuse: bool = False, deterministic: bool = True
     ) -> RecordedTarget:
-        """Reads a file of lines. Raises InvalidSuite with every one that cannot be read."""
-        return cls(_read(path, shown), shown, reuse=reuse, deterministic=deterministic)
+        """Reads a file of lines. Raises InvalidSuite with every invalid line."""
+        return cls(_read(path, display_path), display_path, reuse=reuse, deterministic=deterministic)
 
     @classmethod
     def from_report(
-        cls, report: RunReport, shown: str, *, reuse: bool = False, deterministic: bool = True
+        cls, report: RunReport, display_path: str, *, reuse: bool = False, deterministic: bool = True
     ) -> RecordedTarget:
         """Plays back the answers of a run."""
         model = report.run.target.model
-        return cls(_answers_of(report), shown, model=model, reuse=reuse, deterministic=deterministic)
+        return cls(_answers_of(report), display_path, model=model, reuse=reuse, deterministic=deterministic)
 
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
         attempts = (conversation.attempt, 1) if self._reuse else (conversation.attempt,)
         for attempt in attempts:
             for suite in (conversation.suite, None):
-                found = self._answers.get((suite, conversation.case, attempt, conversation.turn))
-                if found is not None:
-                    return replace(found)  # read once, where it is kept out of memory
+                response = self._answers.get((suite, conversation.case, attempt, conversation.turn))
+                if response is not None:
+                    return replace(response)  # reads a value that is stored outside memory once
         return failed(
             "target_failed",
             f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
-            f"turn {conversation.turn} in {self._shown}",
+            f"turn {conversation.turn} in {self._display_path}",
         )
 
     def identity(self) -> ModelIdentity:
-        """The file; recorded answers never change, unless their settings say what was recorded did."""
+        """The file; recorded answers are deterministic unless the settings say otherwise."""
         return ModelIdentity(
-            type="recorded", model=self._model, deterministic=self._deterministic, detail={"path": self._shown}
+            type="recorded",
+            model=self._model,
+            deterministic=self._deterministic,
+            detail={"path": self._display_path},
         )
 
     def close(self) -> None:
         """Nothing to end."""
 
 
-def _read(path: Path, shown: str) -> dict[Key, Response]:
+def _read(path: Path, display_path: str) -> dict[Key, Response]:
     answers: dict[Key, Response] = {}
     spool = Spool()
     problems: list[SuiteProblem] = []
-    for line_number, line in enumerate(read_lines(path, shown), start=1):
+    for line_number, line in enumerate(read_lines(path, display_path), start=1):
         if not line.strip():
             continue
         try:
@@ -95,8 +98,8 @@ def _read(path: Path, shown: str) -> dict[Key, Response]:
             if key in answers:
                 raise ValueError("this suite, case, attempt and turn was recorded above already")
         except (ValueError, TypeError, KeyError) as error:
-            location = Location(file=shown, line=line_number)
-            message = f"is no recorded answer: {error}"
+            location = Location(file=display_path, line=line_number)
+            message = f"is not a recorded answer: {error}"
             problems.append(SuiteProblem(location=location, pointer="", message=message))
         else:
             answers[key] = spool.kept(response)
@@ -131,7 +134,7 @@ def _answers_of(report: RunReport) -> dict[Key, Response]:
 
 
 def recorded_answer(row: object) -> tuple[Key, Response]:
-    """One line of a recording. Raises ValueError that says which field is wrong."""
+    """One line of a recording. Raises ValueError with the invalid field."""
     if not isinstance(row, dict):
         raise ValueError("a line must be an object")
     case = row.get("case")
@@ -151,7 +154,7 @@ def _response(row: Mapping[str, Any]) -> Response:
             raise ValueError("'error' must be an object with code and message")
         code, message = str(problem.get("code", "target_failed")), str(problem.get("message", ""))
         if code not in ERROR_CODES:
-            raise ValueError(f"'{code}' is no error code")
+            raise ValueError(f"'{code}' is not an error code")
         return failed(code, message)
     output = row.get("output")
     if "value" in row and output is None:

@@ -1,4 +1,4 @@
-"""Skills: `<skills_dir>/<skill>/skill.py`, function `action(**input)`, each call in a locked child of its own."""
+"""Skills: `<skills_dir>/<skill>/skill.py`, function `action(**input)`, each call in an isolated process."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class SkillTarget:
-    """Runs a skill's action in the sandbox; the case says which, with what input and for how long."""
+    """Runs a skill's action in the sandbox; the case has the skill, its input and its timeout."""
 
     def __init__(self, folder: Path, sandbox: ScriptRunner, *, deterministic: bool = True) -> None:
-        """`folder` holds a folder for each skill."""
+        """`folder` has a folder for each skill."""
         self._folder = folder
         self._sandbox = sandbox
         self._deterministic = deterministic
         self._sources = lru_cache(maxsize=256)(self._read)
 
     def answer(self, conversation: Conversation) -> Response:
-        """What the action returned, or the error that it ended with: these suites test both."""
-        told = conversation.metadata
-        skill = str(told.get("skill"))
+        """The result of the action, or its error: these suites test both."""
+        metadata = conversation.metadata
+        skill = str(metadata.get("skill"))
         try:
             code, modules = self._sources(skill)
         except (OSError, ValueError) as error:
@@ -39,7 +39,11 @@ class SkillTarget:
                 code=code,
                 language="python",
                 filename=str((self._folder / skill / "skill.py").resolve()),
-                arguments={"input": told.get("input"), "mock_data": told.get("mock_data"), "modules": modules},
+                arguments={
+                    "input": metadata.get("input"),
+                    "mock_data": metadata.get("mock_data"),
+                    "modules": modules,
+                },
                 timeout_s=conversation.timeout_s or DEFAULT_TIMEOUT_S,
             )
         )
@@ -48,7 +52,7 @@ class SkillTarget:
         if answer.error == "evaluator_no_json":
             refused = failed(NO_JSON, f"the skill {skill}: {answer.reason}")
             return replace(refused, latency_s=answer.duration_s)
-        if answer.error == "evaluator_bad_result":  # it returned, so this is no refusal of the skill's
+        if answer.error == "evaluator_bad_result":  # it returned, so the skill did not refuse
             return failed("target_unparseable", f"the skill {skill}: {answer.reason}")
         if answer.error is not None:
             late = answer.error == "evaluator_timeout"
@@ -64,10 +68,10 @@ class SkillTarget:
         )
 
     def close(self) -> None:
-        """Nothing of its own to end."""
+        """Nothing to end."""
 
     def _read(self, skill: str) -> tuple[str, dict[str, str]]:
-        """(the skill's code, the modules beside it by their names). Raises OSError, ValueError."""
+        """(the skill's code, its sibling modules by name). Raises OSError, ValueError."""
         folder = self._folder / skill
         file, inside = folder / "skill.py", folder.resolve().is_relative_to(self._folder.resolve())
         if not file.is_file() or not inside or not file.resolve().is_relative_to(folder.resolve()):

@@ -13,8 +13,8 @@ from typing import TypedDict
 from runevals import __version__
 from runevals.lib.nullable import mean
 from runevals.records import (
+    NEVER_SENT_CODES,
     NO_JSON,
-    NOT_ASKED,
     AttemptReport,
     Case,
     CaseReport,
@@ -92,7 +92,7 @@ def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     codes = {problem.code for problem in problems if problem is not None} - {NO_JSON}
     if not codes:
         return None
-    return Outcome.SKIPPED if codes <= NOT_ASKED else Outcome.ERRORED
+    return Outcome.SKIPPED if codes <= NEVER_SENT_CODES else Outcome.ERRORED
 
 
 def layer_scores(results: Iterable[CheckResult]) -> Layers:

@@ -14,7 +14,7 @@ import pytest
 
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.spool import IN_MEMORY, Spool
-from runevals.records import CaseReport, Kept, Provenance, Response, ToolCall, moved
+from runevals.records import CaseReport, Provenance, Response, StoredValue, ToolCall, offload
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
 from runevals.reports.results_json import CASE, json_text
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 OUTPUTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
 
 
-class Elsewhere(Kept):
+class Elsewhere(StoredValue):
     def __init__(self, value):
         self.value = value
 
@@ -46,7 +46,7 @@ def elsewhere(case: CaseReport | None) -> CaseReport | None:
     return replace(
         case,
         attempts=tuple(
-            replace(attempt, turns=tuple(moved(turn, Elsewhere) for turn in attempt.turns))
+            replace(attempt, turns=tuple(offload(turn, Elsewhere) for turn in attempt.turns))
             for attempt in case.attempts
         ),
     )
@@ -54,7 +54,7 @@ def elsewhere(case: CaseReport | None) -> CaseReport | None:
 
 @pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
 @pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
-def test_every_report_is_the_same_where_answers_are_kept_elsewhere(reporter, make):
+def test_reports_are_identical_if_answers_are_stored_on_disk(reporter, make):
     plain = made = make()
     made = replace(made, report=replace(made.report, cases=tuple(map(elsewhere, made.report.cases))))
     if made.comparison is not None:
@@ -77,7 +77,7 @@ def large(number: int) -> Response:
 
 
 @pytest.mark.needs("linux")
-def test_what_is_much_is_kept_on_disk_and_reads_the_same(tmp_path, monkeypatch):
+def test_large_values_are_stored_on_disk_and_read_back_unchanged(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spool = Spool()
     kept = [spool.kept(large(number)) for number in range(10)]
@@ -99,7 +99,7 @@ def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
-def test_a_disk_without_room_leaves_it_in_memory():
+def test_if_the_disk_is_full_values_stay_in_memory():
     done = with_a_spool(
         "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
         "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
@@ -113,29 +113,29 @@ def case_of(name: str) -> CaseReport:
     return replace(report({"a": "p"}).cases[0], name=name)
 
 
-def test_a_text_that_was_made_before_is_what_the_document_has_and_a_changed_record_has_none():
+def test_prepared_json_is_used_in_the_document_and_a_changed_record_has_none():
     spool, record = Spool(), case_of("\ud83d ü\u2028")
     before = json_text(record, CASE)
-    spool.keep_text(record, CASE, before)
+    spool.attach_json(record, CASE, before)
     assert json_text(record, CASE) == before
     assert json_text(record) == json_text(case_of("\ud83d ü\u2028"))  # elsewhere in a document
     assert '"line": 77,' in json_text(replace(record, line=77), CASE)
-    spool.keep_text(record, CASE, "kept")
+    spool.attach_json(record, CASE, "kept")
     assert json_text(record, CASE) == "kept"
     assert record == case_of("\ud83d ü\u2028")
 
 
-def test_a_disk_without_room_for_texts_has_them_made_again():
+def test_if_the_disk_is_full_json_is_written_again():
     done = with_a_spool(
         "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
-        "for record in made: spool.keep_text(record, t.CASE, t.json_text(record, t.CASE))\n"
+        "for record in made: spool.attach_json(record, t.CASE, t.json_text(record, t.CASE))\n"
         "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n",
         room=3000,
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_what_was_made_while_answers_were_awaited_is_what_is_made_of_the_results(project, runevals, monkeypatch):
+def test_json_prepared_during_the_run_equals_json_of_the_results(project, runevals, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", CANARY)
     items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(5)]
     project.write("evals.json", {**EXACT, "items": items})
@@ -147,7 +147,7 @@ def test_what_was_made_while_answers_were_awaited_is_what_is_made_of_the_results
     assert document.write(document.parse(text, "out.json")) == text
 
 
-def test_a_value_that_is_too_deep_stays_in_memory():
+def test_a_value_nested_too_deep_stays_in_memory():
     deep = []
     for _ in range(100_000):
         deep = [deep]
@@ -158,7 +158,7 @@ def test_a_value_that_is_too_deep_stays_in_memory():
 
 
 @pytest.mark.needs("linux")
-def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
+def test_no_secret_of_an_answer_is_stored_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_of(tmp_path, numbered(20, "x"), **EXACT)
     settings = resolve(RawSettings(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
@@ -174,7 +174,7 @@ def test_no_secret_of_an_answer_comes_to_the_disk(tmp_path, monkeypatch):
     assert outputs == {"it is [redacted MY_API_KEY] " * (IN_MEMORY // 100)}
 
 
-def test_a_large_run_and_its_comparison_tell_everything(project, runevals):
+def test_a_large_run_and_its_comparison_report_every_case(project, runevals):
     def texts(word):
         return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 6_000 + "end" for n in range(60)}
 

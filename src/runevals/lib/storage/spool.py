@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
-from runevals.records import Kept, Texted, keep_text, moved
+from runevals.records import PreparedJson, StoredValue, attach_json, offload
 
 T = TypeVar("T")
 
@@ -27,13 +27,13 @@ class Spool:
 
     def kept(self, record: T) -> T:
         """`record` with its large values in the file, if there were many before."""
-        return moved(record, self._keep)
+        return offload(record, self._keep)
 
-    def keep_text(self, record: Texted, newline: str, text: str) -> None:
+    def attach_json(self, record: PreparedJson, newline: str, text: str) -> None:
         """Keeps the text of a record for its document; where there is no room, it will be made again."""
         if not self._is_full:
             try:
-                keep_text(record, newline, self._written(text.encode("utf-8", "surrogatepass"), _WrittenText))
+                attach_json(record, newline, self._written(text.encode("utf-8", "surrogatepass"), _WrittenText))
             except (OSError, AttributeError):  # no room, or a system without `pwrite`
                 self._is_full = True
 
@@ -56,7 +56,7 @@ class Spool:
         except (OSError, pickle.PicklingError, AttributeError, TypeError, RecursionError):
             return value  # no room, no plain value, or one that is too deep: memory may do
 
-    def _written(self, content: bytes, kind: type[_Written]) -> Kept:
+    def _written(self, content: bytes, kind: type[_Written]) -> StoredValue:
         if self._file is None:
             self._file = _File()
         if os.pwrite(self._file.number, content, self._end) < len(content):
@@ -80,7 +80,7 @@ class _File:
             os.close(self.number)
 
 
-class _Written(Kept):
+class _Written(StoredValue):
     """A value in such a file."""
 
     __slots__ = ("_file", "_length", "_offset")

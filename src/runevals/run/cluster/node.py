@@ -15,7 +15,7 @@ from runevals.records.errors import RunevalsError
 from runevals.run.cluster.repository_archive import PathMap, unpack
 from runevals.run.world.build_target import TargetSpec, made
 from runevals.targets import Target
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Node:
     """What runs on each node: one process that asks in several threads, with a throttle of its own."""
 
     def __init__(self) -> None:
-        self._threads = Threads()
+        self._threads = ConversationIds()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._target: Target | None = None
         self._moved: PathMap | None = None

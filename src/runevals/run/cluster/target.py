@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.run.cluster.node_pool import MOST_TRIES, Nodes, NodesLost
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.program_report import failed
 
 
@@ -25,7 +25,7 @@ class ClusterTarget:
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._threads = Threads()
+        self._threads = ConversationIds()
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer that a node was given. Raises TargetRefused."""

@@ -32,7 +32,7 @@ from runevals.settings.target import JudgeSettings
 from runevals.suites.plan import RunPlan, asks_judge
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.prompted import PromptedTarget
 from runevals.targets.recorded import Key, RecordedTarget
@@ -166,7 +166,7 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
             return recorded_target(told.path, reuse=told.reuse, deterministic=told.deterministic)
         case _:
             recipe = recipe_of(told, settings)
-            return made(recipe, settings.environment, throttles, Threads(), at_once=settings.concurrency)
+            return made(recipe, settings.environment, throttles, ConversationIds(), at_once=settings.concurrency)
 
 
 def recorded_target(path: Path, *, reuse: bool = False, deterministic: bool = True) -> RecordedTarget:

@@ -17,7 +17,7 @@ from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
 from runevals.targets.command import CommandTarget
-from runevals.targets.conversation_ids import Threads
+from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import cleaned
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
@@ -43,7 +43,7 @@ def made(
     recipe: TargetSpec,
     environment: Mapping[str, str],
     throttles: Throttles,
-    threads: Threads,
+    threads: ConversationIds,
     *,
     at_once: int | None = None,
 ) -> Target:
@@ -91,7 +91,7 @@ def made(
 
 
 def _behind_address(
-    recipe: TargetSpec, environment: Mapping[str, str], throttles: Throttles, threads: Threads
+    recipe: TargetSpec, environment: Mapping[str, str], throttles: Throttles, threads: ConversationIds
 ) -> Target:
     told, web = recipe.told, recipe.told.web
     assert web is not None  # noqa: S101 - settled with an address
