@@ -36,6 +36,33 @@ class Fault:
     times: int = 10**9
 
 
+def person(login: str, **more: Any) -> dict[str, Any]:
+    """A user; each name has a number of its own."""
+    number = int.from_bytes(hashlib.sha256(login.encode()).digest()[:4], "big")
+    return complete("simple-user", login=login, id=number, type="User", **more)
+
+
+@dataclass
+class Change:
+    """A pull request with what GitHub knows of its history; tests change it."""
+
+    number: int
+    head: str
+    author: str = "ben"
+    commits: list[tuple[str | None, str | None]] = field(default_factory=lambda: [("ben", "ben")])
+    pushers: list[str | None] = field(default_factory=lambda: ["ben"])
+    pushed: str | None = None  # the newest commit of the branch; None: its head
+    reviews: list[dict[str, Any]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    repository_id: int = REPOSITORY_ID
+    listed: int | None = None  # commits that it says it has; None: as many as are listed
+
+    def review(self, login: str, state: str = "APPROVED", commit: str | None = None, **more: Any) -> None:
+        by = more.pop("user", None) or person(login)
+        given = {"user": by, "state": state, "commit_id": commit or self.head, "body": "", **more}
+        self.reviews.append(complete("pull-request-review", id=len(self.reviews) + 1, **given))
+
+
 @dataclass
 class GitHub:
     """The state; tests change it and read it. `asked` is every request: method, path, query, authorization."""
@@ -46,6 +73,8 @@ class GitHub:
     artifacts: list[dict[str, Any]] = field(default_factory=list)  # with `run` and `content`
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     pulls: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    permissions: dict[str, str] = field(default_factory=dict)  # of people, by their names
     history: list[str] = field(default_factory=list)  # shas, newest first
     tags: dict[str, str] = field(default_factory=dict)  # name → sha
     ends_after: dict[int, int] = field(default_factory=dict)  # run → how often it is shown in progress
@@ -211,6 +240,74 @@ def _pulls(state: GitHub, query: dict[str, str], _: Any) -> Answer:
     return _page(state, found, query)
 
 
+_LABEL = {
+    "id": 1,
+    "node_id": "x",
+    "url": "https://github.com/o/r",
+    "description": None,
+    "color": "0",
+    "default": False,
+}
+
+
+def _of_change(answer: Callable[..., Answer]) -> Callable[..., Answer]:
+    def find(state: GitHub, query: dict[str, str], _: Any, number: str) -> Answer:
+        found = next((change for change in state.changes if change.number == int(number)), None)
+        return _error(404, "Not Found") if found is None else answer(state, query, found)
+
+    return find
+
+
+@_of_change
+def _pull(_: GitHub, __: dict[str, str], change: Change) -> Answer:
+    shown = complete(
+        "pull-request",
+        number=change.number,
+        user=person(change.author),
+        commits=len(change.commits) if change.listed is None else change.listed,
+        labels=[{**_LABEL, "name": name} for name in change.labels],
+        head={"sha": change.head, "ref": "change", "repo": {"id": change.repository_id}},
+        base={"sha": "0" * 40, "ref": "main", "repo": {"id": REPOSITORY_ID}},
+        state="open",
+    )
+    return _json(200, shown)
+
+
+@_of_change
+def _reviews(state: GitHub, query: dict[str, str], change: Change) -> Answer:
+    return _page(state, change.reviews, query)
+
+
+@_of_change
+def _pull_commits(state: GitHub, query: dict[str, str], change: Change) -> Answer:
+    def shown(number: int, names: tuple[str | None, str | None]) -> Any:
+        made = complete("commit", sha=f"{number:040x}")
+        people = {
+            role: person(name) if name else {} for role, name in zip(("author", "committer"), names, strict=True)
+        }
+        return {**made, **people}
+
+    return _page(state, [shown(number, names) for number, names in enumerate(change.commits)], query)
+
+
+def _activity(state: GitHub, query: dict[str, str], _: Any) -> Answer:
+    found = [
+        {
+            **complete("activity", id=number, ref="refs/heads/change", after=change.pushed or change.head),
+            "actor": name and person(name),
+        }
+        for change in state.changes
+        for number, name in enumerate(change.pushers, start=1)
+        if query.get("ref") == "refs/heads/change"
+    ]
+    return _page(state, found, query)
+
+
+def _permission(state: GitHub, _: dict[str, str], __: Any, login: str) -> Answer:
+    name = state.permissions.get(login, "read")
+    return _json(200, complete("repository-collaborator-permission", permission=name, role_name=name))
+
+
 def _comments(state: GitHub, query: dict[str, str], _: Any, number: str) -> Answer:
     return _page(state, state.comments.get(int(number), []), query)
 
@@ -242,6 +339,11 @@ _OPERATIONS: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
     ("GET", rf"{_REPOSITORY}/commits", _commits),
     ("GET", rf"{_REPOSITORY}/compare/(\w+)\.\.\.(\w+)", _compare),
     ("GET", rf"{_REPOSITORY}/pulls", _pulls),
+    ("GET", rf"{_REPOSITORY}/pulls/(\d+)", _pull),
+    ("GET", rf"{_REPOSITORY}/pulls/(\d+)/reviews", _reviews),
+    ("GET", rf"{_REPOSITORY}/pulls/(\d+)/commits", _pull_commits),
+    ("GET", rf"{_REPOSITORY}/activity", _activity),
+    ("GET", rf"{_REPOSITORY}/collaborators/([^/]+)/permission", _permission),
     ("GET", rf"{_REPOSITORY}/issues/(\d+)/comments", _comments),
     ("POST", rf"{_REPOSITORY}/issues/(\d+)/comments", _create_comment),
     ("PATCH", rf"{_REPOSITORY}/issues/comments/(\d+)", _change_comment),

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
     "merge": "Put the results of all shards together.",
+    "accept": "Accept losses of this change, if a reviewer agrees.",
     "validate": "Check suites without running anything.",
     "view": "Open an HTML report in a browser.",
     "report": "Write a results document in another format.",

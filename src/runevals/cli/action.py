@@ -21,6 +21,7 @@ from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.terminal import tell, warn, warn_runner
+from runevals.github.accept_losses import proposed_losses, with_approved_losses
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.collect_shards import collected
 from runevals.github.comments import slug
@@ -176,7 +177,9 @@ def _run(
         if problem is not None:
             raise problem
         require_cache(settings)
+        proposed = proposed_losses(settings, here, runner.environment)
         found = _found(settings, told, here, runner.environment)
+        found = replace(found, conclusion=with_approved_losses(found.conclusion, settings, proposed))
     except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
         explained(error)
         found = _Found(ended_by(error, settings), ended=error)

@@ -32,6 +32,7 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.publish import check_outputs, publish
+from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
@@ -181,7 +182,7 @@ def _run(
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(settings) as journal:
-        conclusion = judged(settings, loaded, replace(asked, journal=journal))
+        conclusion = with_waiting(judged(settings, loaded, replace(asked, journal=journal)), settings)
 
     def write() -> list[Path]:
         if not outputs:

@@ -1,5 +1,6 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
+from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
 from runevals.records.comparison import (
     CategoryChange,
     Change,
@@ -81,8 +82,11 @@ __all__ = [
     "NEVER_SENT_CODES",
     "NO_CHECKS",
     "NO_JSON",
+    "REMOVED",
     "RULES",
     "STOPPED_CODES",
+    "Acceptance",
+    "AcceptedLoss",
     "Argv",
     "AttemptReport",
     "Case",

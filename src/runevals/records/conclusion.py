@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from runevals.records.acceptance import Acceptance
 from runevals.records.comparison import Comparison, MarkComparison
 from runevals.records.report import RunReport
 
@@ -61,3 +62,4 @@ class Conclusion:
     verdict: FinalVerdict
     mark: MarkComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
+    acceptance: Acceptance | None = None  # of losses that the comparison found

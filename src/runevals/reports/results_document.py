@@ -18,6 +18,7 @@ from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
 from runevals.records import (
+    Acceptance,
     CaseReport,
     Change,
     Comparison,
@@ -62,6 +63,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         "verdict": conclusion.verdict,
         **({} if conclusion.mark is None else {"mark": conclusion.mark}),
         **({"prompt_changes": conclusion.prompt_changes} if conclusion.prompt_changes else {}),
+        **({} if conclusion.acceptance is None else {"acceptance": conclusion.acceptance}),
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
@@ -177,6 +179,7 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
         verdict=build(document["verdict"], FinalVerdict),
         mark=None if document.get("mark") is None else build(document["mark"], MarkComparison),
         prompt_changes=build(document.get("prompt_changes", []), tuple[TextChange, ...]),
+        acceptance=None if document.get("acceptance") is None else build(document["acceptance"], Acceptance),
     )
 
 

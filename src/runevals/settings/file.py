@@ -33,6 +33,7 @@ class SettingsFile:
 
 # What decides over a change is read from the base's file, not from the one that the change brings along.
 GUARDED = (
+    "accept_label",
     "alpha",
     "annotations",
     "base",

@@ -54,6 +54,7 @@ class Settings:
     rules: GateRules
     mark: Mark | None
     quarantine: Path
+    accept_label: str | None
     changed_only: bool
     depends_on: tuple[str, ...]  # absolute
     definitions: Definitions
@@ -185,6 +186,7 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         rules=_rules(values, gates, guarding),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
         quarantine=given.folder("quarantine") / values["quarantine"],
+        accept_label=values["accept_label"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
         depends_on=tuple(str(given.folder("depends_on") / pattern) for pattern in values["depends_on"]),
         definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),

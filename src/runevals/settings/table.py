@@ -223,6 +223,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="accept_label",
+        metavar="NAME",
+        kind="text",
+        help="The label with which a reviewer accepts the losses that a pull request lists; from the base's side "
+        "only.",
+        as_input=False,
+    ),
+    Setting(
         name="sandbox",
         kind="text",
         help="Whether code of a suite may run where the kernel cannot lock it in: strict (no) or reduced.",

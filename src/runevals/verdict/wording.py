@@ -256,6 +256,8 @@ def judge_notes(report: RunReport) -> list[str]:
 def doubtful(conclusion: Conclusion) -> bool:
     """Whether its headline warns: nothing blocks, and nobody should read it as fine."""
     found = conclusion.comparison
+    if conclusion.acceptance is not None:
+        return True
     if found is None or found.verdict not in _DOUBTFUL:
         return False
     unmeasured = conclusion.verdict.outcome == "unmeasured"

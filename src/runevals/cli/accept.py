@@ -1,0 +1,101 @@
+"""`runevals accept`: writes which losses of the newest comparison are wanted, for a reviewer to agree to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.cli.options import KEPT_RESULTS, settings_options, settled
+from runevals.lib.storage.files import require_no_link, write_whole
+from runevals.lib.terminal import say
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import newest, readable
+from runevals.run.acceptance import accepted_file
+from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
+from runevals.verdict.accepted import lost_cases
+
+if TYPE_CHECKING:
+    from runevals.records import AcceptedLoss, Conclusion
+
+LAST = 50  # results that a comparison is looked for in
+
+
+@click.command("accept")
+@click.argument("cases", nargs=-1, required=True, metavar="CASE...")
+@click.option("--reason", required=True, metavar="TEXT", help="Why these losses are wanted.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="DOC",
+    help="The results of the comparison (default: the newest in .evals/results).",
+)
+@settings_options("config")
+def command(cases: tuple[str, ...], reason: str, results: Path | None, **told: Any) -> None:
+    """Accept that each CASE is lost, in runevals.accepted.yaml.
+
+    Commit that file with the change. An entry counts once a reviewer who may write to the repository, and who had
+    no part in the change, approves the pull request at that commit. It ends with the merge.
+
+    \b
+    Example:
+      runevals accept KB-007 KB-012 --reason "shorter answers are wanted"
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > MAX_REASON or not reason.isprintable():
+        raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
+    path, conclusion = _comparison(results)
+    lost = _lost(conclusion)
+    found = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
+    chosen = [replace(loss, reason=reason) for loss in found]
+    _write(accepted_file(settled(told)), chosen, lost)
+
+
+def _comparison(results: Path | None) -> tuple[Path, Conclusion]:
+    """The newest results that were compared with a base. Raises InvalidSettings."""
+    files = newest(KEPT_RESULTS, LAST) if results is None else [results]
+    for path, conclusion in readable(reversed(files)):
+        if conclusion.comparison is not None:
+            return path, conclusion
+    where = KEPT_RESULTS.as_posix() if results is None else str(results)
+    raise InvalidSettings(
+        f"there are no results of a comparison in {where}; `runevals --base origin/main` makes them"
+    )
+
+
+def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    return lost_cases(conclusion.comparison, conclusion.report.run.target)
+
+
+def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
+    """The losses with this key. Raises InvalidSettings if there are none."""
+    found = [loss for loss in lost if loss.case == key]
+    if found:
+        return found
+    known = {case.key for case in conclusion.report.cases}
+    if key in known:
+        raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
+    hint = did_you_mean(key, sorted(known | {loss.case for loss in lost}))
+    raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
+
+
+def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLoss]) -> None:
+    """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
+    require_no_link(path)
+    before = read_entries(content_of(path), path.name) if path.is_file() else ()
+    about = {loss.identity for loss in lost}
+    new = {loss.identity for loss in chosen}
+    stay = [entry for entry in before if entry.identity in about - new]
+    write_whole(path, written([*stay, *chosen]))
+    say(f"Written: {path}, {plural(len(stay) + len(chosen), 'case')}")
+    for entry in before:
+        if entry.identity not in about:
+            say(f"Removed: {entry.case}, which has other fingerprints by now")
+    say("Commit it. It counts once a reviewer approves the pull request at that commit.")

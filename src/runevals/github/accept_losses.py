@@ -1,0 +1,83 @@
+"""The losses that a pull request accepts, if a reviewer agreed to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
+from runevals.github.job import JobContext, payload_of
+from runevals.lib import git
+from runevals.lib.text.escape import one_line
+from runevals.records import Acceptance, AcceptedLoss, Conclusion
+from runevals.records.errors import GATE_FAILED, RunevalsError
+from runevals.run.acceptance import entries_of_change, matching, with_acceptance, with_caveat
+from runevals.settings.resolve import Settings
+from runevals.suites.accepted import FILENAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedLosses:
+    """What a change proposes to lose, read before any program of it runs."""
+
+    entries: tuple[AcceptedLoss, ...] = ()
+    change: PullRequest | None = None
+    event: LabelEvent | None = None
+    why_not: str = ""  # why none of it can be accepted
+
+
+def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[str, str]) -> ProposedLosses:
+    """The entries of the commit that is checked out, if this job looks at a pull request."""
+    side = settings.base_side
+    if side is None or not side.on_pull_request:
+        return ProposedLosses()
+    commit, parents = git.checked_out(settings.repository)
+    try:
+        entries = () if commit is None else entries_of_change(settings, commit)
+        merged = commit == environment.get("GITHUB_SHA")
+        change = _pull_request(here, (commit, *parents[1:]), merged=merged) if entries else None
+        return ProposedLosses(entries=entries, change=change, event=label_event(environment))
+    except (NotApproved, RunevalsError) as error:
+        return ProposedLosses(why_not=str(error))
+
+
+def _pull_request(here: JobContext, commits: Sequence[str | None], *, merged: bool) -> PullRequest:
+    """The one whose head is checked out, alone or as GitHub merged it. Raises NotApproved.
+
+    `commits`: the one that is checked out, and the parents that were merged into the base.
+    """
+    job = here.job
+    if here.api is None or job.pull_request is None or job.head is None:
+        raise NotApproved("this job has no pull request to ask GitHub about, or no github_token")
+    if commits[0] != job.head and not (merged and tuple(commits[1:]) == (job.head,)):
+        raise NotApproved(f"what is checked out is not the pull request's head {job.head[:7]}")
+    return PullRequest(api=here.api, repository=here.repository, number=job.pull_request, head=job.head)
+
+
+def with_approved_losses(conclusion: Conclusion, settings: Settings, proposed: ProposedLosses) -> Conclusion:
+    """The conclusion, in which approved losses do not block; if none is approved, it says why."""
+    failed = conclusion.verdict.exit_code == GATE_FAILED and conclusion.comparison is not None
+    if not failed or not (proposed.entries or proposed.why_not):
+        return conclusion
+    losses = matching(conclusion, proposed.entries)
+    try:
+        if proposed.why_not or proposed.change is None:
+            raise NotApproved(proposed.why_not)
+        if not losses:
+            raise NotApproved("no entry has the fingerprints of a case that was lost")
+        by = approver(proposed.change, settings.accept_label, proposed.event)
+    except NotApproved as error:
+        return with_caveat(conclusion, f"{FILENAME} is not accepted: {one_line(str(error), 300)}")
+    return with_acceptance(conclusion, Acceptance(by=by, losses=losses), settings.rules)
+
+
+def label_event(environment: Mapping[str, str]) -> LabelEvent | None:
+    """The label whose setting started this job; None for another event."""
+    payload = payload_of(environment)
+    if environment.get("GITHUB_EVENT_NAME") != "pull_request" or payload.get("action") != "labeled":
+        return None
+    try:
+        head = str(payload["pull_request"]["head"]["sha"])
+        return LabelEvent(name=str(payload["label"]["name"]), head=head, sender=dict(payload["sender"]))
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,53 @@
+"""The losses that a change accepts: `runevals.accepted.yaml`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.source import parse_source
+from runevals.records import AcceptedLoss, Location, SuiteProblem
+from runevals.records.errors import InvalidSuite
+
+FILENAME = "runevals.accepted.yaml"
+MAX_BYTES = 1024 * 1024
+MAX_REASON = 200  # characters
+_HEADER = """\
+# Losses that this change accepts, written by `runevals accept`. An entry counts only while its fingerprints hold,
+# and if a reviewer approves the pull request at this commit.
+"""
+
+
+def content_of(path: Path) -> bytes:
+    """What the file holds, as far as it is to be read."""
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def read_entries(content: bytes, shown: str) -> tuple[AcceptedLoss, ...]:
+    """The entries of such a file. Raises InvalidSuite with every problem of the file."""
+    if len(content) > MAX_BYTES:
+        message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
+        raise InvalidSuite([SuiteProblem(location=Location(file=shown), pointer="", message=message)])
+    source = parse_source(content, ".yaml", shown)
+    problems = [
+        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        for complaint in complaints("runevals.suites", "accepted-1", source.value)
+    ]
+    if problems:
+        raise InvalidSuite(problems)
+    assert isinstance(source.value, list)  # noqa: S101 - the schema says so
+    return tuple(AcceptedLoss(**item) for item in source.value)
+
+
+def written(entries: Sequence[AcceptedLoss]) -> str:
+    """The file's text. Each value is written as JSON, which is YAML too."""
+    names = ("case", "suite", "base", "head", "reason")
+    lines = [
+        f"{'-' if name == 'case' else ' '} {name}: {json.dumps(getattr(entry, name))}\n"
+        for entry in entries
+        for name in names
+    ]
+    return _HEADER + ("".join(lines) or "[]\n")

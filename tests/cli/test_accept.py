@@ -1,0 +1,97 @@
+"""`runevals accept`: which losses of the newest comparison are wanted."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.suites.accepted import FILENAME, read_entries
+from tests.ending import ended
+from tests.sample_suites import AGENT, WORSE
+
+REASON = ("--reason", "shorter answers are wanted")
+
+
+@pytest.fixture
+def lost(repository, runevals):
+    """A change that lost case a, compared with main."""
+    repository.write("agent.py", WORSE)
+    assert runevals("--base", "main", "-q")[0] == 1
+    return repository
+
+
+def entries(project):
+    return read_entries((project.path / FILENAME).read_bytes(), FILENAME)
+
+
+def test_it_writes_the_case_its_fingerprints_and_the_reason(lost, runevals):
+    code, out, _ = runevals("accept", "a", *REASON)
+    assert (code, "Written: " in out) == (0, True)
+    [entry] = entries(lost)
+    assert (entry.suite, entry.case, entry.reason) == ("evals.json", "a", REASON[1])
+    code, out, _ = runevals("--base", "main", "-q")
+    assert code == 1
+    assert "a would be accepted if a reviewer approved the pull request" in " ".join(out.split())
+
+
+def test_a_second_reason_replaces_the_first_and_entries_of_another_change_leave(lost, runevals):
+    runevals("accept", "a", *REASON)
+    path = lost.path / FILENAME
+    text = path.read_text(encoding="utf-8")
+    [entry] = entries(lost)
+    path.write_text(
+        text + text.replace(entry.head, "0" * 64).partition("\n")[2].partition("\n")[2], encoding="utf-8"
+    )
+    assert len(entries(lost)) == 2
+    code, out, _ = runevals("accept", "a", "--reason", "better")
+    assert (code, "Removed: a" in out) == (0, True)
+    assert [one.reason for one in entries(lost)] == ["better"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("b",), "b did not regress", id="failed before"),
+        pytest.param(("aa",), "there is no case aa", id="unknown"),
+        pytest.param(("a", "b"), "b did not regress", id="one of two"),
+    ],
+)
+def test_a_case_that_was_not_lost_is_an_error(lost, runevals, arguments, told):
+    code, _, err = runevals("accept", *arguments, *REASON)
+    ended(code, 2, err, told)
+    assert not (lost.path / FILENAME).exists()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 201, "two\nlines"])
+def test_a_reason_is_one_line(lost, runevals, reason):
+    code, _, err = runevals("accept", "a", "--reason", reason)
+    ended(code, 2, err, "--reason must be one line")
+
+
+def test_without_results_of_a_comparison_it_says_how_to_make_them(repository, runevals):
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, "no results of a comparison in .evals/results")
+    assert runevals("-q")[0] == 0
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, "`runevals --base origin/main` makes them")
+
+
+def test_the_newest_comparison_counts(lost, runevals):
+    lost.write("agent.py", AGENT)
+    assert runevals("--base", "main", "-q")[0] == 0
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, "a did not regress")
+
+
+def test_a_broken_file_is_named_with_its_place_and_not_overwritten(lost, runevals):
+    lost.write(FILENAME, "- {case: a}\n")
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, f"{FILENAME}:1")
+    assert (lost.path / FILENAME).read_text(encoding="utf-8") == "- {case: a}\n"
+
+
+def test_a_link_in_its_place_is_not_followed(lost, runevals, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "x.yaml"
+    (lost.path / FILENAME).symlink_to(outside)
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, FILENAME)
+    assert not outside.exists()

@@ -1,0 +1,86 @@
+"""The cases that a comparison lost, and what it says without them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.records import REMOVED, Acceptance, AcceptedLoss, ComparisonVerdict, ModelIdentity, RegressionRule
+from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted
+from runevals.verdict.compare import compare
+from tests.sample_reports import case, report
+
+TARGET = ModelIdentity(type="openai", model="m", prompt_hash="1")
+
+
+def lost(head, base, **more):
+    """(the head's report, its comparison, what it lost), of a target that always answers alike."""
+    runs = [report(cases, deterministic=True) for cases in (head, base)]
+    comparison = compare(*runs, "base.json")
+    return runs[0], comparison, lost_cases(comparison, more.get("target", runs[0].run.target))
+
+
+def test_a_case_that_regressed_is_lost_and_no_other():
+    _, _, found = lost({"a": "f", "b": "p", "c": "f", "d": "p"}, {"a": "p", "b": "f", "c": "f", "d": "p"})
+    assert [loss.case for loss in found] == ["a"]
+
+
+def test_a_removed_critical_case_is_lost():
+    _, _, [found] = lost([case("b", "p")], [case("a", "p", critical=True), case("b", "p"), case("c", "p")])
+    assert (found.case, found.head) == ("a", REMOVED)
+
+
+def test_the_fingerprints_are_of_content_and_target():
+    base, edited = {"a": "p"}, [case("a", "f", fingerprint="x", critical=True)]
+    [known] = lost({"a": "f"}, base)[2]
+    [again] = lost({"a": "f"}, base)[2]
+    assert again.identity == known.identity
+    for target in (
+        TARGET,
+        replace(TARGET, prompt_hash="2"),
+        replace(TARGET, model="n"),
+        replace(TARGET, type="x"),
+    ):
+        [found] = lost({"a": "f"}, base, target=target)[2]
+        assert (found.base, found.head == known.head) == (known.base, False)
+    assert all(loss.head != known.head for loss in lost(edited, base)[2])
+
+
+def test_the_rest_is_compared_without_the_accepted_cases():
+    head, comparison, found = lost({"a": "f", "b": "f", "c": "p"}, {"a": "p", "b": "p", "c": "p"})
+    _, rest = without_accepted(head, comparison, found[:1], RegressionRule())
+    assert rest.verdict is ComparisonVerdict.REGRESSION
+    left, rest = without_accepted(head, comparison, found, RegressionRule())
+    assert rest.verdict is ComparisonVerdict.NO_CHANGE
+    assert [one.key for one in left.cases] == ["c"]
+
+
+def test_nothing_is_left_to_compare_if_all_cases_are_accepted():
+    head, comparison, found = lost({"a": "f"}, {"a": "p"})
+    assert without_accepted(head, comparison, found, RegressionRule())[1] is None
+
+
+def test_what_looked_lost_as_the_run_ended_is_not_settled():
+    base = {f"k{n}": "ppp" for n in range(20)}
+    head = report({**dict.fromkeys(base, "p"), "k0": "f", "k1": "f"}, repeat=3)
+    comparison = compare(head, report(base), "base.json")
+    accepted = [loss for loss in lost_cases(comparison, head.run.target) if loss.case == "k0"]
+    left, rest = without_accepted(head, comparison, accepted, RegressionRule())
+    assert unsettled(left, rest).startswith("k1 may be lost")
+
+
+@pytest.mark.parametrize(
+    ("heads", "reasons", "headline"),
+    [
+        (["f", "f", "f"], ["short"] * 3, "3 regressed, accepted by @ana: short"),
+        (["f", REMOVED], ["one", "two"], "1 regressed, 1 removed, accepted by @ana: one; two"),
+        ([REMOVED], ["a\nb"], "1 removed, accepted by @ana: a b"),
+    ],
+)
+def test_the_headline_says_how_many_by_whom_and_why(heads, reasons, headline):
+    losses = tuple(
+        AcceptedLoss(suite="s", case=str(n), base="b", head=head, reason=reason)
+        for n, (head, reason) in enumerate(zip(heads, reasons, strict=True))
+    )
+    assert acceptance_headline(Acceptance(by="ana", losses=losses)) == headline
