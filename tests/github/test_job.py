@@ -456,6 +456,29 @@ def test_the_runs_of_an_earlier_attempt_count_too(job, hub, by_chance, stored):
     assert "an earlier attempt of this job ran the same commit: its runs count, too" in printed
 
 
+@pytest.mark.parametrize("again", [("1", "2"), ("1",), ()], ids=["all", "failed jobs", "the merge alone"])
+def test_a_merge_that_is_run_again_counts_the_runs_of_the_attempt_before(job, hub, by_chance, stored, again):
+    """A shard that is not run again has the same runs as before: they count once."""
+
+    def merged(parts, **attempt):
+        for part in parts:
+            code, _, printed = job(INPUT_SHARD=f"{part}/2", INPUT_OUTPUT_DIR=f"shards/{part}", **attempt)
+            assert code == 0, printed
+        return job(INPUT_MODE="merge", **attempt)
+
+    job.repository.write("agent.py", WORSE)
+    code, _, printed = merged(("1", "2"))
+    assert code == 1, printed
+    made = {found.key: len(found.attempts) for found in job.cases()}
+    hub.artifact(99, ARTIFACT, {NAME: (job.repository.path / ".evals/results/results.json").read_text()})
+    job.repository.write("agent.py", AGENT)  # luck
+    code, outputs, printed = merged(again, GITHUB_RUN_ATTEMPT="2")
+    assert (code, outputs["verdict"]) == (1, "failed"), printed
+    assert hub.bodies()[-1].startswith(f"{MARKER}\n### ❌ 1 ")
+    counted = {found.key: len(found.attempts) for found in job.cases()}
+    assert sum(counted[key] > made[key] for key in made) == len(again)
+
+
 @pytest.fixture
 def deployed(job):
     """The base cannot be run: its settings say that there is no old version of the target."""

@@ -218,7 +218,7 @@ def _found(settings: Settings, told: RawSettings, here: JobContext, environment:
         return _Found(keyless)
     stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, here, notice)
     if action_input("mode", told.inputs) == "merge":
-        return _Found(_merged(settings, told, here, stored), stored)
+        return _Found(_merged(settings, told, here, stored, environment), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)
     return _Found(conclusion, stored, attempt)
 
@@ -281,13 +281,16 @@ def _measured(
         return judged(settings, loaded, asked), attempt
 
 
-def _merged(settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase) -> Conclusion:
+def _merged(
+    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
+) -> Conclusion:
     """The shards as one run; not measured where some left nothing, which the comment says too."""
     try:
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except ExternalError as missing:
         return not_merged(settings, str(missing))
-    return merged_conclusion(report, settings, told, stored, partial(stored_mark, settings, here))
+    before = measured_before(here, environment, warn_runner)
+    return merged_conclusion(report, settings, told, stored, partial(stored_mark, settings, here), before)
 
 
 def _folder(settings: Settings) -> Path:

@@ -19,6 +19,7 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
 from runevals.run.baseline.choose import find_stored
 from runevals.run.baseline.protected_side import base_side
+from runevals.run.pipeline import Asked
 from runevals.run.redaction.redactors import without_patterns
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import FILTERS, judged_together
@@ -84,6 +85,7 @@ def merged_conclusion(
     told: RawSettings,
     stored: StoredBase | None = None,
     find_mark: FindMark | None = None,
+    earlier: Conclusion | None = None,
 ) -> Conclusion:
     """The merged report compared, gated and concluded; with `stored` where the settings name no base.
 
@@ -95,7 +97,12 @@ def merged_conclusion(
     settings = replace(settings, selection=replace(settings.selection, **filters))
     told = replace(told, flags={**told.flags, **filters})
     report, base = without_patterns(report, settings), find_stored(settings, stored)
-    return judged_together(report, base, settings, told, progress, find_mark)
+    return judged_together(
+        report,
+        base,
+        settings,
+        Asked(ref=None, told=told, progress=progress, find_mark=find_mark, earlier=earlier),
+    )
 
 
 def _texts(value: object) -> Any:

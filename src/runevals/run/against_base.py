@@ -78,7 +78,7 @@ class TargetRunner:
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):
             pass
-        return self._with_earlier(self.head.report())
+        return with_earlier(self.head.report(), self.earlier)
 
     def finish(self, cases: Sequence[Pair]) -> RunReport:
         """The rest of the rounds of these cases alone."""
@@ -87,23 +87,12 @@ class TargetRunner:
         watch = self.progress(self.head, phase="critical cases", total=len(rest))
         for _ in watch(self.head.measured(rest)):
             pass
-        return self._with_earlier(self.head.report())
-
-    def _with_earlier(self, report: RunReport) -> RunReport:
-        """With the runs that an earlier attempt of this job made: to run it again is no new draw."""
-        if self.earlier is None or report.run.target.deterministic:
-            return report
-        told = "an earlier attempt of this job ran the same commit: its runs count, too"
-        run = replace(report.run, notices=(*report.run.notices, told))
-        return pooled(replace(report, run=run), (_measured_only(self.earlier.report),))
+        return with_earlier(self.head.report(), self.earlier)
 
     @property
     def lost_before(self) -> Sequence[Suspect]:
         """The cases that an earlier attempt at the same commit confirmed as lost."""
-        suspects = (
-            () if self.earlier is None or self.earlier.comparison is None else self.earlier.comparison.suspects
-        )
-        return [suspect for suspect in suspects if suspect.state == "confirmed"]
+        return lost_cases(self.earlier)
 
     @property
     def why_no_base(self) -> str:
@@ -211,13 +200,44 @@ class TargetRunner:
         return self._sides[side]
 
 
-def _measured_only(report: RunReport) -> RunReport:
-    """Without the attempts that could not be measured: an outage then is none of the commit's."""
+def lost_cases(earlier: Conclusion | None) -> Sequence[Suspect]:
+    """The cases that an earlier attempt confirmed as lost."""
+    suspects = () if earlier is None or earlier.comparison is None else earlier.comparison.suspects
+    return [suspect for suspect in suspects if suspect.state == "confirmed"]
+
+
+def with_earlier(report: RunReport, earlier: Conclusion | None) -> RunReport:
+    """With the runs that an earlier attempt of this job made: to run it again is no new draw."""
+    if earlier is None or report.run.target.deterministic:
+        return report
+    told = "an earlier attempt of this job ran the same commit: its runs count, too"
+    run = replace(report.run, notices=tuple(dict.fromkeys((*report.run.notices, told))))
+    return pooled(replace(report, run=run), (_other_runs(earlier.report, report),))
+
+
+def _other_runs(earlier: RunReport, report: RunReport) -> RunReport:
+    """Without the attempts that could not be measured: an outage then is none of the commit's.
+
+    And without those that `report` has, of shards that were not run again.
+    """
+    known = {(case.suite, case.key): [_unnumbered(one) for one in case.attempts] for case in report.cases}
     cases = [
-        replace(case, attempts=tuple(a for a in case.attempts if a.status in (Outcome.PASSED, Outcome.FAILED)))
-        for case in report.cases
+        replace(
+            case,
+            attempts=tuple(
+                one
+                for one in case.attempts
+                if one.status in (Outcome.PASSED, Outcome.FAILED)
+                and _unnumbered(one) not in known.get((case.suite, case.key), ())
+            ),
+        )
+        for case in earlier.cases
     ]
-    return replace(report, cases=tuple(cases))
+    return replace(earlier, cases=tuple(cases))
+
+
+def _unnumbered(attempt: AttemptReport) -> AttemptReport:
+    return replace(attempt, attempt=0)
 
 
 def with_own_error(

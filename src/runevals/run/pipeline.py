@@ -190,15 +190,18 @@ def runner_of(
         why_no_second_look=off or why_not,
         phase="head" if asked.ref else "",
         journal=asked.journal,
-        earlier=None if asked.earlier is None or not _is_alike(asked.earlier, head, settings) else asked.earlier,
+        earlier=alike_earlier(asked, head, settings),
         tell=notice,
     )
 
 
-def _is_alike(earlier: Conclusion, head: Measurement | RunReport, settings: Settings) -> bool:
-    """Whether an earlier attempt asked the same: of the same commit, target and judge, and measured it."""
+def alike_earlier(asked: Asked, head: Measurement | RunReport, settings: Settings) -> Conclusion | None:
+    """The earlier attempt, if it asked the same: of the same commit, target and judge, and measured it."""
+    earlier = asked.earlier
+    if earlier is None or earlier.verdict.outcome not in ("passed", "failed"):
+        return None
     now = head if isinstance(head, RunReport) else head.report()
-    return earlier.verdict.outcome in ("passed", "failed") and why_not_alike(earlier.report, now, settings) is None
+    return earlier if why_not_alike(earlier.report, now, settings) is None else None
 
 
 def _will_be_a_base(settings: Settings) -> bool:

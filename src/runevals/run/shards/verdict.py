@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, InvalidSettings, RunevalsError
-from runevals.run.against_base import with_own_error
+from runevals.run.against_base import lost_cases, with_earlier, with_own_error
 from runevals.run.baseline.choose import chosen, concluded
-from runevals.run.baseline.marks import FindMark, with_mark
+from runevals.run.baseline.marks import with_mark
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.default_target import with_target
 from runevals.run.load import load_suites
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.pipeline import (
     Asked,
+    alike_earlier,
     base_run,
     can_run_again,
     on_base_suite,
@@ -23,7 +24,6 @@ from runevals.run.pipeline import (
     still_incomparable,
     within_limits,
 )
-from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import with_quarantine
 from runevals.run.shards.merge import same_model
@@ -41,15 +41,8 @@ from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 FILTERS = ("category", "tag", "filter")
 
 
-def judged_together(
-    report: RunReport,
-    stored: StoredBase,
-    settings: Settings,
-    told: RawSettings,
-    progress: Progress,
-    find_mark: FindMark | None = None,
-) -> Conclusion:
-    """The shards' cases against the base.
+def judged_together(report: RunReport, stored: StoredBase, settings: Settings, asked: Asked) -> Conclusion:
+    """The shards' cases against the base, with those that an earlier attempt of this job ran.
 
     It is run here if its stored result cannot be used, and again before a red blocks, as far as that can be done.
     Raises InvalidSettings where only a part was asked for.
@@ -59,9 +52,9 @@ def judged_together(
     settings, _ = with_quarantine(
         settings, LoadedSuites(suites=())
     )  # the shards' reports say which cases were left out
-    settings, notices = with_mark(settings, report.cases, find_mark)
+    settings, notices = with_mark(settings, report.cases, asked.find_mark)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *notices)))
-    asked = Asked(ref=None, told=told, progress=progress)
+    report = with_earlier(report, alike_earlier(asked, report, settings))
     return within_limits(settings, asked, lambda bounded: _judged(stored, report, settings, bounded))
 
 
@@ -85,7 +78,8 @@ def _against(baseline: Baseline, report: RunReport, settings: Settings, asked: A
     comparison = final.comparison
     assert comparison is not None  # noqa: S101 - there is a base
     incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
-    if not incomparable and not _asks_for_runs(report, baseline, settings):
+    lost_before = lost_cases(alike_earlier(asked, report, settings))
+    if not incomparable and not lost_before and not _asks_for_runs(report, baseline, settings):
         return final
     wanted = baseline if incomparable or not can_run_again(settings) else None  # else the head's runs tell, too
     here = _here(report, settings, asked, wanted)
