@@ -382,6 +382,17 @@ def test_a_merge_looks_at_no_quarantined_case_when_it_looks_again(agent, world, 
     assert agent.document()["comparison"]["verification"]["state"] == "not_confirmed"
 
 
+def test_on_the_bases_suite_every_case_is_asked_anew(edited, runevals):
+    """What the change answered to its own suite is in the run's journal, and no answer to the base's."""
+    counting = "\n    open('calls', 'a').write(prompt + '\\n')\n    return"
+    edited.write("agent.py", SURE.format(answer="wrong").replace("\n    return", counting, 1))
+    assert runevals(*RUN)[0] == 1
+    first = SUITE["items"][0]["prompt"]
+    calls = edited.path.joinpath("calls").read_text().splitlines()
+    assert calls.count(first) >= 2
+    assert len(calls) >= 2 * len(SUITE["items"])
+
+
 def test_a_merge_of_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runevals, shards):
     edited.write("agent.py", SURE.format(answer="wrong"))
     merge = shards()

@@ -290,6 +290,7 @@ def _with_target_of(settings: Settings, base_settings: Settings) -> tuple[Settin
         redact_patterns=settings.redact_patterns,
         rules=settings.rules,
         verify_repeats=settings.verify_repeats,
+        cache_target=False,
     )
     loaded = load_suites(borrowed)
     if any(suite.dialect == prompt_yml.NAME for suite in loaded.suites):
@@ -302,7 +303,7 @@ def _old_form_side(settings: Settings, commit: str, asked: Asked) -> Iterator[Me
     """The head's target on the base's cases, and no answer of a cache."""
     with base_checkout(settings, commit, asked.told) as base_settings:
         borrowed, loaded = _with_target_of(settings, base_settings)
-        with _measuring(replace(borrowed, cache_target=False), loaded, asked, "head on the base's cases") as side:
+        with _measuring(borrowed, loaded, asked, "head on the base's cases") as side:
             yield side
 
 
@@ -322,7 +323,8 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline, settings: Settings
     try:
         with base_checkout(settings, commit, asked.told) as base_settings:
             borrowed, loaded = _with_target_of(settings, base_settings)
-            again = _against(baseline, borrowed, loaded, asked, own_suite=False)
+            journal = None if asked.journal is None else asked.journal.looking_at("on the base's suite")
+            again = _against(baseline, borrowed, loaded, replace(asked, journal=journal), own_suite=False)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {error.first_line}"
         return still_incomparable(conclusion, why, settings.rules)

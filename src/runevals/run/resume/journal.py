@@ -31,12 +31,17 @@ class Journal:
     kept: SignedCache
     side: str
     redact: Callable[[str], str]
+    looking: str = ""  # at what, where a run looks at its sides more than once
     new: bool = False  # of a run that has just begun: what it did not write, it need not look for
     _written: set[str] = field(default_factory=set)
 
     def of(self, side: str) -> Journal:
         """The same journal for another side."""
-        return replace(self, side=side)
+        return replace(self, side=f"{side}, {self.looking}" if self.looking else side)
+
+    def looking_at(self, what: str) -> Journal:
+        """The same journal for another look: what its sides answered before are no answers to it."""
+        return replace(self, looking=what)
 
     def key(self, asked: object) -> str:
         """What an answer to this is kept under."""
