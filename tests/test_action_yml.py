@@ -71,3 +71,18 @@ def test_documented_workflows_are_linked_and_say_only_what_the_action_takes(path
     ours = [step for job in jobs for step in job["steps"] if step.get("uses", "").startswith("runevals/")]
     assert ours
     assert {name for step in ours for name in step.get("with", {})} <= set(ACTION["inputs"])
+
+
+def test_one_pin_holds_everywhere():
+    """Dependabot moves those of workflows and actions: the others follow in the same change."""
+    files = [ROOT / "src/runevals/cli/init/templates.py", ROOT / "README.md", *ROOT.glob("docs/*.md")]
+    for pattern in (".github/workflows/*.yml", "docs/workflows/*.yml", "*.yml", "container/*.yml"):
+        files += ROOT.glob(pattern)
+    used = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    pins: dict[str, set[tuple[str, str]]] = {}
+    for name, sha, version in re.findall(r"uses: ([\w.-]+/[\w.-]+)[\w/-]*@([0-9a-f]{40}) # v(\S+)", used):
+        pins.setdefault(name, set()).add((sha, version))
+    assert {name: len(found) for name, found in pins.items() if len(found) > 1} == {}
+    majors = {name: version.partition(".")[0] for name, [(_, version)] in pins.items()}
+    for name, major in re.findall(r"uses: (actions/[\w-]+)[\w/-]*@v(\S+)", used):
+        assert majors.get(name, major) == major, f"{name}@v{major}"

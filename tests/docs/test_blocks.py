@@ -35,7 +35,7 @@ def fault_of_a_workflow(value: object) -> str | None:
     errors = Draft7Validator(get_builtin_schema("vendor.github-workflows")).iter_errors(value)
     told = [error.message for error in errors]
     for job in value["jobs"].values():
-        for step in job["steps"]:
+        for step in job.get("steps", ()):
             ours = {"runevals/runevals": ACTION, "runevals/runevals/container": CONTAINER}
             action = ours.get(step.get("uses", "").partition("@")[0])
             given = step.get("with", {}) if action else {}

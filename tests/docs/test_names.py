@@ -17,7 +17,7 @@ from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
 from runevals.lib.plugins import GROUPS
 from runevals.settings.table import SETTINGS
-from tests.docs.pages import ACTION, OUTER, PAGES, ROOT, blocks, spans
+from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, blocks, spans
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 # What pages name of others: of JavaScript, of GitHub, of what examples make up.
@@ -62,7 +62,7 @@ def known() -> frozenset[str]:
     found: set[str] = OTHERS | set(catalogue.names())
     for name in SCHEMAS:
         found |= set(words_of(schema(*SCHEMAS[name])))
-    for document in (schema("runevals.suites.urls", "mcp-1"), ACTION, OUTER, HOOKS):
+    for document in (schema("runevals.suites.urls", "mcp-1"), ACTION, CONTAINER, HOOKS):
         found |= set(words_of(document))
     for node in source():
         match node:

@@ -383,7 +383,7 @@ jobs:
 """
     + "".join(form(f"runner-{name}", "", name) for name in ("plain", "package", "server", "node"))
     + "".join(
-        form(f"container-{name}", "/container", name, "if: always()", "continue-on-error: true")
+        form(f"container-{name}", "/container", name, "  if: always()", "  continue-on-error: true")
         for name in ("plain", "package", "elsewhere", "node")
     )
 )

@@ -365,7 +365,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="comment_id",
         kind="text",
-        help="What tells this comment from others of ours (default: workflow and job).",
+        help="What tells this comment from others of ours (default: workflow, job, leg and step).",
     ),
     Setting(
         name="annotations",
