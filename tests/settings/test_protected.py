@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.resolve import RawSettings, resolve
+from runevals.settings.resolve import RawSettings, ignored_changes, resolve
 
 JUDGE = {"judge": {"type": "openai", "model": "mine"}}
 
@@ -20,21 +20,21 @@ def settled(of_change, of_base, *, environment=(), **flags):
     ]
     side = BaseSide(commit="c" * 40, file=files[1])
     told = RawSettings(flags=flags, cwd=Path("/x"), environment=dict(environment), base_side=side)
-    return resolve(told, files[0] or SettingsFile(found=False, shown="", base=Path("/x")))
-
-
-def told(settings):
-    return {(w.suite, w.key): w.message.rpartition("; ")[2] for w in settings.weakenings}
+    file = files[0] or SettingsFile(found=False, shown="", base=Path("/x"))
+    ignored = {(one.suite, one.key): one.message.rpartition("; ")[2] for one in ignored_changes(told, file)}
+    return resolve(told, file), ignored
 
 
 @pytest.mark.parametrize("of_base", [None, {}])
 def test_a_setting_that_the_base_does_not_name_is_at_its_default(of_base):
-    settings = settled({"min_effect": 1.0, "fail_on": ["none"], "max_base_age": 9.0, "repeat": 3}, of_base)
+    settings, ignored = settled(
+        {"min_effect": 1.0, "fail_on": ["none"], "max_base_age": 9.0, "repeat": 3}, of_base
+    )
     assert (settings.rules.regression.min_effect, settings.rules.fail_on) == (0.02, None)
     assert settings.rules.regression.max_base_age_days == 7.0
     assert settings.repeat == 3
     holds = f"until that is merged, the base's {'default ' if of_base is None else ''}holds"
-    assert told(settings) == {("runevals.yaml", name): holds for name in ("fail_on", "max_base_age", "min_effect")}
+    assert ignored == {("runevals.yaml", name): holds for name in ("fail_on", "max_base_age", "min_effect")}
 
 
 def spent(settings):
@@ -56,11 +56,9 @@ def spent(settings):
 )
 def test_the_smaller_budget_of_change_and_base_holds(name, of_change, of_base, holds, weaker):
     values = [{} if value is None else {name: value} for value in (of_change, of_base)]
-    settings = settled(*values)
+    settings, ignored = settled(*values)
     assert spent(settings)[name] == holds
-    assert told(settings) == (
-        {("runevals.yaml", name): "until that is merged, the base's holds"} if weaker else {}
-    )
+    assert ignored == ({("runevals.yaml", name): "until that is merged, the base's holds"} if weaker else {})
 
 
 @pytest.mark.parametrize(
@@ -73,9 +71,9 @@ def test_the_smaller_budget_of_change_and_base_holds(name, of_change, of_base, h
     ],
 )
 def test_what_change_or_base_does_not_write_is_not_written(of_change, of_base, holds, weaker):
-    settings = settled(*({} if value is None else {"redact": value} for value in (of_change, of_base)))
+    settings, ignored = settled(*({} if value is None else {"redact": value} for value in (of_change, of_base)))
     assert spent(settings)["redact"] == holds
-    assert bool(told(settings)) is weaker
+    assert bool(ignored) is weaker
 
 
 @pytest.mark.parametrize(
@@ -88,20 +86,20 @@ def test_what_change_or_base_does_not_write_is_not_written(of_change, of_base, h
     ],
 )
 def test_patterns_of_both_sides_are_redacted(of_change, of_base, holds, weaker):
-    settings = settled(*((value and {"redact_patterns": value}) or {} for value in (of_change, of_base)))
+    settings, ignored = settled(*((value and {"redact_patterns": value}) or {} for value in (of_change, of_base)))
     assert spent(settings)["redact_patterns"] == holds
-    assert bool(told(settings)) is weaker
+    assert bool(ignored) is weaker
 
 
 def test_flags_stand():
-    assert settled({"min_effect": 1.0}, None, min_effect=0.5).rules.regression.min_effect == 0.5
+    assert settled({"min_effect": 1.0}, None, min_effect=0.5)[0].rules.regression.min_effect == 0.5
 
 
 @pytest.mark.parametrize("of_base", [None, {}])
 def test_a_base_without_any_judge_lets_a_change_bring_the_first(of_base):
-    settings = settled(JUDGE, of_base)
+    settings, ignored = settled(JUDGE, of_base)
     assert [judge.model for judge in settings.judges] == ["mine"]
-    assert told(settings) == {("runevals.yaml", "judge"): "this one holds, as the base has none"}
+    assert ignored == {("runevals.yaml", "judge"): "this one holds, as the base has none"}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +114,7 @@ def test_a_base_without_any_judge_lets_a_change_bring_the_first(of_base):
 )
 def test_a_judge_of_the_base_or_of_the_workflow_is_not_replaced_nor_altered(of_base, more):
     change = {"judge": {"model": "mine", "parameters": {"temperature": 2}, "votes": 3}}
-    [judge] = settled(change, of_base, **more).judges
+    [judge] = settled(change, of_base, **more)[0].judges
     assert (judge.model, judge.parameters, judge.votes) == ("theirs", {}, 1)
 
 
@@ -125,5 +123,5 @@ def test_the_base_calls_a_target_of_one_type_deterministic(kind, holds):
     function = {"type": "python", "function": "a.py:answer"}
     target = function if kind == "python" else {"type": "command", "command": "x"}
     promised = {**function, "deterministic": True}
-    assert settled({"target": target}, {"target": promised}).target.deterministic is holds
-    assert not settled({"target": promised}, {"target": function}).target.deterministic
+    assert settled({"target": target}, {"target": promised})[0].target.deterministic is holds
+    assert not settled({"target": promised}, {"target": function})[0].target.deterministic

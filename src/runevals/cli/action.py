@@ -16,7 +16,6 @@ import click
 
 from runevals.cli import explained, finish
 from runevals.cli.comment import comment_on
-from runevals.cli.merge import merged_conclusion
 from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
@@ -49,19 +48,20 @@ from runevals.records.errors import (
 )
 from runevals.reports import REPORTERS, comment, html, summary
 from runevals.reports.publish import publish
+from runevals.run import pipeline
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import load_suites, plan_of
 from runevals.run.nothing_measured import ended_by
-from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight_container import require_reachable
 from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import not_merged
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.dotenv import environment as with_dotenv
 from runevals.settings.file import SettingsFile
-from runevals.settings.resolve import RawSettings, resolve
+from runevals.settings.resolve import RawSettings, ignored_changes, resolve
 from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
@@ -269,16 +269,19 @@ def _measured(
     attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)
-        asked = Asked(
-            ref=None,
-            told=told,
-            progress=progress,
-            stored=stored,
-            journal=journal,
-            earlier=before,
-            find_mark=partial(stored_mark, settings, here),
-        )
-        return judged(settings, loaded, asked), attempt
+        request = replace(_request(settings, told, here, stored), suites=loaded, journal=journal, earlier=before)
+        return pipeline.run(request), attempt
+
+
+def _request(settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase) -> RunRequest:
+    return RunRequest(
+        settings=settings,
+        raw=told,
+        stored=stored,
+        find_mark=partial(stored_mark, settings, here),
+        weakenings=ignored_changes(told),
+        progress=progress,
+    )
 
 
 def _merged(
@@ -289,8 +292,8 @@ def _merged(
         report = merged(collected(settings, str(action_input("shards", told.inputs))))
     except ExternalError as missing:
         return not_merged(settings, str(missing))
-    before = measured_before(here, environment, warn_runner)
-    return merged_conclusion(report, settings, told, stored, partial(stored_mark, settings, here), before)
+    earlier = measured_before(here, environment, warn_runner)
+    return pipeline.merge(report, replace(_request(settings, told, here, stored), earlier=earlier))
 
 
 def _folder(settings: Settings) -> Path:

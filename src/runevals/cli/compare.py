@@ -14,14 +14,10 @@ from runevals.cli.output import reported
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
 from runevals.reports.publish import check_outputs, publish
-from runevals.reports.results_document import read
-from runevals.run.baseline.from_files import read_baseline, require_whole
+from runevals.run import pipeline
 from runevals.run.baseline.protected_side import base_side
-from runevals.run.load import load_suites
-from runevals.run.redaction.redactors import base_without_patterns, without_patterns
-from runevals.run.rejudge import rejudged
-from runevals.settings.resolve import resolve
-from runevals.verdict.decide import decision
+from runevals.run.request import RunRequest
+from runevals.settings.resolve import ignored_changes, resolve
 
 
 @click.command("compare", cls=GroupedCommand)
@@ -50,18 +46,9 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = told_by(told)
-    settings = resolve(replace(words, base_side=base_side(words, change_event(words))))
-    baseline, _ = read_baseline(
-        replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
-    )
-    report = read(head)
-    require_whole(report, head.name)
-    if rejudge and baseline is not None:
-        loaded = load_suites(settings)
-        baseline = replace(baseline, report=rejudged(baseline.report, str(base), settings, loaded, progress))
-        report = rejudged(report, str(head), settings, loaded, progress)
-    report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
-    conclusion = decision(report, baseline, settings.rules, weakenings=settings.weakenings)
+    words = replace(words, base_side=base_side(words, change_event(words)))
+    request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
+    conclusion = pipeline.compare(base, head, request, rejudge=rejudge)
 
     def write() -> list[Path]:
         publish(conclusion, outputs, was_read=True)

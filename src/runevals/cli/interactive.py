@@ -14,7 +14,8 @@ from runevals.lib.terminal import at_terminal, say, shown
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
-from runevals.run.pipeline import Asked, judged
+from runevals.run.pipeline import run
+from runevals.run.request import RunRequest
 from runevals.run.world.build import NO_TARGET
 from runevals.settings.resolve import Settings
 from runevals.suites.append_case import save, stored
@@ -35,19 +36,21 @@ class Exchange:
     turn: TurnReport
 
 
-def interact(settings: Settings, asked: Asked) -> None:
+def interact(request: RunRequest) -> None:
     """Asks until an empty prompt or the end of input. Raises InvalidSettings where nobody can be asked."""
     if not at_terminal():
         raise InvalidSettings('--interactive needs a terminal, and no CI; try one prompt with --prompts "…"')
+    settings = request.settings
     if settings.target is None:
         raise InvalidSettings(NO_TARGET)
     settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
+    request = replace(request, settings=settings)
     defaults = _defaults(settings)
     say("An empty prompt ends this. Without an expected response, only what needs none is scored.")
     try:
         while prompt := input("\nPrompt: ").strip():
             expected = input("Expected response (may be empty): ").strip() or None
-            exchange = _answered(prompt, expected, defaults, settings, asked)
+            exchange = _answered(prompt, expected, defaults, request)
             say("\n".join(_lines(exchange)))
             if exchange.turn.error is None:
                 _offer(exchange, defaults, settings)
@@ -68,11 +71,9 @@ def _defaults(settings: Settings) -> Mapping[str, Any]:
     return eval_document.WITHOUT_A_JUDGE if no_judge else eval_document.SYSTEM_DEFAULTS
 
 
-def _answered(
-    prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings, asked: Asked
-) -> Exchange:
-    suite = _suite(prompt, expected, defaults, settings)
-    conclusion = judged(settings, LoadedSuites(suites=(suite,)), asked)
+def _answered(prompt: str, expected: str | None, defaults: Mapping[str, Any], request: RunRequest) -> Exchange:
+    suite = _suite(prompt, expected, defaults, request.settings)
+    conclusion = run(replace(request, suites=LoadedSuites(suites=(suite,))))
     if conclusion.verdict.exit_code == INTERRUPTED:
         raise KeyboardInterrupt
     [case] = conclusion.report.cases

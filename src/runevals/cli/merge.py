@@ -17,19 +17,14 @@ from runevals.github.job import change_event, require_own_code
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read
-from runevals.run.baseline.choose import find_stored
 from runevals.run.baseline.protected_side import base_side
-from runevals.run.pipeline import Asked
-from runevals.run.redaction.redactors import without_patterns
+from runevals.run.pipeline import merge
+from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
-from runevals.run.shards.verdict import FILTERS, judged_together
-from runevals.settings.resolve import resolve
+from runevals.settings.resolve import ignored_changes, resolve
 
 if TYPE_CHECKING:
-    from runevals.records import Conclusion, RunReport
-    from runevals.run.baseline.marks import FindMark
-    from runevals.run.baseline.stored_base import StoredBase
-    from runevals.settings.resolve import RawSettings, Settings
+    from runevals.records import RunReport
 
 
 @click.command("merge", cls=GroupedCommand)
@@ -63,9 +58,12 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = told_by(told)
-    settings = resolve(replace(words, base_side=base_side(words, change_event(words))))
+    of_change = replace(words, base_side=base_side(words, change_event(words)))
+    request = RunRequest(
+        settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
+    )
     require_own_code(words)
-    conclusion = merged_conclusion(merged_report(files), settings, words)
+    conclusion = merge(merged_report(files), request)
 
     def write() -> list[Path]:
         publish(conclusion, outputs, was_read=True)
@@ -77,37 +75,6 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
 def merged_report(documents: Sequence[Path]) -> RunReport:
     """The shards as one run. Raises as `read` and `merged` do."""
     return merged([(str(path), read(path)) for path in _files(documents)])
-
-
-def merged_conclusion(
-    report: RunReport,
-    settings: Settings,
-    told: RawSettings,
-    stored: StoredBase | None = None,
-    find_mark: FindMark | None = None,
-    earlier: Conclusion | None = None,
-) -> Conclusion:
-    """The merged report compared, gated and concluded; with `stored` where the settings name no base.
-
-    `told` are the words that settled the settings. Raises as `read_baseline` does.
-    """
-    from dataclasses import replace
-
-    filters = {name: _texts(report.run.settings.get(name)) for name in FILTERS}
-    settings = replace(settings, selection=replace(settings.selection, **filters))
-    told = replace(told, flags={**told.flags, **filters})
-    report, base = without_patterns(report, settings), find_stored(settings, stored)
-    return judged_together(
-        report,
-        base,
-        settings,
-        Asked(ref=None, told=told, progress=progress, find_mark=find_mark, earlier=earlier),
-    )
-
-
-def _texts(value: object) -> Any:
-    """What a document says of a filter."""
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:

@@ -32,17 +32,18 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.publish import check_outputs, publish
+from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.load import load_suites, plan_of
-from runevals.run.pipeline import Asked, judged
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.request import RunRequest
 from runevals.run.resume.unfinished import begun, require_same, unfinished, worth_a_journal
 from runevals.run.world.build_cache import require_cache
-from runevals.settings.resolve import Settings, resolve
+from runevals.settings.resolve import Settings, ignored_changes, resolve
 from runevals.suites import load as loading
 from runevals.suites.dialects import LoadOptions, eval_document, load_inline
 from runevals.suites.plan import part_of
@@ -50,7 +51,6 @@ from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
-    from runevals.run.pipeline import Asked
     from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
     from runevals.suites.load import LoadedSuites
 
@@ -140,16 +140,16 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         evaluate_only=evaluate_only is not None,
     )
     _told_once(paths, told)
-    settings = resolve(replace(words, base_side=base_side(words, change_event(words), told["base"])))
+    of_change = replace(words, base_side=base_side(words, change_event(words), told["base"]))
+    settings, shown = resolve(of_change), partial(progress, detail=_detail(told))
     require_own_code(words)
-    asked = Asked(ref=told["base"], told=words, progress=partial(progress, detail=_detail(told)))
     if told["init_only"]:
         return _prepared(settings)
     if told["interactive"]:
-        interact(settings, asked)
+        interact(RunRequest(settings=settings, raw=words, progress=shown))
         return 0
     if told["watched"]:
-        watch(words, asked.progress)
+        watch(words, shown)
     if not told["dry_run"]:
         load_sdk_beside(settings)
     loaded = _suites(settings, told)
@@ -160,16 +160,23 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         return 0
     if not on_cluster(settings):
         require_present(settings)
-    return _run(settings, loaded, asked, told, _journalled(settings, told, paths, before))
+    request = RunRequest(
+        settings=settings,
+        suites=loaded,
+        raw=words,
+        base=told["base"],
+        weakenings=ignored_changes(of_change),
+        progress=shown,
+    )
+    return _run(request, told, _journalled(settings, told, paths, before))
 
 
 def _detail(told: Mapping[str, Any]) -> Detail:
     return "none" if told["quiet"] else "trials" if told["verbose"] else "counts"
 
 
-def _run(
-    settings: Settings, loaded: LoadedSuites, asked: Asked, told: Mapping[str, Any], run: UnfinishedRun | None
-) -> int:
+def _run(request: RunRequest, told: Mapping[str, Any], run: UnfinishedRun | None) -> int:
+    settings, loaded = request.settings, request.suites
     outputs, reports, documents = _outputs(told)
     require_cache(settings)
     kept = kept_results(datetime.now().astimezone())
@@ -182,7 +189,7 @@ def _run(
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(settings) as journal:
-        conclusion = with_waiting(judged(settings, loaded, replace(asked, journal=journal)), settings)
+        conclusion = with_waiting(pipeline.run(replace(request, journal=journal)), settings)
 
     def write() -> list[Path]:
         if not outputs:

@@ -17,8 +17,9 @@ from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
 from runevals.run.load import load_suites
-from runevals.run.pipeline import Asked, judged
+from runevals.run.pipeline import run
 from runevals.run.progress import Progress
+from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import wanted
@@ -81,7 +82,7 @@ def _run(seen: _Seen, told: RawSettings, progress: Progress) -> _Seen:
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
         against = settings if everything else replace(settings, baseline=None)  # a part is no whole result
-        conclusion = judged(against, part, Asked(ref=None, told=told, progress=progress))
+        conclusion = run(RunRequest(settings=against, suites=part, raw=told, progress=progress))
         tell(conclusion)
         if conclusion.verdict.exit_code == INTERRUPTED:
             raise KeyboardInterrupt

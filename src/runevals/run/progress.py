@@ -7,6 +7,11 @@ from typing import Protocol
 from runevals.run.measurement import Measurement, Watch
 
 
+def silent(*_sides: Measurement, **_more: object) -> Watch:
+    """Shows nothing."""
+    return iter
+
+
 class Progress(Protocol):
     """Shows on the way how far the sides are that are being measured."""
 

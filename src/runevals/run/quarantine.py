@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals.lib import git
 from runevals.records import Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites
@@ -23,14 +22,6 @@ class QuarantineInForce:
     cases: frozenset[tuple[str, str]]
     notices: tuple[str, ...]
     weakenings: tuple[Weakening, ...]
-
-
-def with_quarantine(settings: Settings, loaded: LoadedSuites) -> tuple[Settings, LoadedSuites]:
-    """Both with the list in force: what a change adds to it, and the cases left out. Raises InvalidSuite."""
-    listed = quarantine_of(settings, loaded)
-    weakenings = without_either((*settings.weakenings, *listed.weakenings), settings)
-    notices = (*loaded.notices, *listed.notices)
-    return replace(settings, weakenings=weakenings), replace(loaded, quarantined=listed.cases, notices=notices)
 
 
 def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
-from runevals.records import Gate, GateRules, MarkRun, RegressionRule, Weakening
+from runevals.records import Gate, GateRules, RegressionRule, Weakening
 from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import Definitions, read_definitions
@@ -81,8 +81,6 @@ class Settings:
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
     not_from: Path | None = None  # the checkout whose code must not run as this one's
-    mark_run: MarkRun | None = None  # what `mark` names, once it was found
-    weakenings: tuple[Weakening, ...] = ()  # what the head's settings would change about its own judgement
 
     def value_of(self, name: str) -> object:
         """The field with this name, of the settings or of a record in them; None if there is none."""
@@ -123,11 +121,8 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
     Raises InvalidSettings, InvalidSuite for the file, with all problems found.
     """
     repository = repository_root(told.cwd)
-    file = file or read_settings_file(told.cwd, repository, config_of(told))
+    file = _file_of(told, file)
     guarding = told.base_side
-    of_base = None if guarding is None else guarding.file
-    if not file.found and of_base is not None:
-        file = replace(of_base, found=True, values={})  # removed by the change: its guards stay
     judged = _has_judge(told)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -217,8 +212,26 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         origins=origins,
         file=file if file.found else None,
         base_side=told.base_side,
-        weakenings=() if guarding is None else tuple(held_back(file, guarding, judged=judged)),
     )
+
+
+def ignored_changes(told: RawSettings, file: SettingsFile | None = None) -> tuple[Weakening, ...]:
+    """What the settings file of a change says otherwise than the base's about how the change is judged.
+
+    The base's settings hold instead. Raises as `resolve`.
+    """
+    if told.base_side is None:
+        return ()
+    return tuple(held_back(_file_of(told, file), told.base_side, judged=_has_judge(told)))
+
+
+def _file_of(told: RawSettings, file: SettingsFile | None) -> SettingsFile:
+    """The settings file, looked for unless it is given."""
+    file = file or read_settings_file(told.cwd, repository_root(told.cwd), config_of(told))
+    of_base = None if told.base_side is None else told.base_side.file
+    if not file.found and of_base is not None:
+        return replace(of_base, found=True, values={})  # removed by the change: its guards stay
+    return file
 
 
 def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:

@@ -9,7 +9,7 @@ import pytest
 from runevals.records import GateRules
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.reports import results_document as document
-from runevals.run.baseline.choose import chosen, concluded, find_stored
+from runevals.run.baseline.choose import chosen, find_stored, with_remarks
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, defaults, resolve
@@ -86,7 +86,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
     conclusion = decision(report({"a": "p"}), older, defaults().rules)
-    verdict = concluded(conclusion, found, defaults()).verdict
+    verdict = with_remarks(conclusion, found, defaults()).verdict
     told = "compared with an older commit: bbbbbbb, 1 commit before the base"
     assert verdict.headline == f"No regression shown in 1 case – {told}"
 
@@ -129,7 +129,7 @@ def test_without_either_nothing_is_green(stored, settings, error, told):
     found = chosen(stored, settings, RawSettings(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
-    verdict = concluded(decision(report({"a": "p"}), None, settings.rules), found, settings).verdict
+    verdict = with_remarks(decision(report({"a": "p"}), None, settings.rules), found, settings).verdict
     assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
     assert verdict.headline == f"Not measured – there is no base to compare with: {told}"
 
@@ -139,14 +139,14 @@ def test_a_base_without_a_suite_is_a_first_run():
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
     conclusion = decision(report({"a": "p"}), None, defaults().rules)
-    assert concluded(conclusion, found, defaults()) is conclusion
+    assert with_remarks(conclusion, found, defaults()) is conclusion
 
 
 def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one():
     informing = replace(defaults(), rules=GateRules(on_incomparable="pass"))
     passed = decision(report({"a": "p"}), None, informing.rules)
-    assert concluded(passed, UNREADABLE, informing) is passed
+    assert with_remarks(passed, UNREADABLE, informing) is passed
     strict = replace(defaults(), rules=GateRules(min_pass_rate=1.0))
     failed = decision(report({"a": "f"}), None, strict.rules)
     assert failed.verdict.exit_code == 1
-    assert concluded(failed, UNREADABLE, strict) is failed
+    assert with_remarks(failed, UNREADABLE, strict) is failed

@@ -9,7 +9,7 @@ import pytest
 
 from runevals.records import GateRules
 from runevals.reports import results_document as document
-from runevals.run.baseline.marks import kept_mark, with_mark
+from runevals.run.baseline.marks import kept_mark, run_of_mark
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import decision
@@ -96,4 +96,4 @@ def test_a_change_cannot_bring_a_mark_along(repository, kept):
 )
 def test_it_is_looked_for_only_where_it_is_wanted_and_of_the_whole(project, told, notices):
     settings = resolve(RawSettings(cwd=project.path, environment={}, flags=told))
-    assert len(with_mark(settings, [case("a", "p")], None)[1]) == notices
+    assert len(run_of_mark(settings, [case("a", "p")], None).notices) == notices

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from runevals.lib import git
 from runevals.records import Conclusion
-from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, NoSuiteFound, RunevalsError
+from runevals.records.errors import (
+    COULD_NOT_MEASURE,
+    ExternalError,
+    InvalidSettings,
+    InvalidSuite,
+    NoSuiteFound,
+    RunevalsError,
+)
 from runevals.run.baseline.checkout import base_checkout, is_here
 from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
@@ -17,10 +25,49 @@ from runevals.run.default_target import with_target
 from runevals.run.load import load_suites
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
+from runevals.run.request import RunRequest
+from runevals.run.sides import measured_base
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.decide import Baseline
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
+
+
+def known_base(request: RunRequest) -> StoredBase:
+    """What is known of the base before anything runs: the commit of `--base`, or a stored result.
+
+    Raises as `read_baseline`; InvalidSettings if both were given.
+    """
+    settings = request.settings
+    if request.base is not None:
+        if settings.baseline_named:
+            raise InvalidSettings("--base runs the base itself; do not also give --baseline")
+        assert settings.base_side is not None  # noqa: S101 - settled from the same ref
+        return StoredBase(commit=settings.base_side.commit)
+    return StoredBase() if settings.selection.shard is not None else find_stored(settings, request.stored)
+
+
+def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None = None) -> StoredBase:
+    """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came."""
+    measure = measure or partial(measured_base, request)
+    if request.base is not None:
+        base = _named_base(base.commit or "", measure)
+    else:
+        base = chosen(base, request.settings, request.raw, measure)
+    if base.baseline is not None:
+        return base
+    weakenings = (f"{one.suite}, {one.key}: {one.message}" for one in request.weakenings)
+    return replace(base, notices=(*base.notices, *weakenings))
+
+
+def _named_base(commit: str, measure: RunBase) -> StoredBase:
+    """The commit of `--base`, measured. Raises ExternalError if it cannot be."""
+    try:
+        return StoredBase(baseline=measure(commit))
+    except NoSuiteFound as error:  # the change brings the first
+        return StoredBase(notices=(nothing_to_run(commit, error),))
+    except (ExternalError, InvalidSuite) as error:
+        raise ExternalError(f"the base {commit[:7]} cannot be run: {error}") from error
 
 
 def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
@@ -139,7 +186,7 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
 
 
-def concluded(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
+def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
     """The conclusion, with what line one should say of the base.
 
     It is unmeasured if a base could be neither read nor run: it is not known what was lost.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -38,15 +38,12 @@ class MarkFound:
 FindMark = Callable[[Mark, frozenset[Key]], MarkFound]
 
 
-def with_mark(
-    settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None
-) -> tuple[Settings, tuple[str, ...]]:
-    """The settings with the run of their mark, and what a reader should know of it; a shard has none."""
+def run_of_mark(settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None) -> MarkFound:
+    """The run that the settings' mark names, and what a reader should know of it; a shard has none."""
     if settings.mark is None or settings.selection.shard is not None:
-        return settings, ()
+        return MarkFound()
     planned = frozenset((case.suite, case.key) for case in cases if wanted(case, settings.selection))
-    found = kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
-    return replace(settings, mark_run=found.run), found.notices
+    return kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
 
 
 def kept_mark(settings: Settings, planned: Collection[Key]) -> MarkFound:

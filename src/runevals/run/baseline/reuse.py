@@ -5,46 +5,56 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runevals.lib import git
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity, Provenance
+from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
-from runevals.settings.resolve import Settings
+from runevals.run.request import RunRequest
 from runevals.suites.load import LoadedSuites
 from runevals.verdict.decide import Baseline, decision
 from runevals.verdict.gates import CATEGORY_GATES
 from runevals.verdict.score import nothing_run
 
 
-def reused(settings: Settings, loaded: LoadedSuites, base: StoredBase) -> Conclusion | str | None:
-    """What stands for this run, or why the run must be made; None where there is no base to ask git about."""
-    loaded = replace(loaded, notices=(*loaded.notices, *base.notices))
+def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:
+    """What stands for this run if nothing that it depends on has changed, or the notice of why the run is made."""
+    if not request.settings.changed_only:
+        return ()
+    why = _unmade(request, base.commit or "") if request.base is not None else _reused(request, base)
+    if why is None or isinstance(why, Conclusion):
+        return why or ()
+    return (f"run in full: {why}",)
+
+
+def _reused(request: RunRequest, base: StoredBase) -> Conclusion | str | None:
+    """The base's result, or why the run must be made; None if there is no base to ask git about."""
+    settings, request = request.settings, request.noting(*base.notices)
     if base.baseline is not None and settings.target is not None:
         otherwise = asked_otherwise(settings, base.baseline.report)
         if otherwise is not None:  # of whichever commit it is: git knows nothing of what a workflow asks for
             return otherwise
-    found = None if base.baseline is None else stored(settings, loaded, base.baseline)
+    found = None if base.baseline is None else _stored(request, base.baseline)
     of_base = base.unreadable is None if base.baseline is None else base.baseline.older is None
     if isinstance(found, Conclusion) or of_base or base.commit is None:
         return found
-    return unmade(settings, loaded, base.commit, provenance(settings, loaded.notices))
+    return _unmade(request, base.commit)
 
 
-def stored(settings: Settings, loaded: LoadedSuites, baseline: Baseline) -> Conclusion | str:
+def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
     """The stored result of the base as this run's, or why the run must be made.
 
     Only a complete result that is green by the gates of today stands for a run.
     """
-    known = baseline.report
+    known, settings = baseline.report, request.settings
     commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
     if commit is None or not known.complete:
         return "the base's result does not say of which commit here it is"
-    why = changes_since(settings, loaded, commit, known)
+    why = changes_since(settings, request.suites, commit, known)
     if why is not None:
         return why
     notice = f"nothing was run: the result of {commit[:7]} stands"
-    report = replace(known, run=replace(known.run, notices=(*loaded.notices, notice)))
-    found = decision(report, None, settings.rules, mark=settings.mark_run)
+    report = replace(known, run=replace(known.run, notices=(*request.suites.notices, *request.notices, notice)))
+    found = decision(report, None, settings.rules, mark=request.mark)
     if found.verdict.exit_code != 0:
         return f"the result of {commit[:7]} is not green itself"
     total = known.totals
@@ -55,20 +65,23 @@ def stored(settings: Settings, loaded: LoadedSuites, baseline: Baseline) -> Conc
     return replace(found, verdict=replace(found.verdict, headline=headline))
 
 
-def _has_gated_cases(loaded: LoadedSuites) -> bool:
+def _has_gated_cases(suites: LoadedSuites) -> bool:
     gated = {category for category, _ in CATEGORY_GATES}
-    return any(case.category in gated for suite in loaded.suites for case in suite.cases)
+    return any(case.category in gated for suite in suites.suites for case in suite.cases)
 
 
-def unmade(settings: Settings, loaded: LoadedSuites, commit: str, provenance: Provenance) -> Conclusion | str:
+def _unmade(request: RunRequest, commit: str) -> Conclusion | str:
     """Green without any result where head and base would measure the same, or why the run must be made."""
-    why = changes_since(settings, loaded, commit, None)
+    settings, suites = request.settings, request.suites
+    why = changes_since(settings, suites, commit, None)
     if why is not None:
         return why
-    if settings.rules.gates or settings.rules.min_pass_rate is not None or _has_gated_cases(loaded):
+    if settings.rules.gates or settings.rules.min_pass_rate is not None or _has_gated_cases(suites):
         return "there are gates on the numbers themselves"
     assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
-    report = nothing_run(ModelIdentity(type=settings.target.type, model=settings.target.model), provenance)
+    notices = (*suites.notices, *request.notices)
+    target = ModelIdentity(type=settings.target.type, model=settings.target.model)
+    report = nothing_run(target, provenance(settings, notices))
     headline = f"Nothing that this run measures has changed since {commit[:7]} – nothing was run"
     verdict = FinalVerdict(outcome="passed", headline=headline, exit_code=0)
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)

@@ -1,0 +1,74 @@
+"""The head, measured alone or against a base: rounds until the verdict is clear, then fresh runs of both sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.records import Comparison, Conclusion, RunReport
+from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
+from runevals.run.baseline.from_files import why_not_alike
+from runevals.run.measurement import Measurement, measure
+from runevals.run.request import RunRequest
+from runevals.run.sides import base_side, can_run_again, head_side, old_form_side, rerunnable
+from runevals.settings.resolve import Settings
+from runevals.verdict.decide import Baseline, with_weakenings
+from runevals.verdict.procedure import held_against
+from runevals.verdict.verification import VERIFY_OFF
+
+
+def measure_head(request: RunRequest, baseline: Baseline | None) -> tuple[RunReport, Comparison | None]:
+    """converse → evaluate → score, and compare if there is a base; a loss is verified by fresh runs."""
+    with head_side(request) as head:
+        if baseline is None:
+            return measure(head, request.progress(head)), None
+        return verified(head, baseline, request)
+
+
+def verified(
+    head: Measurement | RunReport, baseline: Baseline, request: RunRequest
+) -> tuple[RunReport, Comparison]:
+    """The head compared with the base, with the fresh runs that the verdict asks for."""
+    rule = request.settings.rules.regression
+    with runner_of(head, baseline, request) as runner:
+        result = held_against(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+        report, comparison = with_own_error(runner, *result)
+    return report, with_weakenings(comparison, request.weakenings)
+
+
+def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunRequest) -> TargetRunner:
+    """What can be run to compare `head` with the base."""
+    settings = request.settings
+    commit, why_not = rerunnable(settings, baseline)
+    off = VERIFY_OFF if settings.verify == "off" else ""
+    again = replace(request, settings=replace(settings, repeat=HEAD_LOOKS, cache_target=False))
+    return TargetRunner(
+        head=head,
+        progress=request.progress,
+        open_base=lambda: base_side(request, commit or "", settings.verify_repeats),
+        open_head=lambda: head_side(again, "head again"),
+        open_old_form=lambda: old_form_side(request, commit or ""),
+        base_name=(commit or "")[:7],
+        base_looks=settings.verify_repeats,
+        can_run=can_run_again(settings),
+        all_rounds=isinstance(head, RunReport) or _will_be_a_base(settings),
+        cannot_run_base=off or why_not,
+        why_no_second_look=off or why_not,
+        phase="head" if request.base else "",
+        journal=request.journal,
+        earlier=alike_earlier(request, head),
+        tell=request.tell,
+    )
+
+
+def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclusion | None:
+    """The earlier attempt, if it asked the same: of the same commit, target and judge, and measured it."""
+    earlier = request.earlier
+    if earlier is None or earlier.verdict.outcome not in ("passed", "failed"):
+        return None
+    now = head if isinstance(head, RunReport) else head.report()
+    return earlier if why_not_alike(earlier.report, now, request.settings) is None else None
+
+
+def _will_be_a_base(settings: Settings) -> bool:
+    """Whether the result is of a branch, not of a change: then others will be compared with it."""
+    return bool(settings.environment.get("CI")) and settings.base_side is None

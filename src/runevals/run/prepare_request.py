@@ -1,0 +1,62 @@
+"""What a run knows before it measures: its target, the quarantine list in force, and the run of its mark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.records import RunReport
+from runevals.records.errors import InvalidSettings
+from runevals.run.against_base import with_earlier
+from runevals.run.baseline.marks import run_of_mark
+from runevals.run.default_target import with_target
+from runevals.run.head import alike_earlier
+from runevals.run.quarantine import quarantine_of
+from runevals.run.redaction.redactors import without_either, without_patterns
+from runevals.run.request import RunRequest
+
+
+def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
+    """Raises InvalidSettings if a part of the cases was to be compared with a base."""
+    settings = request.settings
+    if settings.selection.shard is None:
+        return
+    if merges:
+        raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
+    named = "--base" if request.base is not None else "a baseline" if settings.baseline_named else None
+    if named is not None:
+        raise InvalidSettings(
+            f"a shard is compared with nothing, but {named} was given; "
+            "`runevals merge --baseline FILE` compares all shards together"
+        )
+
+
+def prepared(request: RunRequest) -> RunRequest:
+    """With the target that the suites imply, the cases in quarantine, and the run that the mark names.
+
+    Raises InvalidSuite for a broken quarantine list.
+    """
+    settings = with_target(request.settings, request.suites.suites)
+    quarantine = quarantine_of(settings, request.suites)
+    cases = [case for suite in request.suites.suites for case in suite.cases]
+    mark = run_of_mark(settings, cases, request.find_mark)
+    return replace(
+        request,
+        settings=settings,
+        suites=replace(request.suites, quarantined=quarantine.cases),
+        weakenings=without_either((*request.weakenings, *quarantine.weakenings), settings),
+        mark=mark.run,
+        notices=(*request.notices, *quarantine.notices, *mark.notices),
+    )
+
+
+def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:
+    """The same for shards, whose reports say which cases were in quarantine and which ones ran;
+    with the runs of an earlier attempt of this job."""
+    settings = request.settings
+    report = without_patterns(report, settings)
+    added = quarantine_of(settings, request.suites).weakenings
+    mark = run_of_mark(settings, report.cases, request.find_mark)
+    report = replace(report, run=replace(report.run, notices=(*report.run.notices, *mark.notices)))
+    report = with_earlier(report, alike_earlier(request, report))
+    weakenings = without_either((*request.weakenings, *added), settings)
+    return report, replace(request, weakenings=weakenings, mark=mark.run)

@@ -1,0 +1,44 @@
+"""All that one run is asked for, as one record; stages give back a changed copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from runevals.lib.terminal import notice
+from runevals.records import Conclusion, MarkRun, Weakening
+from runevals.records.rules import Limits
+from runevals.run.baseline.marks import FindMark
+from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.progress import Progress, silent
+from runevals.run.resume.journal import Journal
+from runevals.run.world.budget import Budget, Stop
+from runevals.settings.resolve import RawSettings, Settings
+from runevals.suites.load import LoadedSuites
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """The settings and suites of a run, what to compare it with, and what earlier stages have to say.
+
+    `raw` is what the settings were made of: it makes those of the base, too, in a checkout of the base.
+    """
+
+    settings: Settings
+    suites: LoadedSuites = LoadedSuites(suites=())  # noqa: RUF009 - a frozen record
+    raw: RawSettings = field(default_factory=RawSettings)
+    base: str | None = None  # the ref whose commit is run first
+    stored: StoredBase | None = None  # of an earlier run; taken if the settings name no base
+    earlier: Conclusion | None = None  # of the same commit, by an earlier attempt of this job
+    journal: Journal | None = None  # of answers that need not be asked for again
+    find_mark: FindMark | None = None  # where a mark is looked for; None: among the results in this folder
+    mark: MarkRun | None = None  # the run that the settings' mark names
+    weakenings: tuple[Weakening, ...] = ()  # of settings and quarantine: what a change would decide about itself
+    notices: tuple[str, ...] = ()  # of stages before the measurement
+    budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    progress: Progress = silent
+    tell: Callable[[str], None] = notice
+
+    def noting(self, *notices: str) -> RunRequest:
+        """The same, with more to say to the reader of its report."""
+        return replace(self, notices=(*self.notices, *notices))

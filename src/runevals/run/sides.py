@@ -1,0 +1,148 @@
+"""The sides of a run, each opened to be measured: the head, its base, and the head on the base's cases."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from runevals.lib import git
+from runevals.lib.text.numbers import plural
+from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.prepare import prepare
+from runevals.run.baseline.unmeasured import require_measured
+from runevals.run.default_target import with_target
+from runevals.run.interrupts import interruptible
+from runevals.run.load import load_request, load_suites, plan_of
+from runevals.run.measurement import Measurement, measure
+from runevals.run.preflight import require_for_suites
+from runevals.run.provenance import provenance
+from runevals.run.quarantine import quarantine_of
+from runevals.run.request import RunRequest
+from runevals.run.url_sources import with_texts
+from runevals.run.world.build import real_world, require_judge
+from runevals.settings.resolve import Settings
+from runevals.suites import load as loading
+from runevals.suites.dialects import prompt_yml
+from runevals.suites.plan import judged_checks, part_of
+from runevals.verdict.decide import Baseline
+
+HEAD = "head"
+
+
+@contextmanager
+def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
+    """One side, planned and with its world; its name tells its answers in the journal from those of the others."""
+    settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
+    if settings.target is not None and settings.target.type not in ("recorded", "skill"):
+        suites, of_addresses = with_texts(suites, settings)
+        notices = (*notices, *of_addresses)
+    suites = loading.prompted_suites(suites, load_request(settings))
+    plan = plan_of(replace(request.suites, suites=suites), settings)
+    require_judge(plan, settings)
+    require_for_suites(request.suites.suites, settings)
+    if settings.no_judge and (skipped := judged_checks(plan)):
+        notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
+    journal = None if request.journal is None else request.journal.of(side)
+    reported = side == HEAD  # a base that cannot be measured is no end of the run
+    with real_world(
+        settings, request.suites.suites, budget=request.budget, journal=journal, reported=reported
+    ) as world:
+        loading.rehearse(plan, world.sandbox)
+        gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
+        with interruptible(world.stop):
+            yield Measurement(
+                part_of(plan, settings.selection.shard), settings, world, provenance(settings, notices)
+            )
+
+
+@contextmanager
+def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measurement]:
+    """A commit in a worktree of its own, with its own suites, settings and code, and no answer of a cache."""
+    settings = request.settings
+    with base_checkout(settings, commit, request.raw) as there:
+        if (
+            there.target is not None
+            and settings.target is not None
+            and there.target.is_deployed_as(settings.target)
+        ):
+            raise InvalidSettings(
+                "the base would be asked at the same address as the change, which answers as it is deployed now; "
+                "compare with a stored result of the base (--baseline)"
+            )
+        with interruptible(request.budget.stop):
+            prepare(settings, there, request.budget.stop)
+        suites = load_suites(there)
+        of_base = replace(
+            with_target(there, suites.suites),
+            baseline=None,
+            repeat=repeat,
+            cache_target=False,
+            redact_patterns=settings.redact_patterns,
+        )
+        if of_base.target is None and not of_base.evaluate_only:
+            raise NoSuiteFound(f"the base {commit[:7]} names no target")
+        with head_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
+            yield base
+
+
+@contextmanager
+def old_form_side(request: RunRequest, commit: str) -> Iterator[Measurement]:
+    """The head's target on the base's cases, and no answer of a cache."""
+    with on_cases_of(request, commit) as borrowed, head_side(borrowed, "head on the base's cases") as side:
+        yield side
+
+
+@contextmanager
+def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
+    """The request with the suites and settings of a commit, but the head's target and rules."""
+    settings = request.settings
+    with base_checkout(settings, commit, request.raw) as of_base:
+        borrowed = replace(
+            of_base,
+            target=settings.target,
+            not_from=None,
+            repeat=settings.repeat,
+            verify=settings.verify,
+            redact_patterns=settings.redact_patterns,
+            rules=settings.rules,
+            verify_repeats=settings.verify_repeats,
+            cache_target=False,
+        )
+        suites = load_suites(borrowed)
+        if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
+            raise InvalidSettings("its prompts are what is under test, and the base has others")
+        suites = replace(suites, quarantined=quarantine_of(borrowed, suites).cases)
+        yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
+
+
+def measured_base(request: RunRequest, commit: str) -> Baseline:
+    """The base, measured now. Raises RunevalsError."""
+    request.tell(f"Running the base {commit[:7]} first")
+    with base_side(request, commit, request.settings.repeat) as base:
+        report = measure(base, request.progress(base, phase="base"))
+    require_measured(report, request.settings)
+    return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
+
+
+def can_run_again(settings: Settings) -> bool:
+    """Whether the target can be asked again: recorded answers cannot."""
+    return not settings.evaluate_only and settings.target is not None and settings.target.type != "recorded"
+
+
+def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:
+    """(the base's commit, "") if it can be run again, else (None, why not)."""
+    if baseline is None:
+        return None, "there is no base"
+    if not can_run_again(settings):
+        return None, "recorded answers cannot be asked again"
+    if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
+        side = settings.base_side.commit
+        return git.common_ancestor(settings.repository, side) or side, ""
+    stored = baseline.report.run.commit
+    if stored is None:
+        return None, "the base's result does not say its commit"
+    commit = git.commit_of(settings.repository, stored)
+    return commit, "" if commit else "the base's commit is not here"

@@ -1,0 +1,41 @@
+"""The head, measured alone or against a base."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.records import ComparisonVerdict, Weakening
+from runevals.run.head import measure_head
+from runevals.run.load import load_suites
+from runevals.run.request import RunRequest
+from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import Baseline
+from tests.sample_suites import ANSWERS, SUITE
+
+
+@pytest.fixture
+def request_of(project):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+
+    def build(**more):
+        raw = RawSettings(cwd=project.path, environment={}, flags={"target": "recorded:answers.jsonl"})
+        settings = resolve(raw)
+        return RunRequest(settings=settings, suites=load_suites(settings), raw=raw, **more)
+
+    return build
+
+
+def test_without_a_base_nothing_is_compared(request_of):
+    report, comparison = measure_head(request_of(notices=("told first",)), None)
+    assert [case.status for case in report.cases] == ["passed", "failed"]
+    assert (report.run.notices, comparison) == (("told first",), None)
+
+
+def test_against_a_base_the_weakenings_of_the_request_are_in_the_comparison(request_of):
+    base, _ = measure_head(request_of(), None)
+    weakening = Weakening(suite="runevals.yaml", key="alpha", message="is 0.2")
+    baseline = Baseline(report=base, source="base.json")
+    _, comparison = measure_head(request_of(weakenings=(weakening,)), baseline)
+    assert comparison.verdict is ComparisonVerdict.NO_CHANGE
+    assert comparison.weakenings == (weakening,)
