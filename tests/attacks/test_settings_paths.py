@@ -184,6 +184,20 @@ def test_a_change_leads_the_key_to_no_other_tenant(change, theirs):
         assert len(gateway.requests) == asked
 
 
+@pytest.mark.parametrize(("key", "code"), [("k0", 0), ("..", 3)])
+def test_the_key_of_a_case_does_not_lead_up_to_another_tenant(hostile, key, code):
+    """The base itself fills in the path; the first is the control."""
+    hostile.write("evals.json", {**SUITE, "items": [{"testId": key, "prompt": "?", "expected_response": "yes"}]})
+    with json_server(lambda _asked, _number: {"answer": "yes"}) as gateway:
+        path = "tenant-a/{{case.key}}/chat"
+        target = f"{{type: http, url: '{gateway.url}/{path}', headers: {{X-Api-Key: {{env: DEPLOY_KEY}}}}}}"
+        hostile.write("runevals.yaml", key_of(f"target: {target}"))
+        hostile.run("run", "-q", DEPLOY_KEY="deploy-key-1").must(code)
+        assert {asked.path.partition("/chat")[0].rpartition("/tenant-a/")[2] for asked in gateway.requests} <= {
+            "k0"
+        }
+
+
 MCP = """
 import os, pathlib, sys
 pathlib.Path(sys.argv[1]).write_text("\\n".join(f"{name}={value}" for name, value in os.environ.items()))

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
@@ -52,7 +52,7 @@ class JsonEndpoint:
         try:
             with self._session().request(
                 self.web.method,
-                filled_text(self.web.url, values, lambda text: quote(text, safe="")),
+                _address(self.web.url, values),
                 json=filled(self.web.body, values),
                 headers=self._headers,
                 timeout=self._timeout_s,
@@ -95,6 +95,15 @@ def _reason(error: Exception) -> str:
     """The inner error: the outer messages have the whole address, which may contain a secret."""
     inner = error.args[0] if error.args else error
     return str(getattr(inner, "reason", None) or inner)
+
+
+def _address(template: str, values: Mapping[str, object]) -> str:
+    """Raises ValueError where a value would lead up from the path, to what may be another tenant's."""
+    url = filled_text(template, values, lambda text: quote(text, safe=""))
+    leading_up = {".", ".."} & set(urlsplit(url).path.split("/"))
+    if not leading_up <= set(urlsplit(template).path.split("/")):
+        raise ValueError("a placeholder leads up from the path")
+    return url
 
 
 def _content(reply: requests.Response, deadline: float) -> bytes:
