@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import terminal_text
 from runevals.reports import console, html, junit, table
 from tests.conftest import chromium
 from tests.reports.hostile import NASTY, TEXTS, broken_by
@@ -70,10 +70,10 @@ def test_junit_has_the_same_elements(text):
 
 @EACH
 def test_the_screen_shows_no_control_and_a_job_takes_no_command(text, monkeypatch):
-    printed = shown(console.render(broken_by(text)))
+    printed = terminal_text(console.render(broken_by(text)))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", printed)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for line in re.split("[\r\n\u2028\u2029\x85]", shown(console.render(broken_by(text)))):
+    for line in re.split("[\r\n\u2028\u2029\x85]", terminal_text(console.render(broken_by(text)))):
         assert not re.match(r"\s*::", line)
         assert "##[" not in line
 

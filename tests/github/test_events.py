@@ -185,7 +185,7 @@ def test_a_comment_needs_a_run_to_show():
 
 
 def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
-    from runevals.lib.git import checked_out, git
+    from runevals.lib.git import git, head_and_parents
 
     repository.git("commit", "-q", "--allow-empty", "-m", "parent of nothing\n\nparent 123")
     repository.git("checkout", "-q", "main")
@@ -194,12 +194,12 @@ def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
     repository.git("merge", "-q", "--no-ff", "-m", "merge\n\nparent 456", "change")
     shallow = tmp_path_factory.mktemp("shallow")
     repository.git("clone", "-q", "--depth=1", f"file://{repository.path}", str(shallow / "clone"))
-    commit, parents = checked_out(shallow / "clone")
+    commit, parents = head_and_parents(shallow / "clone")
     assert (commit, parents) == (repository.git("rev-parse", "HEAD"), (tip, head))
     assert git(shallow / "clone", "rev-parse", "--verify", "-q", "HEAD^1") is None
 
 
 def test_no_checkout_has_no_commit(tmp_path):
-    from runevals.lib.git import checked_out
+    from runevals.lib.git import head_and_parents
 
-    assert checked_out(tmp_path) == (None, ())
+    assert head_and_parents(tmp_path) == (None, ())

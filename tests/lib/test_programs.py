@@ -50,7 +50,7 @@ def in_a_child(function):
 
 
 def said_by(*command, cwd, env=None):
-    with programs.started(command, env={"PATH": os.defpath, **(env or {})}, cwd=cwd) as process:
+    with programs.start_program(command, env={"PATH": os.defpath, **(env or {})}, cwd=cwd) as process:
         return process.communicate(timeout=30)[0].decode().split()
 
 
@@ -157,7 +157,9 @@ def test_files_written_as_the_owner_do_not_belong_to_root(workspace):
 @root
 def test_a_worker_of_runevals_keeps_its_user(workspace):
     def who():
-        with programs.started(["id", "-u"], env={"PATH": os.defpath}, cwd=workspace, ours=True) as process:
+        with programs.start_program(
+            ["id", "-u"], env={"PATH": os.defpath}, cwd=workspace, own_worker=True
+        ) as process:
             return process.communicate(timeout=30)[0].decode().split()
 
     assert separated(workspace, who) == ["0"]
@@ -171,20 +173,20 @@ def test_a_working_folder_belongs_to_the_programs_user_and_is_recognised_later(w
     def let_in():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            programs.let_in(folder)
+            programs.open_to_programs(folder)
             here = said_by("stat", "-c", "%n", str(folder / "."), cwd=workspace)
-            known = programs.is_let_in(folder.stat())
+            known = programs.is_open_to_programs(folder.stat())
             folder.chmod(0o777)
-            return [len(here), known, programs.is_let_in(folder.stat())]
+            return [len(here), known, programs.is_open_to_programs(folder.stat())]
 
     assert separated(workspace, let_in) == [1, True, False]
 
 
 def test_without_a_separate_user_a_folder_keeps_its_owner(tmp_path):
     tmp_path.chmod(0o700)
-    programs.let_in(tmp_path)
+    programs.open_to_programs(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
-    assert programs.is_let_in(tmp_path.stat())
+    assert programs.is_open_to_programs(tmp_path.stat())
 
 
 @root
@@ -208,7 +210,9 @@ def test_orphaned_processes_are_reaped_during_the_run(tmp_path):
     def work():
         programs.adopt()
         for _ in range(20):
-            process = programs.started(["sh", "-c", "sleep 60 & echo x"], env={"PATH": os.defpath}, cwd=tmp_path)
+            process = programs.start_program(
+                ["sh", "-c", "sleep 60 & echo x"], env={"PATH": os.defpath}, cwd=tmp_path
+            )
             process.stdout.readline()
             programs.kill_group(process)
         return len(Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split())
@@ -222,12 +226,12 @@ def test_after_the_end_no_process_is_left_and_none_is_started(tmp_path):
         programs.adopt()
         with programs.in_use(), programs.in_use():
             leaving = "(setsid sh -c 'sleep 60 & sleep 60' &) ; echo x"
-            process = programs.started(["sh", "-c", leaving], env={"PATH": os.defpath}, cwd=tmp_path)
+            process = programs.start_program(["sh", "-c", leaving], env={"PATH": os.defpath}, cwd=tmp_path)
             process.stdout.readline()
             time.sleep(0.3)
         programs.end_all(for_good=True)
         try:
-            programs.started(["true"], env={}, cwd=tmp_path)
+            programs.start_program(["true"], env={}, cwd=tmp_path)
         except OSError as error:
             return [Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii"), error.strerror]
         return []

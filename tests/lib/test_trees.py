@@ -57,11 +57,11 @@ def test_a_commit_and_its_checkout_have_the_same_files_and_bytes(trees, path):
 
 def test_links_are_followed_to_their_targets(trees):
     for tree in trees:
-        assert tree.followed("linked/p.txt") == "a/b/p.txt"
-        assert tree.followed("linked/../p.txt") == "a/p.txt"
-        assert tree.followed("a/again.txt") == "p.txt"
+        assert tree.resolve_links("linked/p.txt") == "a/b/p.txt"
+        assert tree.resolve_links("linked/../p.txt") == "a/p.txt"
+        assert tree.resolve_links("a/again.txt") == "p.txt"
         with pytest.raises(CannotFollow, match="leads out of the repository"):
-            tree.followed("../x")
+            tree.resolve_links("../x")
 
 
 def test_deep_patterns_visit_each_folder_once(tmp_path):

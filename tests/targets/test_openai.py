@@ -253,7 +253,7 @@ def test_if_nothing_answers_the_error_has_the_address_and_a_next_step():
     with chat_server(lambda body, n: Reply()) as server:
         pass
     response = target(server, attempts=1).answer(asking())
-    assert response.problem.message.startswith(f"nothing answers at {server.base_url} (")
+    assert response.problem.message.startswith(f"no answer from {server.base_url} (")
     assert "runevals doctor" in response.problem.message
 
 
@@ -273,5 +273,5 @@ def test_without_an_address_calls_go_to_openai_despite_openai_base_url(monkeypat
         client = ChatClient(base_url=None, api_key="key-1", azure_api_version=None, timeout_s=5)
         body = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
         with pytest.raises(openai.APIConnectionError):
-            Throttle().in_turn(lambda turn: client.completion(body, turn), ValueError)
+            Throttle().call_in_slot(lambda turn: client.completion(body, turn), ValueError)
     assert server.requests == []

@@ -10,7 +10,7 @@ import click
 
 from runevals.cli.init import templates as starter
 from runevals.lib.parsing.source import read_json
-from runevals.lib.terminal import at_terminal, say, shown
+from runevals.lib.terminal import at_terminal, say, terminal_text
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
@@ -103,12 +103,12 @@ def _options(settings: Settings) -> LoadOptions:
 def _lines(exchange: Exchange) -> Iterator[str]:
     turn = exchange.turn
     if turn.error is not None:
-        yield shown(f"! not answered: {turn.error.message}")
+        yield terminal_text(f"! not answered: {turn.error.message}")
         return
-    yield f"\n{shown(turn.output or '')}\n"
+    yield f"\n{terminal_text(turn.output or '')}\n"
     for result in turn.results:
         why = result.error.message if result.error is not None else because(result)
-        yield shown(f"{_MARKS[result.outcome]} {result.id}  {why}")
+        yield terminal_text(f"{_MARKS[result.outcome]} {result.id}  {why}")
     spent = [seconds(turn.latency_s)] if turn.latency_s is not None else []
     spent += [money(turn.cost_usd)] if turn.cost_usd is not None else []
     yield "  " + " · ".join(spent)

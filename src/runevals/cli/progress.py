@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from runevals.cli import WITHOUT_CURSOR
-from runevals.lib.terminal import say, shown
+from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, plural
 from runevals.records import Outcome
@@ -63,7 +63,7 @@ def _watched(evaluations: Iterator[Evaluation], tally: Tally, told: Measurement 
             tally.add(evaluation)
             if told is not None:
                 line = _line(told.plan.trials[evaluation.position], evaluation)
-                say(shown(told.redact(line)))
+                say(terminal_text(told.redact(line)))
             yield evaluation
 
 
@@ -149,7 +149,7 @@ class Tally:
     @property
     def held(self) -> str:
         """Whom calls are waiting for, and for how long; empty where they are not."""
-        waits = [wait for throttles in self._throttles if (wait := throttles.held()) is not None]
+        waits = [wait for throttles in self._throttles if (wait := throttles.longest_wait()) is not None]
         if not waits:
             return ""
         host, left_s = max(waits, key=lambda wait: wait[1])
@@ -179,7 +179,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 
     def tell() -> None:
         while not ended.wait(every_s):
-            _say(shown(str(tally)))
+            _say(terminal_text(str(tally)))
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
@@ -232,5 +232,5 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     line = Table.grid(padding=(0, 1, 0, 0))
     bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []
     line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
-    held = shown(tally.held)
+    held = terminal_text(tally.held)
     return Group(line, Text(held, style="yellow")) if held else line

@@ -74,7 +74,7 @@ def _shown(value: object) -> str:
         }
         web = getattr(value, "web", None)
         if web is not None:
-            named |= {"method": web.method, "url": web.shown, "keys": ",".join(web.key_names) or "none"}
+            named |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}
         prompt = getattr(value, "prompt", None)
         if prompt is not None:
             named["prompt_file"] = prompt.shown

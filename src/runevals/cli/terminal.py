@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from runevals.github.annotations import warning_command
-from runevals.lib.terminal import fitted, on_screen, say, shown
+from runevals.lib.terminal import fitted, on_screen, say, terminal_text
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, SuiteProblem
 from runevals.reports import console
@@ -20,7 +20,7 @@ MOST_WARNINGS = 20
 
 def tell(conclusion: Conclusion) -> None:
     """Prints the last screen."""
-    text = shown(console.render(conclusion))
+    text = terminal_text(console.render(conclusion))
     first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]
     click.secho(first, fg=colour, bold=True)

@@ -139,11 +139,11 @@ def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: 
 
 
 def _suite_line(suite: Suite) -> str:
-    from runevals.lib.terminal import shown
+    from runevals.lib.terminal import terminal_text
     from runevals.suites.problem_formats import checks_of
 
     counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
-    return shown(f"✓ {suite.path}: {counted} ({suite.dialect})")
+    return terminal_text(f"✓ {suite.path}: {counted} ({suite.dialect})")
 
 
 def _told(found: Sequence[Hint]) -> list[str]:

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
-from runevals.lib.plugins import EVALUATORS, package_of, plugins, unusable
+from runevals.lib.plugins import EVALUATORS, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -83,7 +83,7 @@ def _added(taken: frozenset[str]) -> Mapping[str, type[Evaluator]]:
         else:
             found[name] = plugin
             continue
-        raise unusable(EVALUATORS, name, package_of(EVALUATORS, name), why)
+        raise unusable_plugin(EVALUATORS, name, package_of(EVALUATORS, name), why)
     return found
 
 

@@ -30,7 +30,7 @@ def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
     committed = git.tracked_in(repository, folder)
     if committed is None:
         raise ExternalError(
-            f"git cannot tell what of {named} is in the repository itself: {git.why_none(repository)}"
+            f"git cannot tell what of {named} is in the repository itself: {git.why_unavailable(repository)}"
         )
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
     _refuse(planted, folder, named, "in the repository itself")

@@ -89,7 +89,7 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
 
 def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
     """The event of this job, and what is checked out; one without a name where there is none."""
-    head, parents = git.checked_out(repository)
+    head, parents = git.head_and_parents(repository)
     event = Event(
         name=environment.get("GITHUB_EVENT_NAME", ""),
         payload=payload_of(environment),

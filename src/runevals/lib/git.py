@@ -58,39 +58,39 @@ def git(repository: Path, *arguments: str) -> str | None:
 
     Raises InvalidSettings where what looks like the repository belongs to the files of another.
     """
-    output = printed(repository, arguments)
+    output = git_output(repository, arguments)
     # Names may be any bytes.
     return None if output is None else output.decode("utf-8", "backslashreplace").strip()
 
 
 def names(repository: Path, *arguments: str) -> list[str] | None:
     """The names that `git … -z` lists, whatever bytes they are of; None where it fails or there is none."""
-    output = printed(repository, arguments)
+    output = git_output(repository, arguments)
     return None if output is None else [name for name in os.fsdecode(output).split("\0") if name]
 
 
-def printed(
+def git_output(
     repository: Path,
     arguments: Iterable[str],
     *,
     settings: Mapping[str, str] | None = None,
-    given: bytes = b"",
+    stdin: bytes = b"",
 ) -> bytes | None:
-    """The same as bytes; `settings` are git's own, for this call, and `given` is what it reads."""
+    """The same as bytes; `settings` are git's own, for this call, and `stdin` is what it reads."""
     root = repository.resolve()
     try:
         explicit = (f"--git-dir={_git_dir(root)}", f"--work-tree={root}")
     except NoRepository:
         return None
-    done = _started(root, (*explicit, *arguments), settings or {}, given)
+    done = _run(root, (*explicit, *arguments), settings or {}, stdin)
     return done.stdout if done is not None and done.returncode == 0 else None
 
 
-def _started(
-    root: Path, arguments: Iterable[str], settings: Mapping[str, str], given: bytes = b""
+def _run(
+    root: Path, arguments: Iterable[str], settings: Mapping[str, str], stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes] | None:
     """git, run in `root` with these settings beside its own; None where there is none, or it takes too long."""
-    folders = _apart(os.environ.get("PATH", os.defpath), root)
+    folders = _outside_checkout(os.environ.get("PATH", os.defpath), root)
     program = shutil.which("git", path=folders)
     if program is None:
         return None
@@ -100,7 +100,7 @@ def _started(
                 [program, *_QUIET, *arguments],
                 cwd=root,
                 env=_environment(root, settings) | {"PATH": folders},
-                input=given,
+                input=stdin,
                 capture_output=True,
                 timeout=TIMEOUT_S,
                 check=False,
@@ -110,16 +110,16 @@ def _started(
 
 
 def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    known = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if (name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES))
-        and (name not in _PATHS or _apart(value, root))
+        and (name not in _PATHS or _outside_checkout(value, root))
     }
-    count = int(number) if (number := known.get("GIT_CONFIG_COUNT", "0")).isdecimal() else 0
-    for place, (key, value) in enumerate(settings.items(), count):
-        known |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
-    return known | {
+    count = int(number) if (number := variables.get("GIT_CONFIG_COUNT", "0")).isdecimal() else 0
+    for index, (key, value) in enumerate(settings.items(), count):
+        variables |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
+    return variables | {
         "GIT_CONFIG_COUNT": str(count + len(settings)),
         "GIT_CEILING_DIRECTORIES": str(root.parent),
         "GIT_OPTIONAL_LOCKS": "0",  # to ask changes nothing
@@ -129,12 +129,12 @@ def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _apart(paths: str, root: Path) -> str:
+def _outside_checkout(paths: str, root: Path) -> str:
     """What of a list of paths nothing of a checkout is in: neither of this one, nor of the one that we are in."""
     here = Path.cwd()
-    ours = here if os.path.lexists(here / ".git") else _around(here) or here
-    named = [path for path in paths.split(os.pathsep) if Path(path).is_absolute()]
-    return os.pathsep.join(path for path in named if not _is_in(Path(path), (root, ours)))
+    checkout = here if os.path.lexists(here / ".git") else _outer_repository(here) or here
+    absolute = [path for path in paths.split(os.pathsep) if Path(path).is_absolute()]
+    return os.pathsep.join(path for path in absolute if not _is_in(Path(path), (root, checkout)))
 
 
 def _is_in(path: Path, folders: Iterable[Path]) -> bool:
@@ -150,12 +150,12 @@ def _git_dir(root: Path) -> Path:
     """
     if not os.path.lexists(root / ".git"):
         raise NoRepository(f"{root} is no git repository")
-    done = _started(root, ("rev-parse", "--absolute-git-dir"), {})
+    done = _run(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
         raise UnreadableRepository("git cannot be run")
     if done.returncode != 0:
-        why = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise (NoRepository if "not a git repository" in why else UnreadableRepository)(why)
+        reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise (NoRepository if "not a git repository" in reason else UnreadableRepository)(reason)
     git_dir = Path(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
     _require_apart(root, git_dir)
     return git_dir
@@ -163,7 +163,7 @@ def _git_dir(root: Path) -> Path:
 
 def _require_apart(root: Path, git_dir: Path) -> None:
     """Raises InvalidSettings where a repository is made of files of the one around it: a commit brought it."""
-    outer = _around(root)
+    outer = _outer_repository(root)
     if outer is None:
         return
     entries = _entries_below(outer, root)
@@ -175,20 +175,20 @@ def _require_apart(root: Path, git_dir: Path) -> None:
         )
 
 
-def _around(root: Path) -> Path | None:
+def _outer_repository(root: Path) -> Path | None:
     return next((folder for folder in root.parents if os.path.lexists(folder / ".git")), None)
 
 
 def _entries_below(repository: Path, folder: Path) -> list[str]:
     """What a repository has of this folder in its index, as git lists it."""
-    named = f":(top,literal){folder.relative_to(repository).as_posix()}"
-    return names(repository, "ls-files", "-z", "--stage", "--", named) or []
+    pathspec = f":(top,literal){folder.relative_to(repository).as_posix()}"
+    return names(repository, "ls-files", "-z", "--stage", "--", pathspec) or []
 
 
 def submodule_of(repository: Path) -> Path | None:
     """The root of the repository that has this one as a submodule; None where none has."""
     root = repository.resolve()
-    outer = _around(root)
+    outer = _outer_repository(root)
     if outer is None:
         return None
     return outer if any(entry.startswith(SUBMODULE) for entry in _entries_below(outer, root)) else None
@@ -196,27 +196,27 @@ def submodule_of(repository: Path) -> Path | None:
 
 def why_unreadable(repository: Path) -> str | None:
     """Why git does not work with the repository that is here (it may be another user's); None where none is."""
-    trouble = _trouble(repository)
+    trouble = _repository_error(repository)
     return str(trouble) if isinstance(trouble, UnreadableRepository) else None
 
 
-def why_none(repository: Path) -> str | None:
+def why_unavailable(repository: Path) -> str | None:
     """Why git cannot be asked here; None where it can."""
-    trouble = _trouble(repository)
+    trouble = _repository_error(repository)
     return None if trouble is None else str(trouble)
 
 
-def _trouble(repository: Path) -> NoRepository | None:
+def _repository_error(repository: Path) -> NoRepository | None:
     try:
         _git_dir(repository.resolve())
-    except NoRepository as why:
-        return why
+    except NoRepository as error:
+        return error
     return None
 
 
 def _is_nowhere(repository: Path) -> bool:
     """Whether there is no repository at all, so that nothing was committed."""
-    trouble = _trouble(repository)
+    trouble = _repository_error(repository)
     return trouble is not None and not isinstance(trouble, UnreadableRepository)
 
 
@@ -246,11 +246,11 @@ def default_branch(repository: Path) -> str | None:
     return next(usual, None) or git(repository, "symbolic-ref", "--short", "HEAD")
 
 
-def checked_out(repository: Path) -> tuple[str | None, tuple[str, ...]]:
+def head_and_parents(repository: Path) -> tuple[str | None, tuple[str, ...]]:
     """(HEAD's commit, the parents it names, also where a shallow clone lacks these); (None, ()) without one."""
     commit = commit_of(repository, "HEAD")
-    written = None if commit is None else git(repository, "cat-file", "-p", commit)
-    header = (written or "").partition("\n\n")[0].splitlines()
+    content = None if commit is None else git(repository, "cat-file", "-p", commit)
+    header = (content or "").partition("\n\n")[0].splitlines()
     return commit, tuple(line.split()[1] for line in header if line.startswith("parent "))
 
 
@@ -278,20 +278,20 @@ def files_in(repository: Path, commit: str, folder: str) -> list[str]:
 
 def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
     """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
-    asked = f"{commit}:{path}"
+    object_name = f"{commit}:{path}"
     output = None
     if "\n" not in path:
         words = ("cat-file", "--batch", "--follow-symlinks")
-        output = printed(repository, words, given=os.fsencode(asked) + b"\n")
+        output = git_output(repository, words, stdin=os.fsencode(object_name) + b"\n")
     if output is None:
         raise ExternalError(
             f"git cannot read {path} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
         )
-    told, _, content = output.partition(b"\n")
-    name, kind, size = [*told.split(b" "), b"", b""][:3]
+    header, _, content = output.partition(b"\n")
+    name, kind, size = [*header.split(b" "), b"", b""][:3]
     if kind in (b"blob", b"tree") and size.isdigit():
         return kind, name, content[: int(size)]
-    if told.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
+    if header.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
         raise ExternalError(
             f"{path} of {commit[:7]} lies in the submodule {submodule}, whose files are not that commit's"
         )
@@ -301,13 +301,13 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
     """The submodule of a commit that is on the way to a path."""
     for above in reversed(PurePosixPath(path).parents):
-        listed = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
-        if str(above) != "." and (listed or "").startswith(SUBMODULE):
+        entry = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
+        if str(above) != "." and (entry or "").startswith(SUBMODULE):
             return str(above)
     return None
 
 
-def fetched(repository: Path, commit: str) -> bool:
+def fetch_commit(repository: Path, commit: str) -> bool:
     """Whether `commit` could be brought into a checkout that lacks it, by its sha and without its history."""
     if not _SHA.fullmatch(commit):
         return False
@@ -315,7 +315,7 @@ def fetched(repository: Path, commit: str) -> bool:
     return commit_of(repository, commit) is not None
 
 
-def committed(repository: Path, path: Path) -> bool:
+def may_be_committed(repository: Path, path: Path) -> bool:
     """Whether a commit could have brought this path: git has it, or a link or a submodule on the way to it.
 
     Where git cannot tell, it could.
@@ -325,16 +325,18 @@ def committed(repository: Path, path: Path) -> bool:
     root, indexed = repository.resolve(), names(repository, "ls-files", "-z")
     if indexed is None:
         return True
-    ways = [Path(os.path.abspath(path)), path.resolve()]  # noqa: PTH100 - by its words, and links followed
-    inside = [way.relative_to(base) for way in ways for base in (repository, root) if way.is_relative_to(base)]
-    return not {str(part) for way in inside for part in (way, *way.parents)}.isdisjoint(indexed)
+    paths = [Path(os.path.abspath(path)), path.resolve()]  # noqa: PTH100 - by its words, and links followed
+    inside = [
+        path_.relative_to(base) for path_ in paths for base in (repository, root) if path_.is_relative_to(base)
+    ]
+    return not {str(part) for path_ in inside for part in (path_, *path_.parents)}.isdisjoint(indexed)
 
 
 def is_ignored(repository: Path, path: Path) -> bool:
     """Whether git leaves this path of the work tree out, and has nothing of it in its index."""
     inside = os.path.relpath(path, repository)
-    listed = printed(repository, ("check-ignore", "--stdin", "-z"), given=os.fsencode(inside) + b"\0")
-    return listed is not None and tracked_in(repository, path) == frozenset()
+    output = git_output(repository, ("check-ignore", "--stdin", "-z"), stdin=os.fsencode(inside) + b"\0")
+    return output is not None and tracked_in(repository, path) == frozenset()
 
 
 def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
@@ -344,8 +346,8 @@ def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
     """
     if _is_nowhere(repository) or not folder.is_relative_to(repository):
         return frozenset()
-    listed = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
-    return None if listed is None else frozenset(repository / name for name in listed)
+    files = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
+    return None if files is None else frozenset(repository / name for name in files)
 
 
 def is_ancestor(repository: Path, commit: str, of: str) -> bool:
@@ -373,9 +375,9 @@ def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
 
 def merge_base(repository: Path, ref: str) -> str:
     """The commit that HEAD and `ref` have in common last. Raises InvalidSettings where there is none."""
-    why = why_none(repository)
-    if why is not None:
-        raise InvalidSettings(f"--base {ref}: git cannot be asked here: {why}")
+    reason = why_unavailable(repository)
+    if reason is not None:
+        raise InvalidSettings(f"--base {ref}: git cannot be asked here: {reason}")
     _require_one_meaning(repository, ref)
     commit = commit_of(repository, ref)
     if commit is None:
@@ -394,13 +396,13 @@ def _require_one_meaning(repository: Path, ref: str) -> None:
     name = _SUFFIX.split(ref, maxsplit=1)[0]
     if not name or _SHA.fullmatch(name):
         return
-    places = [f"refs/{name}", f"refs/tags/{name}", f"refs/heads/{name}", f"refs/remotes/{name}"]
-    listed = git(repository, "for-each-ref", "--format=%(refname)", *places, f"refs/remotes/{name}/HEAD") or ""
-    found = [line for line in listed.splitlines() if line in (*places, f"refs/remotes/{name}/HEAD")]
-    if found and _SHORT_SHA.fullmatch(name):
-        found += (git(repository, "rev-parse", f"--disambiguate={name}") or "").splitlines()
-    if len({commit_of(repository, each) or each for each in found}) > 1:
-        raise InvalidSettings(f"--base {ref}: it may be any of {', '.join(found)}; name one of them in full")
+    refs = [f"refs/{name}", f"refs/tags/{name}", f"refs/heads/{name}", f"refs/remotes/{name}"]
+    output = git(repository, "for-each-ref", "--format=%(refname)", *refs, f"refs/remotes/{name}/HEAD") or ""
+    matches = [line for line in output.splitlines() if line in (*refs, f"refs/remotes/{name}/HEAD")]
+    if matches and _SHORT_SHA.fullmatch(name):
+        matches += (git(repository, "rev-parse", f"--disambiguate={name}") or "").splitlines()
+    if len({commit_of(repository, each) or each for each in matches}) > 1:
+        raise InvalidSettings(f"--base {ref}: it may be any of {', '.join(matches)}; name one of them in full")
 
 
 def common_ancestor(repository: Path, commit: str) -> str | None:

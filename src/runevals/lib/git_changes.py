@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 
-from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, names, printed
+from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
 from runevals.lib.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
 
 State = dict[str, object]
@@ -21,41 +21,41 @@ _PIECE = 1024 * 1024  # bytes that are read at once
 class PathsRead:
     """What is read: paths relative to the root, of files or of folders with all that is in them, and patterns.
 
-    Of `places` only what they lead to counts, not what is there.
+    Of `links` only what they lead to counts, not what is there.
     """
 
     paths: frozenset[str]
     patterns: frozenset[str] = frozenset()
-    places: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
 
 
-def changed_since(repository: Path, commit: str, read: PathsRead) -> list[str]:
+def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
     """The paths at which other bytes are read than in `commit`. Raises CannotFollow.
 
     Links are followed in the work tree here and in the commit's own files there, and the very bytes are compared:
     no attribute and no index says how they are to be understood.
     """
-    before, now = CommitTree(repository, commit), WorkTree(repository, like=commit)
-    found_before, found_now = _found(before, read), _found(now, read)
-    paths = found_before.keys() | found_now.keys()
-    differing = {path for path in paths if found_before.get(path) != found_now.get(path)}
+    old, new = CommitTree(repository, commit), WorkTree(repository, like=commit)
+    old_files, new_files = _files_read(old, read), _files_read(new, read)
+    paths = old_files.keys() | new_files.keys()
+    differing = {path for path in paths if old_files.get(path) != new_files.get(path)}
     if not differing:  # what is there is the same; else not a byte need be read
-        files = {path: real for path, real in found_now.items() if not path.endswith("/")}
-        other = {real for real in set(files.values()) if before.content(real) != now.content(real)}
-        differing = {path for path, real in files.items() if real in other}
+        files = {path: real for path, real in new_files.items() if not path.endswith("/")}
+        changed = {real for real in set(files.values()) if old.content(real) != new.content(real)}
+        differing = {path for path, real in files.items() if real in changed}
     return sorted(differing)
 
 
-def _found(tree: Tree, read: PathsRead) -> dict[str, str]:
+def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
     """Every file that is read, and every place (it ends in `/`) → the same without links."""
-    found = {f"{place}/": real for place in read.places if (real := tree.followed(place)) is not None}
+    links = {f"{link}/": real for link in read.links if (real := tree.resolve_links(link)) is not None}
     files = dict(file for path in read.paths for file in files_below(tree, path))
     for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:
         if tree.kind(real) == "file":
             files[path] = real
         else:
             files |= dict(files_below(tree, path))
-    return {**found, **files, **{path: path for path in _attributes(tree, files.values())}}
+    return {**links, **files, **{path: path for path in _attributes(tree, files.values())}}
 
 
 def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
@@ -76,22 +76,24 @@ def state_of(repository: Path) -> State | None:
     """
     commit = commit_of(repository, "HEAD")
     words = ("ls-files", "-z", "--stage") if commit is None else (*_STAGED, "--raw", commit, "--")
-    staged, touched, index = printed(repository, words), _touched(repository), _index(repository)
-    if staged is None or touched is None or index is None:
+    staged, candidates, index = git_output(repository, words), _possibly_changed(repository), _index(repository)
+    if staged is None or candidates is None or index is None:
         return None
-    suspects = [entry for entry in index if entry.name in touched or entry.unlooked]
-    changed = {entry.name: _seen(repository / entry.name) for entry in suspects if entry.is_changed(repository)}
+    suspects = [entry for entry in index if entry.name in candidates or entry.unlooked]
+    contents = {
+        entry.name: _content_hash(repository / entry.name) for entry in suspects if entry.is_changed(repository)
+    }
     inner = [
         entry.name for entry in index if entry.mode == SUBMODULE and (repository / entry.name / ".git").exists()
     ]
     submodules = {name: state_of(repository / name) for name in inner}
     if None in submodules.values():
         return None
-    own = {"commit": commit, "staged": sha256(staged).hexdigest(), "changed": changed}
+    own = {"commit": commit, "staged": sha256(staged).hexdigest(), "changed": contents}
     return {**own, "submodules": submodules}
 
 
-def _seen(path: Path) -> str | None:
+def _content_hash(path: Path) -> str | None:
     """What stands at a path of the work tree: its kind and content; None where nothing does."""
     try:
         mode = path.lstat().st_mode
@@ -101,17 +103,17 @@ def _seen(path: Path) -> str | None:
     return f"{mode:o} {sha256(content).hexdigest()}"
 
 
-def _touched(repository: Path) -> set[str] | None:
+def _possibly_changed(repository: Path) -> set[str] | None:
     """What may have been written since git last looked. Filters are off: attributes could call for one."""
     words = ("diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
-    listed = printed(repository, words, settings=_without_filters(repository))
-    return None if listed is None else set(os.fsdecode(listed).split("\0"))
+    output = git_output(repository, words, settings=_without_filters(repository))
+    return None if output is None else set(os.fsdecode(output).split("\0"))
 
 
 def _without_filters(repository: Path) -> dict[str, str]:
     """Settings that leave every filter that is configured here without a program."""
-    listed = names(repository, "config", "--name-only", "-z", "--get-regexp", r"^filter\.") or []
-    filters = {key.rpartition(".")[0] for key in listed}
+    keys = names(repository, "config", "--name-only", "-z", "--get-regexp", r"^filter\.") or []
+    filters = {key.rpartition(".")[0] for key in keys}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
     return {f"{name}.{key}": value for name in filters for key, value in off.items()}
 
@@ -133,37 +135,37 @@ class _Entry:
         """Whether the work tree has other bytes there, another kind of file, or none."""
         path = repository / self.name
         try:
-            found = path.lstat()
+            info = path.lstat()
             if self.mode == LINK:
-                target = os.fsencode(path.readlink()) if stat.S_ISLNK(found.st_mode) else b""
-                return not stat.S_ISLNK(found.st_mode) or self._named(len(target), [target]) != self.content
+                target = os.fsencode(path.readlink()) if stat.S_ISLNK(info.st_mode) else b""
+                return not stat.S_ISLNK(info.st_mode) or self._object_name(len(target), [target]) != self.content
             if self.mode.startswith(FILE):
-                executable = bool(found.st_mode & stat.S_IXUSR) == (self.mode == "100755")
-                return not (stat.S_ISREG(found.st_mode) and executable and self._holds(path, found.st_size))
+                executable = bool(info.st_mode & stat.S_IXUSR) == (self.mode == "100755")
+                return not (stat.S_ISREG(info.st_mode) and executable and self._holds(path, info.st_size))
         except OSError:
             return not self.sparse
         return True  # a submodule: what is in it, only its own repository could say
 
     def _holds(self, path: Path, size: int) -> bool:
         with path.open("rb") as file:
-            return self._named(size, iter(lambda: file.read(_PIECE), b"")) == self.content
+            return self._object_name(size, iter(lambda: file.read(_PIECE), b"")) == self.content
 
-    def _named(self, size: int, pieces: Iterable[bytes]) -> str:
+    def _object_name(self, size: int, pieces: Iterable[bytes]) -> str:
         """What git calls this content."""
-        found = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
+        digest = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
         for piece in pieces:
-            found.update(piece)
-        return found.hexdigest()
+            digest.update(piece)
+        return digest.hexdigest()
 
 
 def _index(repository: Path) -> list[_Entry] | None:
-    listed = names(repository, "ls-files", "-z", "--stage", "-v")
-    if listed is None:
+    lines = names(repository, "ls-files", "-z", "--stage", "-v")
+    if lines is None:
         return None
     entries = []
-    for line in listed:
-        told, _, name = line.partition("\t")
-        tag, mode, content, _ = told.split(" ")
+    for line in lines:
+        fields, _, name = line.partition("\t")
+        tag, mode, content, _ = fields.split(" ")
         sparse = tag in "Ss"
         entries.append(
             _Entry(name=name, mode=mode, content=content, sparse=sparse, unlooked=sparse or tag.islower())

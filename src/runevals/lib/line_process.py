@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from runevals.lib.programs import kill_group, started
+from runevals.lib.programs import kill_group, start_program
 
 START_TIMEOUT_S = 30.0
 
@@ -35,15 +35,15 @@ class LineProcess:
         cwd: Path | None,
         max_answer_bytes: int,
         start_timeout_s: float = START_TIMEOUT_S,
-        ours: bool = False,
+        own_worker: bool = False,
     ) -> None:
         """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready in time.
 
-        `ours`: a worker that gives up its rights itself.
+        `own_worker`: a worker that gives up its rights itself.
         """
         self._max_answer_bytes = max_answer_bytes
         self._killed = False
-        self._process = started(command, env=env, cwd=cwd, stderr=subprocess.DEVNULL, ours=ours)
+        self._process = start_program(command, env=env, cwd=cwd, stderr=subprocess.DEVNULL, own_worker=own_worker)
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe just now
         assert self._process.stdout is not None  # noqa: S101
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
@@ -91,15 +91,15 @@ class LineProcess:
     def _wait_to_write(self, deadline: float) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
-            left = deadline - time.monotonic()
-            if left <= 0 or not selector.select(left):
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not selector.select(remaining):
                 raise TimeoutError
 
     def _read_line(self, deadline: float) -> bytes:
         received = bytearray()
         while not received.endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0 or not self._selector.select(left):
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not self._selector.select(remaining):
                 raise TimeoutError
             chunk = os.read(self._stdout.fileno(), 65536)
             if not chunk:

@@ -15,8 +15,8 @@ def total(amounts: Iterable[float | None]) -> float | None:
 
 def whole_total(amounts: Iterable[int | None]) -> int | None:
     """The same of whole numbers."""
-    found = total(amounts)
-    return None if found is None else int(found)
+    result = total(amounts)
+    return None if result is None else int(result)
 
 
 def mean(values: Iterable[float | None]) -> float | None:

@@ -21,31 +21,33 @@ REPORTERS = "runevals.reporters"
 GROUPS = (EVALUATORS, DIALECTS, TARGETS, REPORTERS)
 
 
-def plugins(group: str, taken: Collection[str] = ()) -> dict[str, object]:
+def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
     """What the plugins of `group` are, by name. Raises UnusablePlugin: one that cannot be used stops the run.
 
-    `taken` are names of ours, which none may have.
+    `reserved` are names of ours, which none may have.
     """
-    found: dict[str, object] = {}
-    whose: dict[str, str] = {}
+    values: dict[str, object] = {}
+    owner: dict[str, str] = {}
     for entry, package in _entries().get(group, ()):
-        if entry.name in taken:
-            raise unusable(group, entry.name, package, "the name is one of ours; the package must choose another")
-        if entry.name in found:
-            raise unusable(group, entry.name, package, f"{whose[entry.name]} has a plugin of that name too")
+        if entry.name in reserved:
+            raise unusable_plugin(
+                group, entry.name, package, "the name is one of ours; the package must choose another"
+            )
+        if entry.name in values:
+            raise unusable_plugin(group, entry.name, package, f"{owner[entry.name]} has a plugin of that name too")
         try:
-            found[entry.name] = entry.load()
+            values[entry.name] = entry.load()
         except (Exception, SystemExit) as error:  # whatever a package does while it is imported
-            raise unusable(group, entry.name, package, f"{type(error).__name__}: {error}") from error
-        whose[entry.name] = package
-    return found
+            raise unusable_plugin(group, entry.name, package, f"{type(error).__name__}: {error}") from error
+        owner[entry.name] = package
+    return values
 
 
 def require(group: str, name: str, plugin: object, has: Iterable[str]) -> None:
     """Raises UnusablePlugin where a plugin lacks a part of its contract."""
     missing = [part for part in has if not hasattr(plugin, part)]
     if missing:
-        raise unusable(group, name, package_of(group, name), f"it has no {', '.join(missing)}")
+        raise unusable_plugin(group, name, package_of(group, name), f"it has no {', '.join(missing)}")
 
 
 def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
@@ -57,15 +59,17 @@ def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
         except RunevalsError:
             raise
         except Exception as error:  # whatever a package does
-            raise unusable(group, name, package_of(group, name), f"{type(error).__name__}: {error}") from error
+            raise unusable_plugin(
+                group, name, package_of(group, name), f"{type(error).__name__}: {error}"
+            ) from error
 
     return guard
 
 
-def unusable(group: str, name: str, package: str, why: str) -> UnusablePlugin:
+def unusable_plugin(group: str, name: str, package: str, reason: str) -> UnusablePlugin:
     """What to raise of a plugin."""
     return UnusablePlugin(
-        f"the plugin '{name}' of the package {package} (entry point {group}) cannot be used: {why}\n"
+        f"the plugin '{name}' of the package {package} (entry point {group}) cannot be used: {reason}\n"
         f"Repair or update {package.split(' ', maxsplit=1)[0]}, or uninstall it"
     )
 
@@ -78,26 +82,27 @@ def package_of(group: str, name: str) -> str:
 @cache
 def _entries() -> Mapping[str, tuple[tuple[metadata.EntryPoint, str], ...]]:
     """All entry points of ours by group, in the order of their names."""
-    found: dict[str, list[tuple[metadata.EntryPoint, str]]] = {}
-    seen: set[str] = set()
+    groups: dict[str, list[tuple[metadata.EntryPoint, str]]] = {}
+    packages: set[str] = set()
     for distribution in metadata.distributions(path=list(_search_path())):
         if "runevals." not in (distribution.read_text("entry_points.txt") or ""):
             continue  # most of them: their metadata would take longer to read than all the rest
         name = distribution.metadata["Name"]
-        if name in seen:
+        if name in packages:
             continue  # the first on the path is the one that is imported
-        seen.add(name)
+        packages.add(name)
         for entry in distribution.entry_points:
             if entry.group in GROUPS:
-                found.setdefault(entry.group, []).append((entry, f"{name} {distribution.version}"))
+                groups.setdefault(entry.group, []).append((entry, f"{name} {distribution.version}"))
     return {
-        group: tuple(sorted(entries, key=lambda one: (one[0].name, one[1]))) for group, entries in found.items()
+        group: tuple(sorted(entries, key=lambda item: (item[0].name, item[1])))
+        for group, entries in groups.items()
     }
 
 
 def _search_path() -> Iterator[str]:
     """Where packages are installed. The working directory is none: a checkout must not bring plugins along."""
     here = Path.cwd()
-    for place in sys.path:
-        if place and Path(place).resolve() != here:
-            yield place
+    for folder in sys.path:
+        if folder and Path(folder).resolve() != here:
+            yield folder

@@ -34,10 +34,10 @@ class Account:
     uid: int
     home: str | None = None
 
-    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """`given`, as this user needs it."""
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """`variables`, as this user needs it."""
         names = {"USER": "runevals", "LOGNAME": "runevals"}  # no file of users knows its number
-        return {**names, **given, **({} if self.home is None else {"HOME": self.home})}
+        return {**names, **variables, **({} if self.home is None else {"HOME": self.home})}
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _State:
     owner: Account | None = None  # of the workspace; None: it is ours
     adopts: bool = False  # what loses its parent becomes our child
     users: int = 0  # runs under way
-    started: bool = False
+    active: bool = False
     over: bool = False
     homes: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ def separate(workspace: Path) -> str | None:
     if done.returncode not in (0, _NO_HOME):
         return f"user {account.uid} cannot read the workspace"
     _state.owner = account if uid else None
-    _state.account = account if done.returncode == 0 else Account(uid=account.uid, home=_made_home(account))
+    _state.account = account if done.returncode == 0 else Account(uid=account.uid, home=_create_home(account))
     _prctl(_PR_SET_NO_NEW_PRIVS)  # no program with the setuid bit leads back
     return None
 
@@ -91,7 +91,7 @@ def _home() -> str:
     return os.environ.get("HOME") or "/"
 
 
-def _made_home(account: Account) -> str:
+def _create_home(account: Account) -> str:
     home = tempfile.TemporaryDirectory(prefix="runevals-home-", ignore_cleanup_errors=True)
     _state.homes.append(home)
     os.chown(home.name, account.uid, NO_GROUP)
@@ -118,9 +118,9 @@ def as_program() -> Iterator[None]:
     """What this thread does and starts meanwhile, it does as programs under test do. Raises OSError."""
     if _state.over:
         raise OSError(0, "the run is over")
-    if _state.adopts and not _state.started:
+    if _state.adopts and not _state.active:
         _prctl(_PR_SET_CHILD_SUBREAPER)
-    _state.started = True
+    _state.active = True
     with _acting_as(_state.account):
         yield
 
@@ -155,50 +155,50 @@ def _become(uid: int, gid: int, groups: Sequence[int]) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a program: `given`, as its user needs it."""
-    return dict(given) if _state.account is None else _state.account.environment(given)
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a program: `variables`, as its user needs it."""
+    return dict(variables) if _state.account is None else _state.account.environment(variables)
 
 
-def let_in(folder: Path) -> None:
+def open_to_programs(folder: Path) -> None:
     """Programs, and git, may work in this folder of ours."""
     if _state.owner is not None:
         os.chown(folder, _state.owner.uid, NO_GROUP)
-    folder.chmod(_open_to())
+    folder.chmod(_folder_mode())
 
 
-def is_let_in(found: os.stat_result) -> bool:
-    """Whether a folder is as `let_in` leaves those that we make."""
+def is_open_to_programs(info: os.stat_result) -> bool:
+    """Whether a folder is as `open_to_programs` leaves those that we make."""
     uid = 0 if _state.owner is None else _state.owner.uid
-    own = not hasattr(os, "geteuid") or found.st_uid == (uid or os.geteuid())
-    return own and stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == _open_to()
+    own = not hasattr(os, "geteuid") or info.st_uid == (uid or os.geteuid())
+    return own and stat.S_ISDIR(info.st_mode) and stat.S_IMODE(info.st_mode) == _folder_mode()
 
 
-def _open_to() -> int:
+def _folder_mode() -> int:
     """The mode of such a folder: where its owner is not who programs run as, these may pass through."""
-    passing = _state.account is not None and _state.owner is None
-    return stat.S_IRWXU | (stat.S_IXGRP | stat.S_IXOTH if passing else 0)
+    others = _state.account is not None and _state.owner is None
+    return stat.S_IRWXU | (stat.S_IXGRP | stat.S_IXOTH if others else 0)
 
 
-def started(
+def start_program(
     command: Sequence[str],
     *,
     env: Mapping[str, str],
     cwd: Path | None,
     stderr: int = subprocess.PIPE,
-    ours: bool = False,
+    own_worker: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Starts a program, in a session of its own, with pipes to it. Raises OSError, ValueError.
 
-    `ours`: one that gives up its rights itself.
+    `own_worker`: one that gives up its rights itself.
     """
-    with nullcontext() if ours else as_program():
+    with nullcontext() if own_worker else as_program():
         return subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env=dict(env) if ours else environment(env),
+            env=dict(env) if own_worker else environment(env),
             cwd=cwd,
             close_fds=True,
             start_new_session=True,
@@ -241,17 +241,17 @@ def end_all(*, for_good: bool = False) -> None:
     `for_good`: and none can be started any more.
     """
     _state.over = for_good
-    if not (_state.adopts and _state.started):
+    if not (_state.adopts and _state.active):
         return
-    _state.started = False
+    _state.active = False
     ends_at = time.monotonic() + BURIAL_S
     while time.monotonic() < ends_at:
-        left = list(_descendants())
-        if not left:
+        remaining = list(_descendants())
+        if not remaining:
             return
         if os.getpid() == 1 and _state.account is not None:  # all of our container, at one stroke: none escapes
             os.kill(-1, signal.SIGKILL)
-        for process in left:
+        for process in remaining:
             _kill(process)
         _bury(_children())
         time.sleep(0.005)
@@ -274,9 +274,9 @@ class _Process:
 def _processes() -> Iterator[_Process]:
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            told = file.read_bytes().rpartition(b") ")[2].split()
-            parent, group, session = map(int, told[1:4])
-            yield _Process(int(file.parent.name), parent, group, session, is_dead=told[0] in (b"Z", b"X"))
+            fields = file.read_bytes().rpartition(b") ")[2].split()
+            parent, group, session = map(int, fields[1:4])
+            yield _Process(int(file.parent.name), parent, group, session, is_dead=fields[0] in (b"Z", b"X"))
 
 
 def _children() -> list[_Process]:

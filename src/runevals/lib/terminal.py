@@ -40,7 +40,7 @@ def broken(text: str, columns: int) -> list[str]:
     return lines
 
 
-def shown(text: str) -> str:
+def terminal_text(text: str) -> str:
     """`text` for terminal and log: no secrets, and nothing that moves the cursor or commands a GitHub runner."""
     plain = visible(redactor(os.environ)(text))
     return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain
@@ -48,7 +48,7 @@ def shown(text: str) -> str:
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Prints lines, to stderr with `err`. Whatever is in `text` may be of a suite, a model or a document."""
-    click.echo(shown(text), err=err)
+    click.echo(terminal_text(text), err=err)
 
 
 def notice(text: str) -> None:

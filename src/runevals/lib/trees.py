@@ -17,7 +17,7 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Literal, Protocol
 
-from runevals.lib.git import LINK, SUBMODULE, names, printed
+from runevals.lib.git import LINK, SUBMODULE, git_output, names
 
 Kind = Literal["file", "folder", "link", "repository", "other"]
 MOST_LINKS = 40  # on the way to one path, as the kernel has it
@@ -26,7 +26,7 @@ _PIECE = 1024 * 1024  # bytes that are read at once
 _ABSENT = frozenset({ENOENT, ENOTDIR, ENAMETOOLONG, EINVAL})
 _MAGIC = re.compile(r"[*?\[]")
 # What running leaves behind; it is looked at only where a commit has brought it.
-_LEFT_BY_RUNS = frozenset({"__pycache__", ".evals"})
+_RUN_FOLDERS = frozenset({"__pycache__", ".evals"})
 
 
 class CannotFollow(Exception):
@@ -42,7 +42,7 @@ class Tree(Protocol):
     def names(self, folder: str) -> Iterable[str]:
         """What stands in a folder."""
 
-    def followed(self, path: str) -> str | None:
+    def resolve_links(self, path: str) -> str | None:
         """The path without links; None where nothing is there. Raises CannotFollow."""
 
     def in_circle(self, link: str) -> None:
@@ -59,20 +59,20 @@ class _Linked:
         """Where a link leads to."""
         raise NotImplementedError
 
-    def followed(self, path: str) -> str | None:
-        left, at, links = path.split("/")[::-1], "", 0
-        while left:
-            step = left.pop()
+    def resolve_links(self, path: str) -> str | None:
+        steps, at, links = path.split("/")[::-1], "", 0
+        while steps:
+            step = steps.pop()
             if step == ".." and not at:
                 raise CannotFollow(f"{path} leads out of the repository")
             here = at.rpartition("/")[0] if step == ".." else at if step in ("", ".") else joined(at, step)
             kind = "folder" if step in ("", ".", "..") else self.kind(here)
             if kind == "link":
                 links += 1
-                left += self._steps_of(here, path, links)
+                steps += self._steps_of(here, path, links)
             elif kind in ("repository", "other"):
                 raise CannotFollow(f"{here} is a {'submodule' if kind == 'repository' else 'special file'}")
-            elif kind is None or (kind == "file" and left):
+            elif kind is None or (kind == "file" and steps):
                 return None
             else:
                 at = here
@@ -103,18 +103,18 @@ def matching(
     Without `hidden`, no names that begin with a dot. However often `**` is there, no place is looked at twice.
     """
     steps = [_Step(text, hidden=hidden) for text in _without_doubles(pattern.split("/"))]
-    todo, seen = [("", tree.followed("") or "", 0)], set[tuple[str, int]]()
-    while todo:
-        at, real, index = todo.pop()
-        if (at, index) in seen:
+    queue, visited = [("", tree.resolve_links("") or "", 0)], set[tuple[str, int]]()
+    while queue:
+        at, real, index = queue.pop()
+        if (at, index) in visited:
             continue
-        seen.add((at, index))
-        if len(seen) > most:
+        visited.add((at, index))
+        if len(visited) > most:
             raise CannotFollow(f"the pattern {pattern[:80]} leads to more than {most} places")
         if index == len(steps):
             yield at, real
         else:
-            todo += ((path, led, next_) for path, led, next_ in _next(tree, at, real, steps[index], index))
+            queue += ((path, led, next_) for path, led, next_ in _next(tree, at, real, steps[index], index))
 
 
 class _Step:
@@ -133,8 +133,8 @@ class _Step:
 
 def _without_doubles(steps: Sequence[str]) -> list[str]:
     """`**/**` is `**`."""
-    kept = [step for step in steps if step not in ("", ".")]
-    return [step for place, step in enumerate(kept) if not (step == "**" and kept[:place][-1:] == ["**"])]
+    parts = [step for step in steps if step not in ("", ".")]
+    return [step for index, step in enumerate(parts) if not (step == "**" and parts[:index][-1:] == ["**"])]
 
 
 def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[tuple[str, str, int]]:
@@ -161,7 +161,7 @@ def _led(tree: Tree, real: str, name: str) -> str | None:
     """Where a path leads to whose folder, without links, is `real`."""
     path = joined(real, name)
     kind = None if name == ".." else tree.kind(path)
-    return path if kind in ("file", "folder") else tree.followed(path)
+    return path if kind in ("file", "folder") else tree.resolve_links(path)
 
 
 def _is_above(folder: str, path: str) -> bool:
@@ -170,10 +170,10 @@ def _is_above(folder: str, path: str) -> bool:
 
 def files_below(tree: Tree, path: str) -> Iterator[tuple[str, str]]:
     """(path, the same without links) of this file, or of all in this folder. Raises CannotFollow."""
-    if tree.followed(path) is not None:
-        for found, real in matching(tree, f"{glob.escape(path)}/**"):
+    if tree.resolve_links(path) is not None:
+        for path_, real in matching(tree, f"{glob.escape(path)}/**"):
             if real and tree.kind(real) == "file":
-                yield found, real
+                yield path_, real
 
 
 class FolderTree:
@@ -195,7 +195,7 @@ class FolderTree:
         except OSError:
             return ()
 
-    def followed(self, path: str) -> str | None:
+    def resolve_links(self, path: str) -> str | None:
         full = os.path.realpath(self._root / path)
         return full if os.path.exists(full) else None  # noqa: PTH110 - it is no Path
 
@@ -238,38 +238,38 @@ class WorkTree(_Linked):
 
     def names(self, folder: str) -> list[str]:
         try:
-            listed = [entry.name for entry in os.scandir(f"{self._root}/{folder}")]
+            entries = [entry.name for entry in os.scandir(f"{self._root}/{folder}")]
         except OSError as error:
             raise CannotFollow(f"{folder} cannot be listed: {error.strerror}") from None
-        return [name for name in listed if self._counts(folder, name)]
+        return [name for name in entries if self._counts(folder, name)]
 
     def _counts(self, folder: str, name: str) -> bool:
         if name == ".git":
             return bool(folder)
-        return name not in _LEFT_BY_RUNS or joined(folder, name) in self._committed_of_runs
+        return name not in _RUN_FOLDERS or joined(folder, name) in self._committed_of_runs
 
     @cached_property
     def _committed_of_runs(self) -> frozenset[str]:
         """The folders that runs leave behind and that git has something of."""
-        patterns = [f":(top,glob)**/{name}/**" for name in sorted(_LEFT_BY_RUNS)]
-        listed = names(self._root, "ls-files", "-z", "--", *patterns)
-        if listed is None:
+        patterns = [f":(top,glob)**/{name}/**" for name in sorted(_RUN_FOLDERS)]
+        files = names(self._root, "ls-files", "-z", "--", *patterns)
+        if files is None:
             raise CannotFollow("git cannot say which files it has")
         folders = (
-            steps[: place + 1] for steps in (one.split("/") for one in listed) for place in range(len(steps))
+            steps[: index + 1] for steps in (file.split("/") for file in files) for index in range(len(steps))
         )
-        return frozenset("/".join(folder) for folder in folders if folder[-1] in _LEFT_BY_RUNS)
+        return frozenset("/".join(folder) for folder in folders if folder[-1] in _RUN_FOLDERS)
 
     def content(self, path: str) -> str:
         try:
             with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of them
-                found = os.fstat(file.fileno())
-                named = self._algorithm(b"blob %d\0" % found.st_size)
+                info = os.fstat(file.fileno())
+                digest = self._algorithm(b"blob %d\0" % info.st_size)
                 while piece := file.read(_PIECE):
-                    named.update(piece)
+                    digest.update(piece)
         except OSError as error:
             raise CannotFollow(f"{path} cannot be read: {error.strerror}") from None
-        return f"{named.hexdigest()} {bool(found.st_mode & stat.S_IXUSR)}"
+        return f"{digest.hexdigest()} {bool(info.st_mode & stat.S_IXUSR)}"
 
 
 class CommitTree(_Linked):
@@ -278,14 +278,14 @@ class CommitTree(_Linked):
     def __init__(self, repository: Path, commit: str) -> None:
         """Raises CannotFollow where git has not got all of it."""
         self._repository, self._commit = repository, commit
-        listed = names(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
-        if listed is None:
+        entries = names(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
+        if entries is None:
             raise CannotFollow(f"git has not got the files of {commit[:7]}")
         self._entries: dict[str, tuple[str, str]] = {}  # path → mode and name
         self._folders: dict[str, set[str]] = {"": set()}
-        for line in listed:
-            told, _, path = line.partition("\t")
-            mode, _, name = told.split(" ")
+        for line in entries:
+            fields, _, path = line.partition("\t")
+            mode, _, name = fields.split(" ")
             self._entries[path] = mode, name
             self._add(path)
 
@@ -293,9 +293,9 @@ class CommitTree(_Linked):
         """Notes a path in its folder, and that folder in its own."""
         while path:
             folder, _, name = path.rpartition("/")
-            known = folder in self._folders
+            is_known = folder in self._folders
             self._folders.setdefault(folder, set()).add(name)
-            if known:
+            if is_known:
                 return
             path = folder
 
@@ -314,19 +314,19 @@ class CommitTree(_Linked):
     @cached_property
     def _links(self) -> dict[str, str]:
         """The name of every link's content → where it leads to."""
-        wanted = sorted({name for mode, name in self._entries.values() if mode == LINK})
-        output = printed(self._repository, ("cat-file", "--batch"), given="\n".join([*wanted, ""]).encode())
-        found: dict[str, str] = {}
+        objects = sorted({name for mode, name in self._entries.values() if mode == LINK})
+        output = git_output(self._repository, ("cat-file", "--batch"), stdin="\n".join([*objects, ""]).encode())
+        targets: dict[str, str] = {}
         while output:
             head, _, rest = output.partition(b"\n")
-            told = head.split()
-            if told[1:2] != [b"blob"]:
+            fields = head.split()
+            if fields[1:2] != [b"blob"]:
                 output = rest
                 continue
-            size = int(told[2])
-            found[told[0].decode()] = os.fsdecode(rest[:size])
+            size = int(fields[2])
+            targets[fields[0].decode()] = os.fsdecode(rest[:size])
             output = rest[size + 1 :]
-        return found
+        return targets
 
     def names(self, folder: str) -> Iterable[str]:
         return self._folders.get(folder, ())

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runevals.lib.git import git, is_ignored, tracked_in
-from runevals.lib.programs import is_let_in, let_in
-from runevals.lib.storage.file_lock import AlreadyLocked, locked
+from runevals.lib.programs import is_open_to_programs, open_to_programs
+from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.records.errors import ExternalError, InvalidSettings
 
 _WORKTREE = "runevals-base-"  # what the names of their folders begin with
@@ -22,9 +22,9 @@ _LOCK = "lock"
 @contextmanager
 def worktree(repository: Path, commit: str) -> Iterator[Path]:
     """A checkout of `commit` beside the repository, gone afterwards. Raises ExternalError."""
-    _remove_left_behind(repository)
-    with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, locked(Path(folder, _LOCK)):
-        let_in(Path(folder))
+    _remove_abandoned(repository)
+    with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, file_lock(Path(folder, _LOCK)):
+        open_to_programs(Path(folder))
         path = Path(folder, "base")
         if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
             raise ExternalError(f"git cannot check out the base commit {commit[:7]} beside {repository}")
@@ -40,12 +40,12 @@ def _remove_worktree(repository: Path, path: Path) -> None:
     git(repository, "worktree", "remove", "--force", str(path))
 
 
-def _remove_left_behind(repository: Path) -> None:
+def _remove_abandoned(repository: Path) -> None:
     """The worktrees of processes that were killed: nobody has their locks any more."""
     for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
         path = Path(line.removeprefix("worktree "))
         if line.startswith("worktree ") and _is_ours(path):
-            with suppress(AlreadyLocked), locked(path.parent / _LOCK, surely=True):
+            with suppress(AlreadyLocked), file_lock(path.parent / _LOCK, surely=True):
                 _remove_worktree(repository, path)
                 shutil.rmtree(path.parent, ignore_errors=True)
 
@@ -56,10 +56,10 @@ def _is_ours(checkout: Path) -> bool:
     if folder.parent != Path(os.path.realpath(tempfile.gettempdir())) or not folder.name.startswith(_WORKTREE):
         return False
     try:
-        found, lock = folder.lstat(), (folder / _LOCK).lstat()
+        info, lock = folder.lstat(), (folder / _LOCK).lstat()
     except OSError:
         return False
-    return is_let_in(found) and stat.S_ISREG(lock.st_mode)
+    return is_open_to_programs(info) and stat.S_ISREG(lock.st_mode)
 
 
 def share(name: str, repository: Path, checkout: Path) -> None:
@@ -107,12 +107,12 @@ def _require_sharable(name: str, repository: Path, checkout: Path) -> None:
 
 def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
     """Where a link of a shared folder leads to in the checkout; outside the repository it stays what it is."""
-    told = link.readlink()
-    target = Path(os.path.normpath(link.parent / told))  # by its words: what it leads to may be a link again
+    target_ = link.readlink()
+    target = Path(os.path.normpath(link.parent / target_))  # by its words: what it leads to may be a link again
     root = repository.resolve()
     if not target.is_relative_to(root):
         return str(target)
-    return str(checkout / target.relative_to(root) if told.is_absolute() else told)
+    return str(checkout / target.relative_to(root) if target_.is_absolute() else target_)
 
 
 def _share_file(file: Path, target: Path, repository: Path, checkout: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
 from runevals.lib.plugins import REPORTERS as PLUGINS
-from runevals.lib.plugins import guarded, package_of, plugins, require, unusable
+from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
 from runevals.reports import html, junit, results, summary, table
 
@@ -64,7 +64,7 @@ def reporters() -> tuple[Reporter, ...]:
         suffix = suffix_of(reporter)
         if suffix in suffixes:
             why = f"its files end in {suffix}, as those of '{suffixes[suffix]}' do"
-            raise unusable(PLUGINS, name, package_of(PLUGINS, name), why)
+            raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), why)
         suffixes[suffix] = name
         added.append(_Added(name, reporter.FILENAME, guarded(PLUGINS, name, reporter.render)))
     return (*REPORTERS, *added)

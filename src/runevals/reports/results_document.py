@@ -131,7 +131,9 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
 
 
 def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
-    attempts = [replace(attempt, turns=tuple(map(spool.kept, attempt.turns))) for attempt in case.attempts]
+    attempts = [
+        replace(attempt, turns=tuple(map(spool.offload_record, attempt.turns))) for attempt in case.attempts
+    ]
     return replace(case, attempts=tuple(attempts))
 
 

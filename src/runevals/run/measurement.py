@@ -138,7 +138,7 @@ class Measurement:
         attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
-        turns = tuple(map(self._spool.kept, attempt.turns))
+        turns = tuple(map(self._spool.offload_record, attempt.turns))
         self._done[evaluation.position] = replace(attempt, turns=turns)
         if self._has_time:
             self._finish(evaluation.position // self.plan.repeat)

@@ -13,7 +13,7 @@ from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
-from runevals.lib.parsing.source import decoded, followed, lies_inside, path_inside, read_text
+from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import PromptTemplate
 from runevals.records.errors import InvalidSettings
@@ -147,7 +147,7 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
     if model is not None:
         told["model"] = model
     if "cwd" in told:
-        folder = followed(base / told["cwd"])
+        folder = resolved_path(base / told["cwd"])
         if folder is None or not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
             raise InvalidSettings(f"target.cwd: {told['cwd']} is no folder inside the repository")
     system_prompt, files = told.get("system_prompt"), []
@@ -429,7 +429,7 @@ def _judgements_of_base(named: str | None, base: Path, given: RawEndpoint) -> st
     if side is None or not named or given.origins["judge"] == given.file.shown:
         return None
     relative = os.path.relpath(base / named, root).replace(os.sep, "/")
-    if relative.startswith("../") or not (given.is_of_base("judge") or git.committed(root, base / named)):
+    if relative.startswith("../") or not (given.is_of_base("judge") or git.may_be_committed(root, base / named)):
         return None
     content = git.file_at(root, side.commit, relative)
     if content is None:

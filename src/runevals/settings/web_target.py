@@ -67,8 +67,9 @@ def web_settings(
     if settled.key_names and environment.get("CI") and not trusted and not _is_of_base(settled, base_told):
         raise InvalidSettings(
             f"target.url stands in the settings file, which a pull request may change, and would be sent "
-            f"{', '.join(settled.key_names)}; in CI, name it in the workflow ({URL_VARIABLE}={settled.shown}) or "
-            "merge it into the base branch's settings first: until then, path and header must be the base's"
+            f"{', '.join(settled.key_names)}; in CI, name it in the workflow "
+            f"({URL_VARIABLE}={settled.display_url}) or merge it into the base branch's "
+            "settings first: until then, path and header must be the base's"
         )
     return settled
 

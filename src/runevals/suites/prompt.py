@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.text.variables import VARIABLE, filled
+from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import Case, Message, PromptTemplate, Suite, SuiteProblem
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
@@ -108,4 +108,4 @@ def _asked(case: Case, values: Mapping[str, str], template: PromptTemplate) -> C
 
 
 def _filled(template: PromptTemplate, values: Mapping[str, str]) -> list[Message]:
-    return [replace(message, content=filled(message.content, values)[0]) for message in template.messages]
+    return [replace(message, content=fill_variables(message.content, values)[0]) for message in template.messages]

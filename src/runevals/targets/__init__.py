@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from runevals.lib.plugins import TARGETS, package_of, plugins, unusable
+from runevals.lib.plugins import TARGETS, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, RunevalsError
@@ -46,10 +46,10 @@ def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeo
     except ValueError as error:
         raise InvalidSettings(f"target.options: {error}") from error
     except TypeError as error:
-        raise unusable(TARGETS, name, package_of(TARGETS, name), str(error)) from error
+        raise unusable_plugin(TARGETS, name, package_of(TARGETS, name), str(error)) from error
     missing = [part for part in ("answer", "identity", "close") if not hasattr(target, part)]
     if missing:
-        raise unusable(TARGETS, name, package_of(TARGETS, name), f"its target lacks {', '.join(missing)}")
+        raise unusable_plugin(TARGETS, name, package_of(TARGETS, name), f"its target lacks {', '.join(missing)}")
     return _Guarded(target)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.throttle import CallFailed, Throttle, gave_up
+from runevals.lib.http.throttle import CallFailed, Throttle, final_failure
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.conversation_ids import ConversationIds
@@ -89,7 +89,7 @@ class A2ATarget:
         return ModelIdentity(
             type="a2a",
             deterministic=self._deterministic,
-            detail={"url": self._web.shown, **self._client.card},
+            detail={"url": self._web.display_url, **self._client.card},
         )
 
     def close(self) -> None:
@@ -101,21 +101,21 @@ class A2ATarget:
         with self._lock:
             if self._refused is None and not self._client.card:
                 try:
-                    self._throttle.call(self._client.read_card, gave_up)
+                    self._throttle.call(self._client.read_card, final_failure)
                 except CallFailed as error:
                     self._refused = str(error)
         if self._refused is not None:
-            raise TargetRefused(f"the agent card of {self._web.shown} cannot be read: {self._refused}")
+            raise TargetRefused(f"the agent card of {self._web.display_url} cannot be read: {self._refused}")
 
     def _send(self, prompt: str, context_id: str | None, task_id: str | None) -> AgentReply:
         """The agent's first reply. A repeated message keeps its id, so that the agent can recognise it."""
         message_id = str(uuid.uuid4())
         return self._throttle.call(
-            lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), gave_up
+            lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), final_failure
         )
 
     def _task(self, task_id: str) -> AgentReply:
-        return self._throttle.call(lambda: self._client.task(task_id), gave_up)
+        return self._throttle.call(lambda: self._client.task(task_id), final_failure)
 
     def _await_end(self, reply: AgentReply, deadline: float) -> AgentReply:
         """The final reply: polls while the task is working and there is time."""

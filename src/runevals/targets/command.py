@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from runevals.lib.container import what_to_use
-from runevals.lib.programs import kill_group, started
+from runevals.lib.programs import kill_group, start_program
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.program_report import failed, is_report, response_from
@@ -53,7 +53,7 @@ class CommandTarget:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
         began = time.monotonic()
         try:
-            process = started(self._command, cwd=conversation.cwd or self._cwd, env=self._env)
+            process = start_program(self._command, cwd=conversation.cwd or self._cwd, env=self._env)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             instead = what_to_use() if isinstance(error, FileNotFoundError) else ""
@@ -103,7 +103,7 @@ def failure_of(
     It is killed at its timeout, or when `stopped` returns true.
     """
     try:
-        process = started(command, cwd=cwd, env=env)
+        process = start_program(command, cwd=cwd, env=env)
     except (OSError, ValueError) as error:
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
     exchange = _Exchange(process, b"")

@@ -59,7 +59,7 @@ class HttpTarget:
         except (ValueError, RecursionError):
             return failed("target_unparseable", f"the reply is not JSON; it begins: {beginning(content)}")
         try:
-            fields = self._pick.found_in(reply)
+            fields = self._pick.values_in(reply)
             if "answer" not in fields:
                 return failed("target_unparseable", self._no_answer(content))
             response = self._response(fields, latency_s)
@@ -93,13 +93,13 @@ class HttpTarget:
         )
 
     def _no_answer(self, content: bytes) -> str:
-        paths = " or ".join(self._pick.places.get("answer", ()))
+        paths = " or ".join(self._pick.paths_by_field.get("answer", ()))
         return f"there is no answer at {paths}; the reply begins: {beginning(content)}"
 
     def identity(self) -> ModelIdentity:
         """The endpoint, without keys, and a fingerprint of the request template and the picked paths."""
         web = self._endpoint.web
-        request = json.dumps([web.body, dict(self._pick.places)], sort_keys=True)
+        request = json.dumps([web.body, dict(self._pick.paths_by_field)], sort_keys=True)
         model = self._request.get("model")
         return ModelIdentity(
             type="http",
@@ -107,7 +107,7 @@ class HttpTarget:
             reported=tuple(sorted(self._models)),
             deterministic=self._deterministic,
             detail={
-                "url": web.shown,
+                "url": web.display_url,
                 "method": web.method,
                 "request": hashlib.sha256(request.encode()).hexdigest(),
             },

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
-from runevals.lib.parsing.json_template import filled, filled_text
+from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
+from runevals.lib.parsing.json_template import fill, fill_text
 from runevals.targets.command import MAX_OUTPUT_BYTES
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class JsonEndpoint:
 
     def ask(self, values: Mapping[str, object]) -> tuple[bytes, float]:
         """(the reply's bytes, seconds it took); `values` is for the templates. Raises CallFailed."""
-        return self._throttle.call(lambda: self._send(values), gave_up)
+        return self._throttle.call(lambda: self._send(values), final_failure)
 
     def close(self) -> None:
         """Ends the connections."""
@@ -53,7 +53,7 @@ class JsonEndpoint:
             with self._session().request(
                 self.web.method,
                 _address(self.web.url, values),
-                json=filled(self.web.body, values),
+                json=fill(self.web.body, values),
                 headers=self._headers,
                 timeout=self._timeout_s,
                 allow_redirects=False,
@@ -99,7 +99,7 @@ def _reason(error: Exception) -> str:
 
 def _address(template: str, values: Mapping[str, object]) -> str:
     """Raises ValueError where a value would lead up from the path, to what may be another tenant's."""
-    url = filled_text(template, values, lambda text: quote(text, safe=""))
+    url = fill_text(template, values, lambda text: quote(text, safe=""))
     leading_up = {".", ".."} & set(urlsplit(url).path.split("/"))
     if not leading_up <= set(urlsplit(template).path.split("/")):
         raise ValueError("a placeholder leads up from the path")

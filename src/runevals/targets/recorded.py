@@ -102,7 +102,7 @@ def _read(path: Path, display_path: str) -> dict[Key, Response]:
             message = f"is not a recorded answer: {error}"
             problems.append(SuiteProblem(location=location, pointer="", message=message))
         else:
-            answers[key] = spool.kept(response)
+            answers[key] = spool.offload_record(response)
     if problems:
         raise InvalidSuite(problems)
     return answers
@@ -129,7 +129,7 @@ def _answers_of(report: RunReport) -> dict[Key, Response]:
                     workspace=turn.workspace,
                     problem=turn.error,
                 )
-                answers[case.suite, case.key, attempt.attempt, index] = spool.kept(response)
+                answers[case.suite, case.key, attempt.attempt, index] = spool.offload_record(response)
     return answers
 
 

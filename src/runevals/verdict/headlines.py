@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import capitalised, listed, p_value, plural, points
+from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
 from runevals.records import Comparison, ComparisonVerdict, Hypothesis
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
@@ -22,10 +22,10 @@ def loss(comparison: Comparison) -> str:
         told.append(f"{len(regressed)} of {of} failed that passed on the base")
     elif any(suspect.state == "confirmed" for suspect in comparison.suspects):
         lost = [suspect for suspect in comparison.suspects if suspect.state == "confirmed"]
-        told.append(f"{plural(len(lost), 'case')} lost: {listed([suspect.key for suspect in lost])}")
+        told.append(f"{plural(len(lost), 'case')} lost: {short_list([suspect.key for suspect in lost])}")
     if comparison.critical_lost:
         word = "a critical case is" if len(comparison.critical_lost) == 1 else "critical cases are"
-        told.append(f"{word} lost: {listed(comparison.critical_lost)}")
+        told.append(f"{word} lost: {short_list(comparison.critical_lost)}")
     if not comparison.deterministic:
         told += [dropped(found) for found in _clearest(comparison)]
     text = "; ".join(told) or f"{_METRICS[comparison.metric]} dropped"

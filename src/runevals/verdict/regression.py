@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
-from runevals.lib.text.numbers import listed, plural
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
     CaseReport,
     Comparison,
@@ -109,7 +109,7 @@ def _unknown(found: Evidence) -> Ruling | None:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, "too few values arrived to compare with the base", "errors")
     torn = [pair for pair in found.pairs if _might_be_lost(pair, one_is_enough=found.deterministic)]
     if torn or (not found.deterministic and any(h.finding == "errors" for h in found.hypotheses)):
-        named = f" ({listed([pair.head.key for pair in torn])})" if torn else ""
+        named = f" ({short_list([pair.head.key for pair in torn])})" if torn else ""
         why = f"what could not be measured would decide{named}"
         return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "errors")
     return None
@@ -125,7 +125,7 @@ def open_cases(suspects: Sequence[Suspect]) -> str:
     """Which cases may be lost, and why that is not known."""
     reasons = dict.fromkeys(suspect.reason for suspect in suspects if suspect.reason)
     why = f" ({'; '.join(reasons)})" if reasons else ""
-    return f"{listed([suspect.key for suspect in suspects])} may be lost{why}"
+    return f"{short_list([suspect.key for suspect in suspects])} may be lost{why}"
 
 
 def _by_size(found: Evidence) -> Ruling:
@@ -195,4 +195,4 @@ def why_not_comparable(
         for pair in matched.both
         if is_critical(pair) and pair.base_key not in left and pair.before.due
     ]
-    return f"of the critical cases, {listed(edited)} cannot be compared{judges}" if edited else ""
+    return f"of the critical cases, {short_list(edited)} cannot be compared{judges}" if edited else ""

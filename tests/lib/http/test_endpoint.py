@@ -24,4 +24,4 @@ def test_an_invalid_header_value_is_refused_with_the_name_of_its_variable(value)
 
 def test_the_display_form_of_an_address_contains_no_secret():
     web = WebSettings(url="https://user:secret@agent.example:8443/chat?token=secret")
-    assert (web.shown, web.origin) == ("https://agent.example:8443/chat", "https://agent.example:8443")
+    assert (web.display_url, web.origin) == ("https://agent.example:8443/chat", "https://agent.example:8443")

@@ -37,11 +37,11 @@ def test_the_number_of_running_calls_is_limited_while_others_wait():
         turn.begin()
         with under_way:
             threading.Event().wait(0.02)
-        turn.answered()
+        turn.release()
         return "answered"
 
     with ThreadPoolExecutor(6) as pool:
-        calls = [pool.submit(throttle.in_turn, send, ValueError, places) for _ in range(6)]
+        calls = [pool.submit(throttle.call_in_slot, send, ValueError, places) for _ in range(6)]
         assert [call.result() for call in calls] == ["answered"] * 6
     assert under_way.most == 2
 
@@ -55,7 +55,7 @@ def test_a_failed_call_releases_its_slot(failure):
         raise failure
 
     with pytest.raises((LookupError, KeyError)):
-        Throttle(max_attempts=2, first_delay_s=0.001).in_turn(send, LookupError, places)
+        Throttle(max_attempts=2, first_delay_s=0.001).call_in_slot(send, LookupError, places)
     assert places.acquire(blocking=False)
 
 
@@ -70,9 +70,9 @@ def test_a_call_that_waits_for_a_retry_holds_no_slot():
     done = threading.Event()
     throttle = Throttle(max_attempts=2, stopped=done.is_set)
     with ThreadPoolExecutor(1) as pool:
-        resting = pool.submit(throttle.in_turn, fails, LookupError, places)
+        resting = pool.submit(throttle.call_in_slot, fails, LookupError, places)
         assert rests.wait(10)
-        assert throttle.in_turn(lambda turn: turn.begin() or "answered", ValueError, places) == "answered"
+        assert throttle.call_in_slot(lambda turn: turn.begin() or "answered", ValueError, places) == "answered"
         done.set()
         with pytest.raises(LookupError, match="was stopped"):
             resting.result()
@@ -87,5 +87,5 @@ def test_after_a_stop_no_call_starts_and_no_slot_is_held():
         raise RunStopped
 
     with pytest.raises(LookupError, match="nothing more is sent"):
-        Throttle(stopped=lambda: True).in_turn(send, LookupError, places)
+        Throttle(stopped=lambda: True).call_in_slot(send, LookupError, places)
     assert places.acquire(blocking=False)

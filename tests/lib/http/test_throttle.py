@@ -11,7 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from runevals.lib.http.throttle import MOST_LOST, CallFailed, Throttle, TryAgain, gave_up, retry_after_s
+from runevals.lib.http.throttle import MOST_LOST, CallFailed, Throttle, TryAgain, final_failure, retry_after_s
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def _lost(throttle, error=DOWN, calls=MOST_LOST):
     failures = []
     for _ in range(calls):
         with pytest.raises(CallFailed) as raised:
-            throttle.call(_raise(error), gave_up)
+            throttle.call(_raise(error), final_failure)
         failures.append(raised.value)
     return failures
 
@@ -96,7 +96,7 @@ def test_any_answer_between_failures_keeps_a_host_up(word):
     for _ in range(3):
         assert not any(failure.refused for failure in _lost(throttle, calls=MOST_LOST - 1))
         with suppress(CallFailed):
-            throttle.call(word, gave_up)
+            throttle.call(word, final_failure)
 
 
 def test_timeouts_do_not_mark_a_host_as_down():

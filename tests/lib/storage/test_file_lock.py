@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from runevals.lib import worktree
-from runevals.lib.storage.file_lock import AlreadyLocked, locked
+from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -38,18 +38,18 @@ def test_a_lock_is_free_after_its_process_is_killed(tmp_path, holding):
     program = HOLD.format("lib.storage.file_lock import locked; had = locked(pathlib.Path(sys.argv[1]))")
     process = holding(program, path)
     with pytest.raises(AlreadyLocked):
-        locked(path)
+        file_lock(path)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with locked(path, surely=True):
+    with file_lock(path, surely=True):
         pass
 
 
 def test_without_a_lock_file_a_lock_is_granted_unless_it_must_be_exclusive(tmp_path):
-    with locked(tmp_path / "no" / "lock"):
+    with file_lock(tmp_path / "no" / "lock"):
         pass
     with pytest.raises(AlreadyLocked):
-        locked(tmp_path / "no" / "lock", surely=True)
+        file_lock(tmp_path / "no" / "lock", surely=True)
 
 
 def test_the_next_run_removes_the_worktree_of_a_killed_process_only(repository, holding, tmp_path, monkeypatch):

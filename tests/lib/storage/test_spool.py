@@ -80,7 +80,7 @@ def large(number: int) -> Response:
 def test_large_values_are_stored_on_disk_and_read_back_unchanged(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spool = Spool()
-    kept = [spool.kept(large(number)) for number in range(10)]
+    kept = [spool.offload_record(large(number)) for number in range(10)]
     assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
     assert kept == [large(number) for number in range(10)]
     assert list(tmp_path.iterdir()) == []
@@ -101,8 +101,8 @@ def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]
 
 def test_if_the_disk_is_full_values_stay_in_memory():
     done = with_a_spool(
-        "kept = [spool.kept(t.large(number)) for number in range(4)]\n"
-        "kept += [spool.kept(t.large(number)) for number in range(4, 20)]\n"
+        "kept = [spool.offload_record(t.large(number)) for number in range(4)]\n"
+        "kept += [spool.offload_record(t.large(number)) for number in range(4, 20)]\n"
         "assert kept == [t.large(number) for number in range(20)]\n",
         room=3_000_000,
     )
@@ -153,8 +153,8 @@ def test_a_value_nested_too_deep_stays_in_memory():
         deep = [deep]
     spool = Spool()
     for number in range(10):
-        spool.kept(large(number))
-    assert spool.kept(replace(large(0), value=deep)).value is deep
+        spool.offload_record(large(number))
+    assert spool.offload_record(replace(large(0), value=deep)).value is deep
 
 
 @pytest.mark.needs("linux")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from runevals.lib.text.numbers import listed, p_value, points
+from runevals.lib.text.numbers import p_value, points, short_list
 
 
 def test_a_long_list_is_cut_with_the_number_of_the_rest():
-    assert listed(["a", "b"]) == "a, b"
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
-    assert listed(["one\nline"]) == "one line"
+    assert short_list(["a", "b"]) == "a, b"
+    assert short_list(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert short_list(["one\nline"]) == "one line"
 
 
 def test_differences_have_a_sign_and_tiny_p_values_a_bound():

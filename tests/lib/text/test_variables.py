@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.lib.text.variables import filled, other_markup
+from runevals.lib.text.variables import fill_variables, other_markup
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from runevals.lib.text.variables import filled, other_markup
     ],
 )
 def test_each_variable_is_filled_in_once(text, made, missing):
-    assert filled(text, {"a": "1", "a.b": "2", "loop": "{{a}}"}) == (made, missing)
+    assert fill_variables(text, {"a": "1", "a.b": "2", "loop": "{{a}}"}) == (made, missing)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from runevals.lib.terminal import fitted, say, shown
+from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import PASSED, RunevalsError
 
@@ -50,7 +50,7 @@ def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
 
 def tell_finding(found: Diagnosis) -> None:
     """Prints it: a line, and one for its fix."""
-    first, *rest = fitted(shown(f"{_INDENT}{found.told}"))
-    fix = [] if found.fix is None else fitted(shown(f"    → {found.fix}"))
+    first, *rest = fitted(terminal_text(f"{_INDENT}{found.told}"))
+    fix = [] if found.fix is None else fitted(terminal_text(f"    → {found.fix}"))
     click.secho(found.mark, fg=_COLOURS[found.mark], nl=False)
     say("\n".join([f" {found.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))

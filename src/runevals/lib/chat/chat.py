@@ -14,7 +14,7 @@ from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import Slot
-from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, gave_up
+from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.nullable import total, whole_total
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ class Endpoint:
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
     provider: Provider = PROVIDERS["openai"]
-    set_by: str = ""  # where its model is named
+    model_source: str = ""  # where its model is named
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """Its address, without what may be a password in it."""
         parts = urlsplit(self.base_url or OPENAI_URL)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
@@ -101,9 +101,9 @@ class Chat:
         """At most `at_once` calls are under way; None: as many as are asked for."""
         self.endpoint = endpoint
         self._throttle = throttle
-        self._places = None if at_once is None else threading.BoundedSemaphore(at_once)
+        self._slots = None if at_once is None else threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
-        self._made: ChatClient | None = None
+        self._open_client: ChatClient | None = None
 
     def warm_up(self) -> None:
         """Imports the SDK and makes the client, half a second that can pass beside other work."""
@@ -111,7 +111,9 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
-        return self._throttle.in_turn(lambda turn: self._once(messages, parameters, turn), gave_up, self._places)
+        return self._throttle.call_in_slot(
+            lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
+        )
 
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> ChatUsage:
         """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
@@ -133,8 +135,8 @@ class Chat:
             provider=provider.prices,
         )
 
-    def _once(
-        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], turn: Slot
+    def _send(
+        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], slot: Slot
     ) -> ChatReply:
         client = self._client()
         import openai  # half a second that runs without a model need not pay
@@ -143,32 +145,31 @@ class Chat:
 
         body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
         try:
-            content, latency_s, from_cache = client.completion(body, turn)
+            content, latency_s, from_cache = client.completion(body, slot)
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
-            told = (
-                f"nothing answers at {self.endpoint.shown} ({error.__cause__ or error}); runevals doctor says more"
-            )
-            raise TryAgain("failed", told, of_host=True) from error
+            cause = error.__cause__ or error
+            message = f"no answer from {self.endpoint.display_url} ({cause}); run `runevals doctor` for details"
+            raise TryAgain("failed", message, of_host=True) from error
         except openai.APIStatusError as error:
-            raise _translated(error, parameters, self.endpoint) from error
+            raise _error_of(error, parameters, self.endpoint) from error
         except ResponseTooLarge as error:
             raise ChatFailed("unparseable", str(error)) from error
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         if content.lstrip()[:1] == b"<":
-            told = f"{self.endpoint.shown} answers with a web page: that is no OpenAI-compatible API"
-            raise ChatFailed("unparseable", f"{told} (does the address lack a /v1 at its end?)")
+            message = f"{self.endpoint.display_url} answers with a web page: that is no OpenAI-compatible API"
+            raise ChatFailed("unparseable", f"{message} (does the address lack a /v1 at its end?)")
         return _reply(content, latency_s, from_cache=from_cache)
 
     def _client(self) -> ChatClient:
         with self._lock:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
+            if self._open_client is None:
+                self._open_client = self._new_client()
+            return self._open_client
 
-    def _make(self) -> ChatClient:
+    def _new_client(self) -> ChatClient:
         from runevals.lib.chat.transport import ChatClient
 
         end = self.endpoint
@@ -183,20 +184,24 @@ class Chat:
             raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
 
 
-def _translated(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
+def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
     status, body = error.status_code, _body(error)
     message = _message(error, body)
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
     if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
-        where = f"; the model is named by {endpoint.set_by}" if endpoint.set_by else ""
+        origin = f"; the model is named by {endpoint.model_source}" if endpoint.model_source else ""
         return ChatFailed(
-            "failed", f"{endpoint.shown} has no model {endpoint.model} ({message}){where}", refused=True
+            "failed", f"{endpoint.display_url} has no model {endpoint.model} ({message}){origin}", refused=True
         )
     if status in (400, 422):
-        named = str(body.get("param") or "")
+        parameter_name = str(body.get("param") or "")
         for parameter in parameters:
-            if named == parameter or named.startswith(f"{parameter}.") or _is_about(parameter, message):
+            if (
+                parameter_name == parameter
+                or parameter_name.startswith(f"{parameter}.")
+                or _is_about(parameter, message)
+            ):
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers.get("retry-after"))
 
@@ -223,10 +228,10 @@ def _body(error: openai.APIStatusError) -> Mapping[str, Any]:
 
 def _message(error: openai.APIStatusError, body: Mapping[str, Any]) -> str:
     """The words of an error; Mistral has an object there."""
-    told = body.get("message")
-    if isinstance(told, Mapping | list):
-        told = json.dumps(told, ensure_ascii=False)
-    return (told if isinstance(told, str) else error.message)[:500]
+    text = body.get("message")
+    if isinstance(text, Mapping | list):
+        text = json.dumps(text, ensure_ascii=False)
+    return (text if isinstance(text, str) else error.message)[:500]
 
 
 def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
@@ -272,14 +277,14 @@ def _require_no_error(completion: Any) -> None:
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
     """All that is paid as output: some count a model's reasoning in the total only."""
-    into, out, whole = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    return out if into is None or out is None or whole is None else max(out, whole - into)
+    into, out, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    return out if into is None or out is None or total is None else max(out, total - into)
 
 
 def _requested(call: Any) -> RequestedCall:
     function = call["function"]
-    name, given = _text(function["name"]), _text(function["arguments"])
-    return RequestedCall(str(call["id"]), name or "", given or "")
+    name, arguments = _text(function["name"]), _text(function["arguments"])
+    return RequestedCall(str(call["id"]), name or "", arguments or "")
 
 
 def _text(value: object) -> str | None:

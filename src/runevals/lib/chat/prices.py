@@ -73,19 +73,19 @@ def _names(model: str) -> Iterator[str]:
 
 def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int]) -> float | None:
     """`tokens` are those of the input, those of them from the provider's cache, and those of the output."""
-    found = _found(model, provider)
-    if found is None:
+    match = _library_model(model, provider)
+    if match is None:
         return None
     from genai_prices import Usage
 
-    whose, priced = found
+    provider_, priced = match
     into, cached, out = tokens
     usage = Usage(input_tokens=into, cache_read_tokens=min(cached, into), output_tokens=out)
-    return float(priced.calc_price(usage, whose).total_price)
+    return float(priced.calc_price(usage, provider_).total_price)
 
 
 @lru_cache(1024)
-def _found(model: str, provider: str | None) -> tuple[Provider, ModelInfo] | None:
+def _library_model(model: str, provider: str | None) -> tuple[Provider, ModelInfo] | None:
     from genai_prices.data_snapshot import get_snapshot
 
     for name in _names(model):

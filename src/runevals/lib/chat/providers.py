@@ -84,11 +84,11 @@ PROVIDERS: Mapping[str, Provider] = {
 def address(name: str, environment: Mapping[str, str]) -> str:
     """Where a provider's API is. Raises InvalidSettings where only the environment can say it, and does not."""
     provider = PROVIDERS[name]
-    told = environment.get(provider.located_by, "") if provider.located_by else ""
-    if not told and name == "bedrock":
-        told = environment.get("AWS_DEFAULT_REGION", "")
-    if told and provider.located_by:
-        return _PLACES.get(name, _as_written)(told)
+    value = environment.get(provider.located_by, "") if provider.located_by else ""
+    if not value and name == "bedrock":
+        value = environment.get("AWS_DEFAULT_REGION", "")
+    if value and provider.located_by:
+        return _URL_OF.get(name, _verbatim)(value)
     if provider.url is None:
         raise InvalidSettings(
             f"{name}: the environment variable {provider.located_by} is not set; it says where it is"
@@ -103,23 +103,23 @@ def azure_api_version(name: str, base_url: str | None, environment: Mapping[str,
     return environment.get("AZURE_AI_API_VERSION") or AZURE_API_VERSION
 
 
-def _as_written(told: str) -> str:
-    return told
+def _verbatim(value: str) -> str:
+    return value
 
 
-def _ollama(told: str) -> str:
+def _ollama(value: str) -> str:
     """`OLLAMA_HOST` as Ollama reads it: scheme and port may be left out."""
-    if "://" not in told:
-        host = told.rstrip("/")
-        told = f"http://{host}" if re.search(r":\d+$", host) else f"http://{host}:{_OLLAMA_PORT}"
-    told = told.rstrip("/").replace("//0.0.0.0", "//127.0.0.1", 1)
-    return told if told.endswith("/v1") else f"{told}/v1"
+    if "://" not in value:
+        host = value.rstrip("/")
+        value = f"http://{host}" if re.search(r":\d+$", host) else f"http://{host}:{_OLLAMA_PORT}"
+    value = value.rstrip("/").replace("//0.0.0.0", "//127.0.0.1", 1)
+    return value if value.endswith("/v1") else f"{value}/v1"
 
 
-def _bedrock(told: str) -> str:
-    if not _REGION.fullmatch(told):
-        raise InvalidSettings(f"AWS_REGION: '{told}' is not the name of a region, such as us-east-1")
-    return f"https://bedrock-runtime.{told}.amazonaws.com/openai/v1"
+def _bedrock(value: str) -> str:
+    if not _REGION.fullmatch(value):
+        raise InvalidSettings(f"AWS_REGION: '{value}' is not the name of a region, such as us-east-1")
+    return f"https://bedrock-runtime.{value}.amazonaws.com/openai/v1"
 
 
-_PLACES: Mapping[str, Callable[[str], str]] = {"ollama": _ollama, "bedrock": _bedrock}
+_URL_OF: Mapping[str, Callable[[str], str]] = {"ollama": _ollama, "bedrock": _bedrock}

@@ -47,29 +47,29 @@ class ChatClient:
     ) -> None:
         """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
         self._timeout_s = timeout_s
-        told: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
-        told["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
+        options: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
+        options["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
         if azure_api_version is None:
             # Left to itself, the SDK takes the address that this machine's environment names.
-            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI_URL, **told)
+            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI_URL, **options)
         else:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
-            self._sdk = partial(openai.AzureOpenAI, **azure, **told)
+            self._sdk = partial(openai.AzureOpenAI, **azure, **options)
         self._certificates = httpx.create_ssl_context()
-        self._lines: list[_Line] = []
+        self._lines: list[_Connection] = []
         self._idle = [self._another()]
-        ended = threading.Event()
-        finalize(self, ended.set).atexit = False
-        threading.Thread(target=_watch, args=(self._lines, ended), daemon=True, name="chat").start()
+        closed = threading.Event()
+        finalize(self, closed.set).atexit = False
+        threading.Thread(target=_watch, args=(self._lines, closed), daemon=True, name="chat").start()
 
-    def completion(self, body: Mapping[str, object], turn: Slot) -> tuple[bytes, float, bool]:
+    def completion(self, body: Mapping[str, object], slot: Slot) -> tuple[bytes, float, bool]:
         """The answer's body, the seconds from the call's turn to its end, and whether a cache gave it.
 
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
         keeps no place. Raises what the SDK raises, ResponseTooLarge, and RunStopped.
         """
-        line = self._borrowed()
-        line.turn = turn
+        line = self._connection()
+        line.slot = slot
         try:
             reply = line.sdk.post(
                 "/chat/completions",
@@ -80,16 +80,16 @@ class ChatClient:
                 stream_cls=openai.Stream[Any],
             )
             with closing(reply):
-                content = _whole(reply, turn, self._timeout_s)
-                latency_s = turn.lasts_s
-                turn.answered()
+                content = _read_body(reply, slot, self._timeout_s)
+                latency_s = slot.lasts_s
+                slot.release()
                 return content, latency_s, is_from_cache(reply.headers)
         except httpx.TimeoutException as error:
             raise openai.APITimeoutError(request=error.request) from error
         except (httpx.RequestError, openai.APIConnectionError) as error:
             if isinstance(error.__cause__, RunStopped):
                 raise error.__cause__ from None
-            if turn.lasts_s > self._timeout_s:
+            if slot.lasts_s > self._timeout_s:
                 raise openai.APITimeoutError(request=error.request) from error
             if isinstance(error, openai.APIConnectionError):
                 raise
@@ -98,15 +98,15 @@ class ChatClient:
             line.rest()
             self._idle.append(line)
 
-    def _borrowed(self) -> _Line:
+    def _connection(self) -> _Connection:
         """A client that no other call uses: one for all would look at every connection for each call."""
         try:
             return self._idle.pop()
         except IndexError:
             return self._another()
 
-    def _another(self) -> _Line:
-        line = _Line(self._timeout_s)
+    def _another(self) -> _Connection:
+        line = _Connection(self._timeout_s)
         line.http = openai.DefaultHttpxClient(
             timeout=self._timeout_s,
             verify=self._certificates,
@@ -122,21 +122,21 @@ def is_from_cache(headers: Mapping[str, str]) -> bool:
     return any("cache" in name.lower() and value.lower().startswith("hit") for name, value in headers.items())
 
 
-class _Line:
+class _Connection:
     """A client for one call at a time, and the connection that it has."""
 
     def __init__(self, timeout_s: float) -> None:
         self.http: Any = None
         self.sdk: Any = None
-        self.turn: Slot | None = None  # of the call under way
+        self.slot: Slot | None = None  # of the call under way
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
 
     def goes_out(self, request: Any) -> None:
-        request.extensions["trace"] = self._seen
-        if self.turn is not None:
-            self.turn.begin()  # of a redirect, which is no call of its own, it has begun
+        request.extensions["trace"] = self._on_event
+        if self.slot is not None:
+            self.slot.begin()  # of a redirect, which is no call of its own, it has begun
 
     def comes_back(self, reply: Any) -> None:
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
@@ -145,9 +145,9 @@ class _Line:
     def rest(self) -> None:
         """The call is over."""
         with self._lock:
-            self.turn = None
+            self.slot = None
 
-    def _seen(self, event: str, info: Mapping[str, Any]) -> None:
+    def _on_event(self, event: str, info: Mapping[str, Any]) -> None:
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # straight, or by way of a proxy
             self._socket = info["return_value"].get_extra_info("socket")
             _send_in_one(info["return_value"])
@@ -155,7 +155,7 @@ class _Line:
     def cut_if_late(self) -> None:
         """Ends the call that is under way, wherever it is, if it takes too long; never the one after it."""
         with self._lock:
-            is_late = self.turn is not None and self.turn.lasts_s > self._timeout_s + LOOK_EVERY_S
+            is_late = self.slot is not None and self.slot.lasts_s > self._timeout_s + LOOK_EVERY_S
             if is_late and self._socket is not None:
                 with suppress(OSError):
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
@@ -163,20 +163,20 @@ class _Line:
 
 def _send_in_one(stream: Any) -> None:
     """Head and body of a request go out together, when its answer is awaited: half the packets, half the calls."""
-    write, read, waiting = stream.write, stream.read, bytearray()
+    write, read, buffer = stream.write, stream.read, bytearray()
 
     def write_later(content: bytes, timeout: float | None = None) -> None:
-        waiting.extend(content)
-        if len(waiting) > LARGE_BYTES:
+        buffer.extend(content)
+        if len(buffer) > LARGE_BYTES:
             write_now(timeout)
 
     def write_now(timeout: float | None) -> None:
-        content = bytes(waiting)
-        waiting.clear()
+        content = bytes(buffer)
+        buffer.clear()
         write(content, timeout)
 
     def read_after(most: int, timeout: float | None = None) -> bytes:
-        if waiting:
+        if buffer:
             with suppress(Exception):  # as the library has it: who refuses a request may have said why
                 write_now(timeout)
         answer: bytes = read(most, timeout)
@@ -185,23 +185,23 @@ def _send_in_one(stream: Any) -> None:
     stream.write, stream.read = write_later, read_after
 
 
-def _watch(lines: list[_Line], ended: threading.Event) -> None:
+def _watch(lines: list[_Connection], closed: threading.Event) -> None:
     """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
-    while not ended.wait(LOOK_EVERY_S):
+    while not closed.wait(LOOK_EVERY_S):
         for line in [*lines]:
             line.cut_if_late()
     for line in lines:
         line.http.close()
 
 
-def _whole(reply: Any, turn: Slot, timeout_s: float) -> bytes:
+def _read_body(reply: Any, slot: Slot, timeout_s: float) -> bytes:
     """The body: each read has the client's time limit, and so has the whole call."""
     content = bytearray()
     for chunk in reply.iter_bytes():
         content += chunk
         if len(content) > MAX_ANSWER_BYTES:
             raise ResponseTooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
-        if turn.lasts_s > timeout_s:
+        if slot.lasts_s > timeout_s:
             raise openai.APITimeoutError(request=reply.request)
     return bytes(content)
 
@@ -214,11 +214,11 @@ class _Beginning(httpx.SyncByteStream):  # type: ignore[misc]
         self._deadline = deadline
 
     def __iter__(self) -> Iterator[bytes]:
-        left = MAX_ERROR_BYTES
+        remaining = MAX_ERROR_BYTES
         for chunk in self._stream:
-            yield chunk[:left]
-            left -= len(chunk)
-            if left <= 0 or time.monotonic() > self._deadline:
+            yield chunk[:remaining]
+            remaining -= len(chunk)
+            if remaining <= 0 or time.monotonic() > self._deadline:
                 return
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ class WebSettings:
         return origin_of(self.url)
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """The address without what may be secret in it."""
         return f"{self.origin}{urlsplit(self.url).path}"
 
@@ -71,13 +71,13 @@ class WebSettings:
 
 
 def _value(name: str, header: Header, environment: Mapping[str, str]) -> str:
-    held = "" if header.env is None else environment.get(header.env, "")
-    if header.env is not None and not held:
+    value_ = "" if header.env is None else environment.get(header.env, "")
+    if header.env is not None and not value_:
         raise InvalidSettings(
             f"target: the environment variable {header.env} is not set; the header {name} needs it"
         )
-    value = header.text + held
+    value = header.text + value_
     if not _HEADER_VALUE.fullmatch(value):
-        held_by = "target.headers" if header.env is None else f"the environment variable {header.env}"
-        raise InvalidSettings(f"{held_by}: {name} would hold a line break or another character that no header can")
+        origin = "target.headers" if header.env is None else f"the environment variable {header.env}"
+        raise InvalidSettings(f"{origin}: {name} would hold a line break or another character that no header can")
     return value

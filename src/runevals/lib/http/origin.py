@@ -14,9 +14,9 @@ def origin_of(url: str) -> str:
     """Scheme, host and port of an address, the port left out where it is the usual one."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    shown = f"[{host}]" if ":" in host else host
+    host_text = f"[{host}]" if ":" in host else host
     usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
-    return f"{parts.scheme}://{shown}" if usual else f"{parts.scheme}://{shown}:{parts.port}"
+    return f"{parts.scheme}://{host_text}" if usual else f"{parts.scheme}://{host_text}:{parts.port}"
 
 
 def is_at(url: str, place: str) -> bool:

@@ -17,19 +17,19 @@ class RunStopped(Exception):
 class Slot:
     """When one call may go out, and until when the next must wait for it."""
 
-    def __init__(self, enter: Callable[[], float], places: threading.Semaphore | None) -> None:
+    def __init__(self, enter: Callable[[], float], limit: threading.Semaphore | None) -> None:
         self._enter = enter
-        self._places = places
-        self._has_place = False
+        self._limit = limit
+        self._holds_limit = False
         self.entered_at: float | None = None  # on the monotonic clock
 
     def begin(self) -> None:
         """Waits until it may go out; a second time, it may at once. Raises RunStopped."""
         if self.entered_at is not None:
             return
-        if self._places is not None:
-            self._places.acquire()
-            self._has_place = True
+        if self._limit is not None:
+            self._limit.acquire()
+            self._holds_limit = True
         self.entered_at = self._enter()
 
     @property
@@ -37,8 +37,8 @@ class Slot:
         """Seconds since it came; 0 before."""
         return 0.0 if self.entered_at is None else time.monotonic() - self.entered_at
 
-    def answered(self) -> None:
+    def release(self) -> None:
         """The answer is there: another call may go out."""
-        if self._has_place and self._places is not None:
-            self._has_place = False
-            self._places.release()
+        if self._holds_limit and self._limit is not None:
+            self._holds_limit = False
+            self._limit.release()

@@ -21,7 +21,7 @@ FailureKind = Literal["failed", "timeout", "auth", "rate_limited", "unparseable"
 FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
 DOWN_AFTER_S = 60.0
-MOST_LOST = 20  # calls in a row
+MOST_UNANSWERED = 20  # calls in a row
 LOOK_EVERY_S = 0.5  # whether a run was stopped
 
 
@@ -83,81 +83,81 @@ class Throttle:
         self.max_attempts = max_attempts
         self.max_retry_s = max_retry_s
         self.first_delay_s = first_delay_s
-        self._turn = threading.Condition()
+        self._condition = threading.Condition()
         self._running = 0
-        self._waiting = 0
+        self._waiting_calls = 0
         self._most_running = math.inf
         self._resume_at = 0.0
         self._limited_at = -math.inf
         self._window = RateWindow()
         self._down_after_s = down_after_s
-        self._lost = 0  # calls given up in a row
-        self._heard_at: float | None = None  # when the host answered last, or was first called
+        self._unanswered = 0  # calls given up in a row
+        self._last_answer_at: float | None = None  # when the host answered last, or was first called
         self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
         """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
 
-        def sent(turn: Slot) -> T:
-            turn.begin()
+        def send_in_slot(slot: Slot) -> T:
+            slot.begin()
             return send()
 
-        return self.in_turn(sent, give_up)
+        return self.call_in_slot(send_in_slot, give_up)
 
-    def in_turn(
+    def call_in_slot(
         self,
         send: Callable[[Slot], T],
         give_up: Callable[[TryAgain], Exception],
-        places: threading.Semaphore | None = None,
+        limit: threading.Semaphore | None = None,
     ) -> T:
         """The same where a request takes time to prepare: `send` begins its turn when the request goes out.
 
-        `places` are how many calls of one kind may be under way.
+        `limit` are how many calls of one kind may be under way.
         """
-        patience = self.max_retry_s
+        remaining_s = self.max_retry_s
         for attempt in range(1, self.max_attempts + 1):
-            turn = Slot(self._enter, places)
+            slot = Slot(self._enter, limit)
             try:
-                answer = send(turn)
+                answer = send(slot)
             except RunStopped as stopped:
-                self._leave(turn)
+                self._leave(slot)
                 raise give_up(TryAgain("failed", str(stopped))) from None
             except TryAgain as failure:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
-                patience -= delay
+                remaining_s -= delay
                 # A pause that this call will not wait for is not imposed on the others either.
-                heard = not failure.of_host and failure.kind != "timeout"
-                self._leave(turn, failure if patience >= 0 else None, delay, heard=heard)
-                if attempt == self.max_attempts or patience < 0:
-                    raise self._lost_call(failure, give_up(failure)) from failure
+                responded = not failure.of_host and failure.kind != "timeout"
+                self._leave(slot, failure if remaining_s >= 0 else None, delay, responded=responded)
+                if attempt == self.max_attempts or remaining_s < 0:
+                    raise self._final_error(failure, give_up(failure)) from failure
                 if not failure.pauses_host:
                     self._rest(delay)
             except CallFailed:
-                self._leave(turn, heard=True)
+                self._leave(slot, responded=True)
                 raise
             except BaseException:
-                self._leave(turn)
+                self._leave(slot)
                 raise
             else:
-                self._leave(turn, answered=True)
+                self._leave(slot, succeeded=True)
                 return answer
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _lost_call(self, failure: TryAgain, error: Exception) -> Exception:
+    def _final_error(self, failure: TryAgain, error: Exception) -> Exception:
         """`error`; where the host is down, one that says that no call need be made any more."""
-        with self._turn:
-            self._lost += failure.of_host
-            lost, silent_s = self._lost, time.monotonic() - (self._heard_at or math.inf)
+        with self._condition:
+            self._unanswered += failure.of_host
+            unanswered, silent_s = self._unanswered, time.monotonic() - (self._last_answer_at or math.inf)
         for_long = silent_s >= self._down_after_s or (failure.after_s or 0.0) > self.max_retry_s
-        if failure.of_host and lost >= MOST_LOST and for_long and isinstance(error, CallFailed):
-            return CallFailed(error.kind, f"{error}, and so it was with {lost} calls in a row", refused=True)
+        if failure.of_host and unanswered >= MOST_UNANSWERED and for_long and isinstance(error, CallFailed):
+            return CallFailed(error.kind, f"{error}, and so it was with {unanswered} calls in a row", refused=True)
         return error
 
     def holds_s(self) -> float:
         """How long the host keeps calls waiting from now on; 0 where none waits for it."""
-        with self._turn:
-            return max(0.0, self._ready_at() - time.monotonic()) if self._waiting else 0.0
+        with self._condition:
+            return max(0.0, self._ready_at() - time.monotonic()) if self._waiting_calls else 0.0
 
     def _ready_at(self) -> float:
         return max(self._resume_at, self._window.free_at)
@@ -169,52 +169,52 @@ class Throttle:
 
     def _rest(self, delay: float) -> None:
         ends_at = time.monotonic() + delay
-        while not self._stopped() and (left := ends_at - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_EVERY_S))
+        while not self._stopped() and (remaining := ends_at - time.monotonic()) > 0:
+            time.sleep(min(remaining, LOOK_EVERY_S))
 
     def _enter(self) -> float:
         """Waits for a turn → when it came. Raises RunStopped where there will be none."""
-        with self._turn:
+        with self._condition:
             while True:
                 if self._stopped():
                     raise RunStopped
                 now = time.monotonic()
-                self._window.begin_anew(now)
+                self._window.renew(now)
                 ready_at = self._ready_at()
                 if ready_at <= now and self._running < self._most_running:
                     break
-                self._waiting += 1
-                self._turn.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
-                self._waiting -= 1
+                self._waiting_calls += 1
+                self._condition.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
+                self._waiting_calls -= 1
             self._running += 1
-            self._heard_at = self._heard_at or now
+            self._last_answer_at = self._last_answer_at or now
             self._window.take(now)
             return now
 
     def _leave(
         self,
-        turn: Slot,
+        slot: Slot,
         failure: TryAgain | None = None,
         delay: float = 0.0,
         *,
-        answered: bool = False,
-        heard: bool = False,
+        succeeded: bool = False,
+        responded: bool = False,
     ) -> None:
-        """A call is over; `heard`: the host had something to say to it, if only that it is wrong."""
-        turn.answered()
-        entered_at = turn.entered_at
+        """A call is over; `responded`: the host had something to say to it, if only that it is wrong."""
+        slot.release()
+        entered_at = slot.entered_at
         if entered_at is None:
             return
-        with self._turn:
+        with self._condition:
             if failure is not None and failure.pauses_host:
                 self._hold_back(entered_at, failure, delay)
             self._running -= 1
-            if answered or heard:
-                self._lost, self._heard_at = 0, time.monotonic()
-            if answered:
+            if succeeded or responded:
+                self._unanswered, self._last_answer_at = 0, time.monotonic()
+            if succeeded:
                 self._window.count(entered_at)
                 self._most_running += 1 / self._most_running
-            self._turn.notify_all()
+            self._condition.notify_all()
 
     def _hold_back(self, entered_at: float, failure: TryAgain, delay: float) -> None:
         """Everyone waits. Of calls that were under way together, only the first refusal says anything new."""
@@ -225,7 +225,7 @@ class Throttle:
         self._limited_at = now
         self._most_running = max(1.0, self._running / 2)
         if failure.kind == "rate_limited":
-            self._window = self._window.learned(now, delay)
+            self._window = self._window.after_refusal(now, delay)
 
 
 class Throttles(dict[str, Throttle]):
@@ -236,32 +236,32 @@ class Throttles(dict[str, Throttle]):
         self._stopped = stopped
 
     def __missing__(self, host: str) -> Throttle:
-        self[host] = made = Throttle(stopped=self._stopped)
-        return made
+        self[host] = throttle = Throttle(stopped=self._stopped)
+        return throttle
 
-    def held(self) -> tuple[str, float] | None:
+    def longest_wait(self) -> tuple[str, float] | None:
         """The host that keeps calls waiting longest, and for how long from now on; None where none does."""
         waits = [(host, throttle.holds_s()) for host, throttle in list(self.items())]
-        host, left_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
-        return (host, left_s) if left_s > 0 else None
+        host, wait_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
+        return (host, wait_s) if wait_s > 0 else None
 
 
 def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
     """What an HTTP status other than success means for the call: worth trying again, or not."""
-    told = f"{status}: {message}"
+    text = f"{status}: {message}"
     if 300 <= status < 400:
         return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
     if status in (401, 403):
-        return CallFailed("auth", told, refused=True)
+        return CallFailed("auth", text, refused=True)
     if status == 410:
         return CallFailed("failed", f"410 Gone: {message}; it was retired, name another endpoint", refused=True)
     if status in (408, 409, 429) or status >= 500:
         kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
-        return TryAgain(kind, told, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
-    return CallFailed("failed", told)
+        return TryAgain(kind, text, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
+    return CallFailed("failed", text)
 
 
-def gave_up(last: TryAgain) -> CallFailed:
+def final_failure(last: TryAgain) -> CallFailed:
     """The failure of a call that was tried often enough."""
     attempts = "1 attempt" if last.attempts == 1 else f"{last.attempts} attempts"
     return CallFailed(last.kind, f"{last} ({attempts})")

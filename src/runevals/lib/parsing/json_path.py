@@ -17,16 +17,16 @@ LISTS = frozenset({"tool_calls", "citations"})  # what several values may be fou
 class Pick:
     """Where each field is looked for: the first of its places that has something."""
 
-    def __init__(self, places: Mapping[str, Sequence[str]], what: str) -> None:
+    def __init__(self, paths_by_field: Mapping[str, Sequence[str]], what: str) -> None:
         """`what` names the setting. Raises InvalidSettings for what is no JSONPath."""
         import jsonpath  # only these targets need it
 
         environment = jsonpath.JSONPathEnvironment(strict=True)
         for name in ("match", "search"):  # an expression of the settings over a reply could hang the run
             environment.function_extensions.pop(name)
-        self.places = {field: tuple(paths) for field, paths in places.items()}
+        self.paths_by_field = {field: tuple(paths) for field, paths in paths_by_field.items()}
         self._compiled: dict[str, list[_Query]] = {}
-        for field, paths in self.places.items():
+        for field, paths in self.paths_by_field.items():
             for path in paths:
                 try:
                     query = environment.compile(path)
@@ -36,10 +36,10 @@ class Pick:
                 assert isinstance(query, jsonpath.JSONPath)  # noqa: S101 - strict, it knows no other
                 self._compiled.setdefault(field, []).append(_Query(path, query))
 
-    def found_in(self, reply: object) -> dict[str, object]:
+    def values_in(self, reply: object) -> dict[str, object]:
         """Field → value, of those that are there and not null. Raises ValueError where one is ambiguous."""
-        found = {field: self._value(field, reply) for field in self._compiled}
-        return {field: value for field, value in found.items() if value is not None}
+        values = {field: self._value(field, reply) for field in self._compiled}
+        return {field: value for field, value in values.items() if value is not None}
 
     def _value(self, field: str, reply: object) -> object:
         for query in self._compiled[field]:

@@ -9,44 +9,44 @@ from collections.abc import Callable, Iterator, Mapping
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
-def placeholders(written: object) -> Iterator[str]:
+def placeholders(template: object) -> Iterator[str]:
     """The names in all texts of a template, in order."""
-    if isinstance(written, str):
-        yield from _PLACEHOLDER.findall(written)
-    elif isinstance(written, Mapping):
-        for item in written.values():
+    if isinstance(template, str):
+        yield from _PLACEHOLDER.findall(template)
+    elif isinstance(template, Mapping):
+        for item in template.values():
             yield from placeholders(item)
-    elif isinstance(written, list):
-        for item in written:
+    elif isinstance(template, list):
+        for item in template:
             yield from placeholders(item)
 
 
-def filled(written: object, known: Mapping[str, object]) -> object:
+def fill(template: object, values: Mapping[str, object]) -> object:
     """The template with its values in place.
 
     A text that is one placeholder and nothing else becomes the value itself, and a field whose value is unknown
     (None) is left out; inside a longer text, a value is written as text.
     """
-    if isinstance(written, str):
-        alone = _PLACEHOLDER.fullmatch(written)
-        return value_of(alone[1], known) if alone else filled_text(written, known)
-    if isinstance(written, Mapping):
-        made = {key: filled(item, known) for key, item in written.items()}
-        return {key: item for key, item in made.items() if item is not None or written[key] is None}
-    return [filled(item, known) for item in written] if isinstance(written, list) else written
+    if isinstance(template, str):
+        alone = _PLACEHOLDER.fullmatch(template)
+        return value_of(alone[1], values) if alone else fill_text(template, values)
+    if isinstance(template, Mapping):
+        fields = {key: fill(item, values) for key, item in template.items()}
+        return {key: item for key, item in fields.items() if item is not None or template[key] is None}
+    return [fill(item, values) for item in template] if isinstance(template, list) else template
 
 
-def filled_text(written: str, known: Mapping[str, object], escape: Callable[[str], str] = str) -> str:
+def fill_text(template: str, values: Mapping[str, object], escape: Callable[[str], str] = str) -> str:
     """A text with its values in place, each escaped; what is unknown leaves nothing."""
-    return _PLACEHOLDER.sub(lambda match: escape(_as_text(value_of(match[1], known))), written)
+    return _PLACEHOLDER.sub(lambda match: escape(_as_text(value_of(match[1], values))), template)
 
 
-def value_of(name: str, known: Mapping[str, object]) -> object:
-    """What `a.b.c` names in `known`, None where there is nothing."""
-    found: object = known
+def value_of(name: str, values: Mapping[str, object]) -> object:
+    """What `a.b.c` names in `values`, None where there is nothing."""
+    value: object = values
     for word in name.split("."):
-        found = found.get(word) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(word) if isinstance(value, Mapping) else None
+    return value
 
 
 def _as_text(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from runevals.lib.text.suggest import did_you_mean
 
-MOST_NAMED = 8  # known keys
+MOST_KNOWN_KEYS = 8  # known keys
 
 Place = tuple[str | int, ...]
 
@@ -35,19 +35,19 @@ class Complaint:
 def schema(package: str, name: str) -> Mapping[str, Any]:
     """A schema that we ship: `schema("runevals.suites.dialects", "rows")`."""
     text = files(package).joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
-    loaded: Mapping[str, Any] = json.loads(text)
-    return loaded
+    document: Mapping[str, Any] = json.loads(text)
+    return document
 
 
 @cache
 def _quick(package: str, name: str, part: str | None) -> Callable[[object], object]:
     import fastjsonschema
 
-    whole = schema(package, name)
+    document = schema(package, name)
     # It knows the drafts up to 7; of the newer one, our schemas use nothing that means something else there.
-    rules = {key: value for key, value in whole.items() if key not in ("$schema", "$id")}
+    rules = {key: value for key, value in document.items() if key not in ("$schema", "$id")}
     if part is not None:
-        rules = {**whole["properties"][part], "$defs": whole["$defs"]}
+        rules = {**document["properties"][part], "$defs": document["$defs"]}
     compiled: Callable[[object], object] = fastjsonschema.compile(rules)
     return compiled
 
@@ -87,12 +87,12 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
     place: Place = tuple(error.absolute_path)
     match error.validator:
         case "additionalProperties":
-            known = error.schema.get("properties", {})
+            properties = error.schema.get("properties", {})
             for name in error.instance:
-                if name not in known:
+                if name not in properties:
                     yield Complaint(
                         place=(*place, name),
-                        message=f"unknown key '{name}'{_hint(name, known, place, top)}",
+                        message=f"unknown key '{name}'{_hint(name, properties, place, top)}",
                         kind="unknown_key",
                         key=True,
                     )
@@ -102,17 +102,19 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
             name = next(name for name in missing if error.message.startswith(repr(name)))
             yield Complaint(place=place, message=f"'{name}' is missing")
         case "type":
-            wanted = _types(error.validator_value)
-            yield Complaint(place=place, message=f"must be {wanted}, but is {_kind(error.instance)}")
+            types = _types(error.validator_value)
+            yield Complaint(place=place, message=f"must be {types}, but is {_kind(error.instance)}")
         case "enum" | "const":
             allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
-            shown = ", ".join(json.dumps(value) for value in allowed)
+            options = ", ".join(json.dumps(value) for value in allowed)
             hint = did_you_mean(str(error.instance), [str(value) for value in allowed])
-            yield Complaint(place=place, message=f"must be one of {shown}, but is {_short(error.instance)}{hint}")
+            yield Complaint(
+                place=place, message=f"must be one of {options}, but is {_short(error.instance)}{hint}"
+            )
         case "minItems":
             noun = "entry" if error.validator_value == 1 else "entries"
-            found = f"has {len(error.instance)}" if error.instance else "is empty"
-            yield Complaint(place=place, message=f"must have at least {error.validator_value} {noun}, but {found}")
+            count = f"has {len(error.instance)}" if error.instance else "is empty"
+            yield Complaint(place=place, message=f"must have at least {error.validator_value} {noun}, but {count}")
         case "maxItems":
             number = len(error.instance)
             yield Complaint(
@@ -121,17 +123,17 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
         case "minLength":
             yield Complaint(place=place, message="must not be empty")
         case _:
-            told = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
-            yield Complaint(place=place, message=told or error.message[:300])
+            message = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
+            yield Complaint(place=place, message=message or error.message[:300])
 
 
-def _hint(name: str, known: Collection[str], place: Place, top: Collection[str]) -> str:
+def _hint(name: str, names: Collection[str], place: Place, top: Collection[str]) -> str:
     """The nearest known key; else where the key belongs, or which there are, if they are few."""
-    if guess := did_you_mean(name, known):
+    if guess := did_you_mean(name, names):
         return guess
     if place and name in top:
         return f"; it belongs to the file itself, beside '{place[0]}'"
-    return f"; known are {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else ""
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= MOST_KNOWN_KEYS else ""
 
 
 _NAMES = {
@@ -145,8 +147,8 @@ _NAMES = {
 }
 
 
-def _types(wanted: str | Iterable[str]) -> str:
-    return " or ".join(_NAMES[name] for name in ([wanted] if isinstance(wanted, str) else wanted))
+def _types(types: str | Iterable[str]) -> str:
+    return " or ".join(_NAMES[name] for name in ([types] if isinstance(types, str) else types))
 
 
 def _kind(value: object) -> str:

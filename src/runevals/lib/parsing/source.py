@@ -51,15 +51,15 @@ class Source:
             while place not in self.marks and place:
                 place = place[:-1]
             return self.marks.get(place, (0, 0))
-        found = (_after_space(self.text, 0),) * 2
+        offsets = (_after_space(self.text, 0),) * 2
         for depth, step in enumerate(place):
             outer = place[:depth]
             if outer not in self._inside:  # each is looked through once, and only those that are asked for
-                self._inside[outer] = _offsets_inside(self.text, found[1])
+                self._inside[outer] = _offsets_inside(self.text, offsets[1])
             if step not in self._inside[outer]:
                 break
-            found = self._inside[outer][step]
-        return found
+            offsets = self._inside[outer][step]
+        return offsets
 
     def at(self, offset: int) -> Location:
         """Line and column of a character."""
@@ -82,62 +82,64 @@ def pointer(place: Place) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
 
 
-def read_text(path: Path, shown: str, most_bytes: int = MAX_BYTES) -> str:
+def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str:
     """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         if not path.is_file():
-            raise _stop(Location(file=shown), "is not a file")
+            raise _stop(Location(file=display_path), "is not a file")
         if path.stat().st_size > most_bytes:
-            raise _stop(Location(file=shown), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read")
-        return decoded(path.read_bytes(), shown)
+            raise _stop(
+                Location(file=display_path), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read"
+            )
+        return decoded(path.read_bytes(), display_path)
     except OSError as error:
-        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+        raise _stop(Location(file=display_path), f"cannot be read: {error.strerror}") from None
 
 
-def decoded(content: bytes, shown: str) -> str:
+def decoded(content: bytes, display_path: str) -> str:
     """The text of a file that was read, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+        raise _stop(Location(file=display_path), f"is not UTF-8 text (byte {error.start})") from None
 
 
-def read_lines(path: Path, shown: str) -> Iterator[str]:
+def read_lines(path: Path, display_path: str) -> Iterator[str]:
     """The lines of such a file, of any size, one after the other. Raises InvalidSuite."""
     try:
         if not path.is_file():
-            raise _stop(Location(file=shown), "is not a file")
+            raise _stop(Location(file=display_path), "is not a file")
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
     except UnicodeDecodeError:
-        raise _stop(Location(file=shown), "is not UTF-8 text") from None
+        raise _stop(Location(file=display_path), "is not UTF-8 text") from None
     except OSError as error:
-        raise _stop(Location(file=shown), f"cannot be read: {error.strerror}") from None
+        raise _stop(Location(file=display_path), f"cannot be read: {error.strerror}") from None
 
 
-def read_json(text: str, shown: str) -> Source:
+def read_json(text: str, display_path: str) -> Source:
     """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
     if not text.strip():
-        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
-    twice = False
+        raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
+    has_duplicates = False
 
     def fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        nonlocal twice
-        found = dict(pairs)
-        twice = twice or len(found) < len(pairs)
-        return found
+        nonlocal has_duplicates
+        object_ = dict(pairs)
+        has_duplicates = has_duplicates or len(object_) < len(pairs)
+        return object_
 
     try:
         value = json.loads(text, object_pairs_hook=fields, parse_constant=_no_constant)
     except JSONDecodeError as error:
-        location = Location(file=shown, line=error.lineno, column=error.colno)
+        location = Location(file=display_path, line=error.lineno, column=error.colno)
         raise _stop(location, f"is not JSON: {error.msg}") from None
     except RecursionError:
-        raise _stop(Location(file=shown), "is nested too deeply") from None
+        raise _stop(Location(file=display_path), "is nested too deeply") from None
     except ValueError as error:
-        raise _stop(Location(file=shown), f"is not JSON: {error}") from None
-    source = Source(shown, text, value)
-    if twice:
+        raise _stop(Location(file=display_path), f"is not JSON: {error}") from None
+    source = Source(display_path, text, value)
+    if has_duplicates:
         raise InvalidSuite(
             [
                 SuiteProblem(
@@ -161,15 +163,15 @@ def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """For `object_pairs_hook`: the object. Raises ValueError where a key stands twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        known: set[str] = set()
-        twice = next(name for name, _ in pairs if name in known or known.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key '{twice}' stands here twice; remove one of them")
+        keys: set[str] = set()
+        duplicate = next(name for name, _ in pairs if name in keys or keys.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key '{duplicate}' stands here twice; remove one of them")
     return fields
 
 
 def _after_space(text: str, offset: int) -> int:
-    found = _SPACE.match(text, offset)
-    return offset if found is None else found.end()
+    match = _SPACE.match(text, offset)
+    return offset if match is None else match.end()
 
 
 def _past(text: str, offset: int) -> int:
@@ -187,21 +189,21 @@ def _past(text: str, offset: int) -> int:
 
 def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
     """Of what stands in the object or list that begins there: where its key begins (itself, in a list), and it."""
-    found: dict[Step, tuple[int, int]] = {}
-    opening = text[offset : offset + 1]
-    if opening not in ("{", "["):
-        return found
+    offsets: dict[Step, tuple[int, int]] = {}
+    bracket = text[offset : offset + 1]
+    if bracket not in ("{", "["):
+        return offsets
     at = _after_space(text, offset + 1)
     while text[at] not in "}]":
-        key, step = at, len(found)
-        if opening == "{":
+        key, step = at, len(offsets)
+        if bracket == "{":
             step, end = _VALUES.raw_decode(text, at)
             at = _after_space(text, _after_space(text, end) + 1)
-        found[step] = (key, at)
+        offsets[step] = (key, at)
         at = _after_space(text, _past(text, at))
         if text[at] == ",":
             at = _after_space(text, at + 1)
-    return found
+    return offsets
 
 
 def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
@@ -234,14 +236,14 @@ def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
             place.append(0)
 
 
-def read_yaml(text: str, shown: str) -> Source:
+def read_yaml(text: str, display_path: str) -> Source:
     """YAML text by the core rules of YAML 1.2 → Source. Raises InvalidSuite with the place."""
     import yaml  # 35 ms that a JSON suite need not pay
 
     if not text.strip():
-        raise _stop(Location(file=shown, line=1, column=1), "the file is empty")
+        raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
     if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # else nothing can nest so deep
-        _refuse_deep_yaml(text, shown)
+        _refuse_deep_yaml(text, display_path)
     try:
         loader = CoreLoader(text)
         try:
@@ -252,14 +254,14 @@ def read_yaml(text: str, shown: str) -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         location = Location(
-            file=shown, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
+            file=display_path, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
         )
         raise _stop(location, f"is not YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
-        raise _stop(Location(file=shown), f"is not YAML: {error}") from None
+        raise _stop(Location(file=display_path), f"is not YAML: {error}") from None
     except RecursionError:
-        raise _stop(Location(file=shown), "is nested too deeply") from None
-    source = Source(shown, text, value, has_marks=True, marks=marks)
+        raise _stop(Location(file=display_path), "is nested too deeply") from None
+    source = Source(display_path, text, value, has_marks=True, marks=marks)
     if problems:
         raise InvalidSuite(
             [
@@ -272,24 +274,24 @@ def read_yaml(text: str, shown: str) -> Source:
     return source
 
 
-def read_source(path: Path, shown: str) -> Source:
+def read_source(path: Path, display_path: str) -> Source:
     """A `.json`, `.yaml` or `.yml` file → Source."""
-    return _source(read_text(path, shown), path.suffix, shown)
+    return _source(read_text(path, display_path), path.suffix, display_path)
 
 
-def parse_source(content: bytes, suffix: str, shown: str) -> Source:
+def parse_source(content: bytes, suffix: str, display_path: str) -> Source:
     """The content of such a file that stands elsewhere, as in another commit → Source. Raises InvalidSuite."""
     try:
-        return _source(content.decode("utf-8-sig"), suffix, shown)
+        return _source(content.decode("utf-8-sig"), suffix, display_path)
     except UnicodeDecodeError as error:
-        raise _stop(Location(file=shown), f"is not UTF-8 text (byte {error.start})") from None
+        raise _stop(Location(file=display_path), f"is not UTF-8 text (byte {error.start})") from None
 
 
-def _source(text: str, suffix: str, shown: str) -> Source:
-    return read_yaml(text, shown) if suffix in (".yaml", ".yml") else read_json(text, shown)
+def _source(text: str, suffix: str, display_path: str) -> Source:
+    return read_yaml(text, display_path) if suffix in (".yaml", ".yml") else read_json(text, display_path)
 
 
-def _refuse_deep_yaml(text: str, shown: str) -> None:
+def _refuse_deep_yaml(text: str, display_path: str) -> None:
     """Raises InvalidSuite where a text nests deeper than a loader written in C has stack for."""
     import yaml
 
@@ -303,39 +305,39 @@ def _refuse_deep_yaml(text: str, shown: str) -> None:
             if depth > MOST_DEEP:
                 mark = event.start_mark
                 raise _stop(
-                    Location(file=shown, line=mark.line + 1 if mark else None),
+                    Location(file=display_path, line=mark.line + 1 if mark else None),
                     f"is nested deeper than {MOST_DEEP}",
                 )
     except yaml.YAMLError:
         return  # told with its place when it is loaded
 
 
-def path_inside(root: Path, named: str, *, base: Path, what: str) -> Path:
+def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
     """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
 
     Raises UsageError where it does not exist, is no regular file, or leads out of the repository.
     """
-    path = followed(base / named)
+    path = resolved_path(base / reference)
     if path is None:
-        raise UsageError(f"{what}: {named[:80]!r} cannot be a path")
+        raise UsageError(f"{what}: {reference[:80]!r} cannot be a path")
     if not path.is_relative_to(root.resolve()):
-        raise UsageError(f"{what}: {named} lies outside the repository ({root})")
+        raise UsageError(f"{what}: {reference} lies outside the repository ({root})")
     if is_of_git(path, root):
-        raise UsageError(f"{what}: {named} is git's own file, and none of the repository's")
+        raise UsageError(f"{what}: {reference} is git's own file, and none of the repository's")
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
-        looked = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
-        raise UsageError(f"{what}: there is no file {named} (looked in {looked})")
+        folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
+        raise UsageError(f"{what}: there is no file {reference} (looked in {folder})")
     return path
 
 
 def lies_inside(root: Path, path: Path) -> bool:
     """Whether `path`, links resolved, lies in `root`."""
-    there = followed(path)
+    there = resolved_path(path)
     return there is not None and there.is_relative_to(root.resolve())
 
 
-def followed(path: Path) -> Path | None:
+def resolved_path(path: Path) -> Path | None:
     """`path` with links resolved; None for one that no file can have, or that leads round in a circle."""
     try:
         there = path.resolve()
@@ -351,13 +353,13 @@ def is_of_git(path: Path, root: Path) -> bool:
     return any(part.lower() in (".git", "git~1") for part in parts)
 
 
-def code_file(root: Path, named: str, *, base: Path, what: str) -> tuple[str, str | None]:
+def code_file(root: Path, reference: str, *, base: Path, what: str) -> tuple[str, str | None]:
     """(the text of a grader's file, its language by its ending). Raises UsageError as `path_inside` does."""
-    path = path_inside(root, named, base=base, what=what)
+    path = path_inside(root, reference, base=base, what=what)
     try:
         return path.read_text(encoding="utf-8-sig"), LANGUAGES.get(path.suffix)
     except UnicodeDecodeError:
-        raise UsageError(f"{what}: {named} is not UTF-8 text") from None
+        raise UsageError(f"{what}: {reference} is not UTF-8 text") from None
 
 
 def _no_constant(name: str) -> float:

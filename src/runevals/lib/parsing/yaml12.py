@@ -59,7 +59,7 @@ def _finite(number: float) -> float:
 class _Builder:
     def __init__(self, text: str, max_nodes: int) -> None:
         self.text = text
-        self.left = max_nodes
+        self.nodes_left = max_nodes
         self.max_nodes = max_nodes
         self.marks: dict[Place, tuple[int, int]] = {}
         self.problems: list[tuple[Place, int, str]] = []
@@ -67,8 +67,8 @@ class _Builder:
 
     def build(self, node: yaml.Node, place: Place, key_offset: int) -> object:
         offset = node.start_mark.index
-        self.left -= 1
-        if self.left < 0:
+        self.nodes_left -= 1
+        if self.nodes_left < 0:
             raise yaml.YAMLError(f"aliases expand to more than {self.max_nodes} values")
         self.marks[place] = (key_offset, offset)
         if id(node) in self._open:
@@ -105,7 +105,7 @@ class _Builder:
 
     def _scalar(self, node: yaml.Node, place: Place) -> object:
         try:
-            return self._typed(node, place)
+            return self._tagged_value(node, place)
         except ValueError:
             self.problems.append((place, node.start_mark.index, "is not the number that its tag says"))
             return None
@@ -113,7 +113,7 @@ class _Builder:
             self.problems.append((place, node.start_mark.index, "is a number that is too large"))
             return None
 
-    def _typed(self, node: yaml.Node, place: Place) -> object:
+    def _tagged_value(self, node: yaml.Node, place: Place) -> object:
         value: Any = node.value
         match node.tag.rpartition(":")[2]:
             case "null":

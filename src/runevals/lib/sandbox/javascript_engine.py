@@ -61,7 +61,7 @@ class _Host:
         """One call → its answer as JSON text; what the grader does wrong is in the answer."""
         self._context.set_memory_limit(self._in_use + request["memory_bytes"])
         try:
-            answer = self._called(request)
+            answer = self._call(request)
         except self._exception as error:
             answer = _failed(str(error))
         except MemoryError:
@@ -72,10 +72,10 @@ class _Host:
             answer["logs"] = ""  # there was no memory left to join them
         return json.dumps(answer)
 
-    def _called(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
             # Many lines down, so that a line of the grader is told from one of a library.
-            factory = self._context.eval(as_function(request["code"], before=_ABOVE))
+            factory = self._context.eval(as_function(request["code"], prefix=_ABOVE))
         except self._exception as error:
             return _unparsed(str(error))
         self._start(factory, request["kind"], json.dumps(request["arguments"]))
@@ -86,22 +86,22 @@ class _Host:
                 break
             wait_ms = self._until_next()
             if wait_ms < 0:
-                told = "result does not follow the contract: its promise never settles"
-                return {"error": "evaluator_bad_result", "reason": told}
+                reason = "result does not follow the contract: its promise never settles"
+                return {"error": "evaluator_bad_result", "reason": reason}
             time.sleep(wait_ms / 1000)
             self._fire()
-        return _settled(json.loads(self._text()))
+        return _result(json.loads(self._text()))
 
 
-def _settled(found: dict[str, Any]) -> dict[str, Any]:
-    if "contract" in found:
-        told = f"result does not follow the contract: {found['contract']}"
-        return {"error": "evaluator_bad_result", "reason": told}
-    if found.get("failed"):
-        if found.get("missing"):
-            return {"error": "evaluator_missing_module", "reason": str(found["message"]).removeprefix("Error: ")}
-        return _failed(f"{found['message']}\n{found['stack']}")
-    return {"value": found.get("value")}
+def _result(outcome: dict[str, Any]) -> dict[str, Any]:
+    if "contract" in outcome:
+        reason = f"result does not follow the contract: {outcome['contract']}"
+        return {"error": "evaluator_bad_result", "reason": reason}
+    if outcome.get("failed"):
+        if outcome.get("missing"):
+            return {"error": "evaluator_missing_module", "reason": str(outcome["message"]).removeprefix("Error: ")}
+        return _failed(f"{outcome['message']}\n{outcome['stack']}")
+    return {"value": outcome.get("value")}
 
 
 def _unparsed(text: str) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def _unparsed(text: str) -> dict[str, Any]:
     message, _, stack = text.partition("\n")
     if message in _OUT_OF_MEMORY:
         return {"error": "evaluator_memory"}
-    told = message.partition(": ")[2] or message
-    return {"error": "evaluator_syntax", "reason": f"syntax error{_where(stack)}: {told}"}
+    reason = message.partition(": ")[2] or message
+    return {"error": "evaluator_syntax", "reason": f"syntax error{_line_of(stack)}: {reason}"}
 
 
 def _failed(text: str) -> dict[str, Any]:
@@ -118,10 +118,10 @@ def _failed(text: str) -> dict[str, Any]:
     message, _, stack = text.partition("\n")
     if message in _OUT_OF_MEMORY:
         return {"error": "evaluator_memory"}
-    return {"error": "evaluator_crashed", "reason": f"{message[:MOST_REASON]}{_where(stack)}"}
+    return {"error": "evaluator_crashed", "reason": f"{message[:MOST_REASON]}{_line_of(stack)}"}
 
 
-def _where(stack: str) -> str:
+def _line_of(stack: str) -> str:
     """The innermost line of the grader's own code."""
     lines = [int(line) - ABOVE for line in _LINE.findall(stack)]
     return next((f" (line {line})" for line in lines if line > -1), "")

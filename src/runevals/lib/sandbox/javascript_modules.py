@@ -35,29 +35,29 @@ _DEFAULT = re.compile(
     re.DOTALL,
 )
 _LIST = re.compile(r"export\s*\{(?P<names>[^}]*)\}[^\S\n]*;?", re.DOTALL)
-_NAMED = re.compile(r"export\s+(?=(?:async\s+)?function\b|const\b|let\b|var\b|class\b)")
+_NAMED_EXPORT = re.compile(r"export\s+(?=(?:async\s+)?function\b|const\b|let\b|var\b|class\b)")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*(?:\n|$)", re.DOTALL)
 _ANONYMOUS = "__default_export"
 
 
-def as_function(code: str, before: str = "") -> str:
+def as_function(code: str, prefix: str = "") -> str:
     """A module's text → an async function of (exports, require, module, __default, __import).
 
     CommonJS stays as it is. Imports are made first, as a module's are; exports are read when they are asked for.
-    `before` stands before everything, on the same line as the code's first.
+    `prefix` stands before everything, on the same line as the code's first.
     """
     if code.startswith("#!"):
         code = f"//{code[2:]}"
-    made = list(_edits(code))
-    head = "".join(edit.first for edit in made)
-    strict = '"use strict";' if any(edit.is_module for edit in made) else ""
+    edits = list(_edits(code))
+    head = "".join(edit.first for edit in edits)
+    strict = '"use strict";' if any(edit.is_module for edit in edits) else ""
     parts, at = [], 0
-    for edit in made:
+    for edit in edits:
         parts += [code[at : edit.start], edit.text]
         at = edit.end
     body = "".join([*parts, code[at:]])
     names = "exports, require, module, __default, __import"
-    return f"{before}(async function ({names}) {{{strict}{head}{body}\n}})"
+    return f"{prefix}(async function ({names}) {{{strict}{head}{body}\n}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,61 +84,61 @@ def _edits(code: str) -> Iterator[_Edit]:
 
 def _edit(code: str, start: int, word: str, *, at_statement: bool) -> _Edit | None:
     if word == "import":
-        after = code[start + 6 : start + 200].lstrip()
-        if after.startswith("("):
+        rest = code[start + 6 : start + 200].lstrip()
+        if rest.startswith("("):
             return _Edit(start, start + 6, "__import", is_module=False)
-        found = _IMPORT.match(code, start) if at_statement else None
-        return None if found is None else _Edit(start, found.end(), _lines(found[0]), first=_required(found))
+        match = _IMPORT.match(code, start) if at_statement else None
+        return None if match is None else _Edit(start, match.end(), _lines(match[0]), first=_require_call(match))
     if not at_statement:
         return None
-    if (found := _DEFAULT.match(code, start)) is not None:
-        return _exported_default(found)
-    if (found := _LIST.match(code, start)) is not None:
-        return _Edit(start, found.end(), _lines(found[0]), first=_exported(found["names"]))
-    if (found := _NAMED.match(code, start)) is not None:
-        return _Edit(start, found.end(), _lines(found[0]))
+    if (match := _DEFAULT.match(code, start)) is not None:
+        return _exported_default(match)
+    if (match := _LIST.match(code, start)) is not None:
+        return _Edit(start, match.end(), _lines(match[0]), first=_exported(match["names"]))
+    if (match := _NAMED_EXPORT.match(code, start)) is not None:
+        return _Edit(start, match.end(), _lines(match[0]))
     return None
 
 
 def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
     """Where `import` and `export` stand outside of texts: (offset, word, whether a statement may begin there)."""
-    depth, before, new_line = 0, "", True
+    depth, previous, new_line = 0, "", True
     templates: list[int] = []  # the depths at which a template's ${ was opened
     at = 0
     while at < len(code):
         if code[at] == "}" and templates and templates[-1] == depth:
             templates.pop()
             depth -= 1
-            at, opened = _over_template(code, at + 1)
-            if opened:
+            at, is_open = _over_template(code, at + 1)
+            if is_open:
                 depth += 1
                 templates.append(depth)
-            before, new_line = "`", False
+            previous, new_line = "`", False
             continue
-        found = _TOKEN.match(code, at)
-        if found is None:
+        match = _TOKEN.match(code, at)
+        if match is None:
             return
-        kind, text = found.lastgroup, found[0]
+        kind, text = match.lastgroup, match[0]
         if kind in ("space", "comment"):
             new_line = new_line or "\n" in text
-            at = found.end()
+            at = match.end()
             continue
         if text == "`":
-            at, opened = _over_template(code, at + 1)
-            if opened:
+            at, is_open = _over_template(code, at + 1)
+            if is_open:
                 depth += 1
                 templates.append(depth)
-            before, new_line = "`", False
+            previous, new_line = "`", False
             continue
-        if text == "/" and _regex_may_begin(before) and (pattern := _REGEX.match(code, at)) is not None:
-            at, before, new_line = pattern.end(), "/", False
+        if text == "/" and _regex_may_begin(previous) and (pattern := _REGEX.match(code, at)) is not None:
+            at, previous, new_line = pattern.end(), "/", False
             continue
-        if text in ("import", "export") and before != ".":
-            starts = depth == 0 and (new_line or before in ("", ";", "}"))
+        if text in ("import", "export") and previous != ".":
+            starts = depth == 0 and (new_line or previous in ("", ";", "}"))
             yield at, text, starts
         depth += text in "({[" if kind == "other" else 0
         depth -= text in ")}]" if kind == "other" else 0
-        at, before, new_line = found.end(), text, False
+        at, previous, new_line = match.end(), text, False
 
 
 def _over_template(code: str, at: int) -> tuple[int, bool]:
@@ -155,8 +155,8 @@ def _over_template(code: str, at: int) -> tuple[int, bool]:
     return at, False
 
 
-def _regex_may_begin(before: str) -> bool:
-    return before == "" or before in "(,=:[!&|?{};+-*%^~<>" or before in _BEFORE_REGEX_WORDS
+def _regex_may_begin(previous: str) -> bool:
+    return previous == "" or previous in "(,=:[!&|?{};+-*%^~<>" or previous in _BEFORE_REGEX_WORDS
 
 
 def _lines(text: str) -> str:
@@ -164,49 +164,49 @@ def _lines(text: str) -> str:
     return "\n" * text.count("\n")
 
 
-def _required(found: re.Match[str]) -> str:
-    module = json.dumps(found["module"][1:-1])
-    names = _COMMENT.sub(" ", found["names"] or found["braces"] or "").strip()
+def _require_call(match: re.Match[str]) -> str:
+    module = json.dumps(match["module"][1:-1])
+    names = _COMMENT.sub(" ", match["names"] or match["braces"] or "").strip()
     if not names:
         return f"require({module});"
-    made = []
+    lines = []
     brace = re.search(r"\{([^}]*)\}", names)
-    whole = re.search(r"\*\s*as\s+([\w$]+)", names)
+    namespace = re.search(r"\*\s*as\s+([\w$]+)", names)
     default = re.match(r"[\w$]+", names)
     if default is not None:
-        made.append(f"const {default[0]} = __default(require({module}));")
-    if whole is not None:
-        made.append(f"const {whole[1]} = require({module});")
+        lines.append(f"const {default[0]} = __default(require({module}));")
+    if namespace is not None:
+        lines.append(f"const {namespace[1]} = require({module});")
     for entry in brace[1].split(",") if brace is not None else ():
-        name, local = _renamed(entry)
+        name, local = _export_names(entry)
         if name == "default":
-            made.append(f"const {local} = __default(require({module}));")
+            lines.append(f"const {local} = __default(require({module}));")
         elif name:
-            made.append(f"const {local} = require({module}).{name};")
-    return "".join(made)
+            lines.append(f"const {local} = require({module}).{name};")
+    return "".join(lines)
 
 
-def _exported_default(found: re.Match[str]) -> _Edit:
-    start = found.start()
-    if found["rest"] is None:
-        return _Edit(start, found.end(), f"module.exports.default ={_lines(found[0])}", first=_MARK)
-    name = found["name"] or _ANONYMOUS
+def _exported_default(match: re.Match[str]) -> _Edit:
+    start = match.start()
+    if match["rest"] is None:
+        return _Edit(start, match.end(), f"module.exports.default ={_lines(match[0])}", first=_MARK)
+    name = match["name"] or _ANONYMOUS
     # A declaration, so that it is hoisted and nothing after it is taken for its arguments.
     return _Edit(
-        start, found.end(), f"{_lines(found[0])}{found['head']} {name}", first=_MARK + _later("default", name)
+        start, match.end(), f"{_lines(match[0])}{match['head']} {name}", first=_MARK + _later("default", name)
     )
 
 
 def _exported(names: str) -> str:
-    made = [_MARK]
+    parts = [_MARK]
     for entry in _COMMENT.sub(" ", names).split(","):
-        local, name = _renamed(entry)
+        local, name = _export_names(entry)
         if local:
-            made.append(_later(name, local))
-    return "".join(made)
+            parts.append(_later(name, local))
+    return "".join(parts)
 
 
-def _renamed(entry: str) -> tuple[str, str]:
+def _export_names(entry: str) -> tuple[str, str]:
     """`a as b` → (a, b); `a` → (a, a)."""
     words = entry.split()
     return ("", "") if not words else (words[0], words[-1])

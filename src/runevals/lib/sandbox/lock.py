@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-NOBODY = 65534
+NO_USER = 65534
 ANSWER_FD = 3
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
@@ -147,51 +147,51 @@ def _program(machine: str, read_fd: int | None) -> bytes:
     """The filter in classic BPF: the accumulator is reloaded only in branches that return."""
     calls = _CALLS[machine]
 
-    def one(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
+    def instruction(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
         return struct.pack("HBBI", code, then, otherwise, value)
 
     def only_on(name: str, descriptor: int) -> list[bytes]:
         """`name` is allowed with this descriptor as its first argument."""
         return [
-            one(_EQUAL, calls[name], 0, 4),
-            one(_LOAD, _FIRST),
-            one(_EQUAL, descriptor, 1, 0),
-            one(_RETURN, _REFUSE),
-            one(_RETURN, _ALLOW),
+            instruction(_EQUAL, calls[name], 0, 4),
+            instruction(_LOAD, _FIRST),
+            instruction(_EQUAL, descriptor, 1, 0),
+            instruction(_RETURN, _REFUSE),
+            instruction(_RETURN, _ALLOW),
         ]
 
     lines = [
-        one(_LOAD, _ARCH),
-        one(_EQUAL, _AUDIT_ARCH[machine], 1, 0),
-        one(_RETURN, _KILL),
-        one(_LOAD, _NUMBER),
-        one(_AT_LEAST, _X32, 0, 1),
-        one(_RETURN, _KILL),
+        instruction(_LOAD, _ARCH),
+        instruction(_EQUAL, _AUDIT_ARCH[machine], 1, 0),
+        instruction(_RETURN, _KILL),
+        instruction(_LOAD, _NUMBER),
+        instruction(_AT_LEAST, _X32, 0, 1),
+        instruction(_RETURN, _KILL),
     ]
     for name in ("mmap", "mprotect"):
         lines += [
-            one(_EQUAL, calls[name], 0, 4),
-            one(_LOAD, _THIRD),
-            one(_HAS_BITS, _PROT_EXEC, 0, 1),
-            one(_RETURN, _REFUSE),
-            one(_RETURN, _ALLOW),
+            instruction(_EQUAL, calls[name], 0, 4),
+            instruction(_LOAD, _THIRD),
+            instruction(_HAS_BITS, _PROT_EXEC, 0, 1),
+            instruction(_RETURN, _REFUSE),
+            instruction(_RETURN, _ALLOW),
         ]
     lines += only_on("write", ANSWER_FD)
     lines += [] if read_fd is None else only_on("read", read_fd)
     for name, number in calls.items():
         if name not in _SPECIAL:
-            lines += [one(_EQUAL, number, 0, 1), one(_RETURN, _ALLOW)]
-    return b"".join([*lines, one(_RETURN, _REFUSE)])
+            lines += [instruction(_EQUAL, number, 0, 1), instruction(_RETURN, _ALLOW)]
+    return b"".join([*lines, instruction(_RETURN, _REFUSE)])
 
 
-def become_nobody() -> None:
+def drop_user() -> None:
     """Another user without groups, where we are root and may change: others' files and processes are far then."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return
     try:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        os.setresgid(NO_USER, NO_USER, NO_USER)
+        os.setresuid(NO_USER, NO_USER, NO_USER)
     except OSError:
         pass  # without the capability we stay root; the filter holds
 
@@ -204,7 +204,7 @@ def landlock_version() -> int:
     return version
 
 
-def leave_the_files() -> None:
+def drop_file_access() -> None:
     """Landlock without a rule: no file, no port, no signal or socket of others. Silent where there is none."""
     if sys.platform != "linux":
         return

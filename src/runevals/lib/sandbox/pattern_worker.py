@@ -58,12 +58,12 @@ def _locked() -> str:
         filter_ = lock.Lock(read_fd=0)
     except OSError:
         filter_ = None
-    lock.become_nobody()
+    lock.drop_user()
     in_use = lock.memory_in_use()
     lock.limit(memory_bytes=in_use + _FOR_LIBRARIES if in_use else None, cpu_s=None)
     if filter_ is None:
         return "reduced"
-    lock.leave_the_files()
+    lock.drop_file_access()
     lock.hide()
     try:
         filter_.put_on()
@@ -100,14 +100,14 @@ def _javascript() -> tuple[Any, Mapping[str, Callable[[Any], Any]]]:
 
 def javascript_test(pattern: str, flags: str, text: str) -> bool:
     """`new RegExp(pattern, flags).test(text)`, by QuickJS."""
-    return bool(_asked_javascript("test", pattern, flags, text))
+    return bool(_run_javascript("test", pattern, flags, text))
 
 
-def _asked_javascript(what: str, pattern: str, flags: str, text: str) -> Any:
+def _run_javascript(what: str, pattern: str, flags: str, text: str) -> Any:
     return _ask(what, {"pattern": pattern, "flags": flags, "text": text}, f"{pattern}/{flags}")
 
 
-def _ask(what: str, call: Mapping[str, object], shown: str) -> Any:
+def _ask(what: str, call: Mapping[str, object], pattern: str) -> Any:
     import quickjs
 
     context, functions = _javascript()
@@ -117,7 +117,7 @@ def _ask(what: str, call: Mapping[str, object], shown: str) -> Any:
     except quickjs.JSException as error:
         message = str(error).splitlines()[0]
         if message.startswith("SyntaxError"):
-            raise _Refused("evaluator_syntax", f"/{shown}: {message}") from None
+            raise _Refused("evaluator_syntax", f"/{pattern}: {message}") from None
         if message == "null":
             raise _Refused("evaluator_memory", "more than 128 MB of memory were needed") from None
         raise _Refused("evaluator_crashed", message) from None
@@ -129,7 +129,7 @@ def _regex(code: str, arguments: dict[str, str]) -> object:
 
 def _regex_groups(code: str, arguments: dict[str, str]) -> object:
     """The whole match and its groups, None for one that took no part; None where nothing matches."""
-    return json.loads(_asked_javascript("exec", code, "", arguments["text"]))
+    return json.loads(_run_javascript("exec", code, "", arguments["text"]))
 
 
 def _redact(code: str, arguments: dict[str, Any]) -> object:

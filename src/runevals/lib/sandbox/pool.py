@@ -75,12 +75,12 @@ class Sandbox:
     def close(self) -> None:
         """Ends every idle worker, and the others when their calls return. Nothing can be called afterwards."""
         self._closed = True
-        for waiting in self._idle.values():
-            idle = [waiting.get() for _ in range(waiting.qsize())]
+        for workers in self._idle.values():
+            idle = [workers.get() for _ in range(workers.qsize())]
             for worker in idle:
                 if worker is not None:
                     worker.process.kill()
-                waiting.put(None)
+                workers.put(None)
 
     def call(  # noqa: PLR0913 - by name only; the record is for those inside
         self,
@@ -123,9 +123,9 @@ class Sandbox:
         A worker that dies is replaced and the call tried once more; one that is late is ended. A pattern that
         is plain enough needs none.
         """
-        found = _found_here(call)
-        if found is not None:
-            return found
+        plain_answer = _plain_answer_of(call)
+        if plain_answer is not None:
+            return plain_answer
         grader = hash((call.language, call.code))
         if self._timeouts.get(grader, 0) >= MOST_TIMEOUTS and call.kind in ("evaluator", "assertion"):
             reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
@@ -139,22 +139,22 @@ class Sandbox:
     @staticmethod
     def is_quick(call: Call) -> bool:
         """Whether `call` is answered here and now, without a worker."""
-        return _fitting(call) is not None
+        return _plain_pattern(call) is not None
 
     def _run(self, call: Call, engine: Engine) -> Answer:
-        waiting = self._idle[engine]
-        worker = waiting.get()
+        workers = self._idle[engine]
+        worker = workers.get()
         if self._closed:
-            waiting.put(worker)
+            workers.put(worker)
             raise SandboxUnavailable("the sandbox is closed")
         usable = False
         try:
             for attempt in range(2):
                 if worker is None or not worker.process.alive:
-                    _ended(worker)
+                    _end_worker(worker)
                     try:
                         worker = None
-                        worker = self._started(engine)
+                        worker = self._start_worker(engine)
                     except SandboxUnavailable:
                         if attempt == 0:
                             continue  # it may have been killed at its start
@@ -168,7 +168,7 @@ class Sandbox:
                     reason = "result does not follow the contract: result too large"
                     answer = Answer(error="evaluator_bad_result", reason=reason)
                 except ProcessDied:
-                    _ended(worker)
+                    _end_worker(worker)
                     worker = None
                     continue
                 return answer
@@ -176,24 +176,24 @@ class Sandbox:
         finally:
             # A worker whose answer was not taken, for whatever reason, would give it to the next call.
             if self._closed or not usable:
-                _ended(worker)
+                _end_worker(worker)
                 worker = None
-            waiting.put(worker)
+            workers.put(worker)
 
-    def _started(self, engine: Engine) -> _Worker:
+    def _start_worker(self, engine: Engine) -> _Worker:
         worker = _Worker(engine)
         if engine in _LOCKED_UP:
             if worker.mode == "reduced" and not self._reduced:
                 worker.process.kill()
                 raise SandboxUnavailable(
-                    f"code of a suite cannot be locked in here ({worker.why}); with `sandbox: reduced` in the "
-                    "settings it runs all the same, without protection from hostile code"
+                    f"the code of a suite cannot be isolated here ({worker.why_reduced}); with `sandbox: "
+                    "reduced` in the settings it runs without protection from hostile code"
                 )
             self._mode = worker.mode
         return worker
 
 
-def _fitting(call: Call) -> PlainPattern | None:
+def _plain_pattern(call: Call) -> PlainPattern | None:
     """The pattern of a `regex` call, where it needs no worker for its text."""
     if call.kind != "regex":
         return None
@@ -201,9 +201,9 @@ def _fitting(call: Call) -> PlainPattern | None:
     return plain if plain is not None and plain.fits(str(call.arguments["text"])) else None
 
 
-def _found_here(call: Call) -> Answer | None:
-    plain = _fitting(call)
-    return None if plain is None else Answer(value=plain.found(str(call.arguments["text"])))
+def _plain_answer_of(call: Call) -> Answer | None:
+    plain = _plain_pattern(call)
+    return None if plain is None else Answer(value=plain.matches(str(call.arguments["text"])))
 
 
 def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> None:
@@ -217,7 +217,7 @@ def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> Non
         raise ValueError(f"memory_bytes is {memory_bytes}; it must be at least a megabyte")
 
 
-def _ended(worker: _Worker | None) -> None:
+def _end_worker(worker: _Worker | None) -> None:
     if worker is not None:
         worker.process.kill()
 
@@ -246,21 +246,21 @@ class _Worker:
                 env={},
                 cwd=Path(Path(sys.executable).anchor),
                 max_answer_bytes=_MAX_LINE_BYTES,
-                ours=True,
+                own_worker=True,
             )
         except (OSError, ProcessDied, TimeoutError) as error:
             raise SandboxUnavailable(f"the sandbox worker cannot be started: {error!r}") from error
         ready = json.loads(self.process.ready)
         self.mode: Mode = ready["mode"]
-        self.why: str = ready.get("why", "")
+        self.why_reduced: str = ready.get("why", "")
 
     def ask(self, call: Call) -> Answer:
         """Raises TimeoutError, ProcessDied or AnswerTooLarge."""
         if self._engine in ("regex", "json_schema"):
-            started = time.monotonic()
+            start = time.monotonic()
             request: dict[str, object] = {"kind": call.kind, "code": call.code, "arguments": dict(call.arguments)}
             reply = self.process.exchange(request, call.timeout_s + _OWN_GRACE_S)
-            return _plain_answer(reply, time.monotonic() - started)
+            return _plain_answer(reply, time.monotonic() - start)
         load_s = LOAD_S if call.kind == "skill" else 0.0
         request = {
             "kind": call.kind,

@@ -93,7 +93,7 @@ def preloaded(*, skills: bool) -> Callable[[dict[str, Any], Callable[[], object]
     return run
 
 
-def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
+def run(request: dict[str, Any], on_loaded: Callable[[], object]) -> str:
     """One call → its answer as JSON text; what the grader does wrong is in the answer."""
     dumps = json.dumps
     log = _Log()
@@ -102,16 +102,19 @@ def run(request: dict[str, Any], loaded: Callable[[], object]) -> str:
     sys.setrecursionlimit(_RECURSION)
     ballast = bytearray(_BALLAST)  # given back to write the answer, when a grader has taken all memory
     try:
-        answer = _called(request, loaded)
+        answer = _call(request, on_loaded)
     except MemoryError:
         del ballast
         return dumps({"error": "evaluator_memory"})
     except _Refused as refusal:
         answer = {"error": refusal.code, "reason": refusal.reason}
     except PermissionError as error:
-        answer = {"error": "evaluator_forbidden", "reason": f"the sandbox forbids this: {_told(error, request)}"}
+        answer = {
+            "error": "evaluator_forbidden",
+            "reason": f"the sandbox forbids this: {_error_text(error, request)}",
+        }
     except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is its failure, not ours
-        answer = {"error": "evaluator_crashed", "reason": _told(error, request)}
+        answer = {"error": "evaluator_crashed", "reason": _error_text(error, request)}
     answer["logs"] = log.text()
     try:
         return dumps(answer, allow_nan=False)
@@ -134,13 +137,13 @@ class _Log:
     """Takes what a grader prints, up to a limit."""
 
     def __init__(self) -> None:
-        self._kept: list[str] = []
-        self._left = _MAX_LOG
+        self._parts: list[str] = []
+        self._remaining = _MAX_LOG
 
     def write(self, text: str) -> int:
-        if self._left > 0:
-            self._kept.append(str(text)[: self._left])
-            self._left -= len(text)
+        if self._remaining > 0:
+            self._parts.append(str(text)[: self._remaining])
+            self._remaining -= len(text)
         return len(text)
 
     def flush(self) -> None:
@@ -150,28 +153,30 @@ class _Log:
         return False
 
     def text(self) -> str:
-        return "".join(self._kept)
+        return "".join(self._parts)
 
 
-def _called(request: dict[str, Any], loaded: Callable[[], object]) -> dict[str, Any]:
+def _call(request: dict[str, Any], on_loaded: Callable[[], object]) -> dict[str, Any]:
     kind, arguments = request["kind"], request["arguments"]
     if kind == "skill":
-        return _skill(request, arguments, loaded)
-    wanted = {"evaluator": "evaluate", "assertion": "check"}[kind]
+        return _skill(request, arguments, on_loaded)
+    function_name = {"evaluator": "evaluate", "assertion": "check"}[kind]
     names = {
         "evaluator": ("input", "output", "expected", "metadata"),
         "assertion": ("output", "sample", "assertion"),
     }[kind]
     module = _module(request, allowed=_ALLOWED)
-    function = module.__dict__.get(wanted)
+    function = module.__dict__.get(function_name)
     if not callable(function):
-        told = f"the code defines no function {wanted}({', '.join(names)})"
-        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {told}")
+        reason = f"the code defines no function {function_name}({', '.join(names)})"
+        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {reason}")
     value = function(*(arguments[name] for name in names))
     return {"value": _plain(value)}
 
 
-def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callable[[], object]) -> dict[str, Any]:
+def _skill(
+    request: dict[str, Any], arguments: Mapping[str, Any], on_loaded: Callable[[], object]
+) -> dict[str, Any]:
     siblings = arguments.get("modules", {})
     for name in siblings:
         sys.modules.pop(name, None)  # one of the author's goes before ours
@@ -179,19 +184,19 @@ def _skill(request: dict[str, Any], arguments: Mapping[str, Any], loaded: Callab
     try:
         module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
     except Exception as error:  # noqa: BLE001 - whatever it is, the skill was never called
-        told = error.reason if isinstance(error, _Refused) else _told(error, request)
-        raise _Refused("evaluator_syntax", told) from None
+        reason = error.reason if isinstance(error, _Refused) else _error_text(error, request)
+        raise _Refused("evaluator_syntax", reason) from None
     if arguments.get("mock_data") is not None:
         module.__dict__["MOCK_DATA"] = arguments["mock_data"]  # before any default of the skill's own
     action = module.__dict__.get("action")
     if not callable(action):
         raise _Refused("evaluator_syntax", "it defines no function action")
-    given = dict(arguments["input"])
-    if "mock_data" not in given and "mock_data" in _parameters(action):
-        given["mock_data"] = arguments.get("mock_data")
+    input_ = dict(arguments["input"])
+    if "mock_data" not in input_ and "mock_data" in _parameters(action):
+        input_["mock_data"] = arguments.get("mock_data")
     sys.modules["random"].seed()  # every child would else draw the same
-    loaded()
-    value = action(**given)
+    on_loaded()
+    value = action(**input_)
     _require_value(value)
     try:
         return {"value": _plain(value)}
@@ -220,8 +225,8 @@ def _plain(value: object) -> object:
     """`value` if it is JSON; a refusal that says what is not."""
     if inspect.iscoroutine(value):
         value.close()
-        told = "the function is async; make it plain"
-        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {told}")
+        reason = "the function is async; make it plain"
+        raise _Refused("evaluator_bad_result", f"result does not follow the contract: {reason}")
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -248,9 +253,9 @@ def _module(
         compiled = compile(code, filename, "exec")
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        where = f" (line {line})" if line else ""
-        told = getattr(error, "msg", None) or str(error)
-        raise _Refused("evaluator_syntax", f"syntax error{where}: {told}") from None
+        location = f" (line {line})" if line else ""
+        reason = getattr(error, "msg", None) or str(error)
+        raise _Refused("evaluator_syntax", f"syntax error{location}: {reason}") from None
     exec(compiled, module.__dict__)  # noqa: S102 - this is what the lock is for
     return module
 
@@ -258,12 +263,12 @@ def _module(
 def _guarded_import(allowed: tuple[str, ...]) -> Callable[..., Any]:
     real = builtins.__import__
 
-    def guarded(name: str, *more: Any, **named: Any) -> Any:
+    def guarded(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.partition(".")[0] not in allowed:
-            shown = name or "."  # from . import x
-            told = f"module '{shown}' is not available (available: {', '.join(GRADER_MODULES)})"
-            raise _Missing("evaluator_missing_module", told)
-        return real(name, *more, **named)
+            module = name or "."  # from . import x
+            reason = f"module '{module}' is not available (available: {', '.join(GRADER_MODULES)})"
+            raise _Missing("evaluator_missing_module", reason)
+        return real(name, *args, **kwargs)
 
     return guarded
 
@@ -288,16 +293,16 @@ class _Siblings:
         exec(compile(code, f"{module.__name__}.py", "exec"), module.__dict__)  # noqa: S102
 
 
-def _told(error: BaseException, request: dict[str, Any]) -> str:
+def _error_text(error: BaseException, request: dict[str, Any]) -> str:
     """The exception, and the last line of the grader's own code that it came through."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == request["filename"]
     ]
-    where = f" (line {lines[-1]})" if lines else ""
+    location = f" (line {lines[-1]})" if lines else ""
     try:
-        told = str(error)[:_MOST_REASON]
+        reason = str(error)[:_MOST_REASON]
     except Exception:  # noqa: BLE001 - a grader's exception may not even be able to say what it is
-        told = "an error that cannot be shown"
-    return f"{type(error).__name__}: {told}{where}"
+        reason = "an error that cannot be shown"
+    return f"{type(error).__name__}: {reason}{location}"

@@ -43,30 +43,30 @@ def answer_of(call: Call, reply: bytes) -> Answer:
     """
     try:
         head, _, raw = reply.partition(b"\t")
-        told: Any = json.loads(head)
-        status, duration_s = told["status"], float(told["duration_s"])
+        header: Any = json.loads(head)
+        status, duration_s = header["status"], float(header["duration_s"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return Answer(error="evaluator_bad_result", reason="the worker's answer cannot be read")
     try:
-        found = _by_status(call, told, raw.decode("ascii", "replace"), status, duration_s)
+        answer = _by_status(call, header, raw.decode("ascii", "replace"), status, duration_s)
     except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
-        found = _broken(type(error).__name__, duration_s)
-    if call.kind == "skill" and not told.get("loaded"):  # then nothing was called, however it ended
-        why = "it took too long" if status == "late" else found.reason
-        return replace(found, error="evaluator_syntax", reason=why)
-    return found
+        answer = _broken(type(error).__name__, duration_s)
+    if call.kind == "skill" and not header.get("loaded"):  # then nothing was called, however it ended
+        reason = "it took too long" if status == "late" else answer.reason
+        return replace(answer, error="evaluator_syntax", reason=reason)
+    return answer
 
 
-def _by_status(call: Call, told: Any, raw: str, status: str, duration_s: float) -> Answer:
+def _by_status(call: Call, header: Any, raw: str, status: str, duration_s: float) -> Answer:
     match status:
         case "answered":
-            return _answered(call, raw, duration_s)
+            return _answer_from(call, raw, duration_s)
         case "late":
             return timed_out(call.timeout_s)
         case "too_large":
             return _broken("result too large: more than 1 MiB", duration_s)
         case _:
-            how = _SIGNALS.get(told.get("signal"), "ending the process")
+            how = _SIGNALS.get(header.get("signal"), "ending the process")
             return Answer(
                 error="evaluator_crashed", reason=f"it ended without an answer, by {how}", duration_s=duration_s
             )
@@ -78,7 +78,7 @@ def timed_out(timeout_s: float) -> Answer:
     return Answer(error="evaluator_timeout", reason=reason, duration_s=timeout_s)
 
 
-def _answered(call: Call, raw: str, duration_s: float) -> Answer:
+def _answer_from(call: Call, raw: str, duration_s: float) -> Answer:
     try:
         fields = json.loads(raw, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -93,27 +93,27 @@ def _answered(call: Call, raw: str, duration_s: float) -> Answer:
     if error is not None:
         if not isinstance(error, str) or error not in _ERRORS:
             return _broken("it is not an object", duration_s)
-        told = (
+        reason = (
             "more memory was needed than a grader may use" if error == "evaluator_memory" else fields.get("reason")
         )
-        return Answer(error=error, reason=_cut(told), duration_s=duration_s, logs=logs)
-    found = _CONTRACTS[call.kind](fields.get("value"))
-    if isinstance(found, str):
-        found = _broken(found, duration_s)
+        return Answer(error=error, reason=_shortened(reason), duration_s=duration_s, logs=logs)
+    answer = _CONTRACTS[call.kind](fields.get("value"))
+    if isinstance(answer, str):
+        answer = _broken(answer, duration_s)
     return Answer(
-        passed=found.passed,
-        score=found.score,
-        reason=found.reason,
-        details=found.details,
-        value=found.value,
-        error=found.error,
+        passed=answer.passed,
+        score=answer.score,
+        reason=answer.reason,
+        details=answer.details,
+        value=answer.value,
+        error=answer.error,
         duration_s=duration_s,
         logs=logs,
     )
 
 
-def _broken(told: str, duration_s: float) -> Answer:
-    reason = _cut(f"result does not follow the contract: {told}")
+def _broken(text: str, duration_s: float) -> Answer:
+    reason = _shortened(f"result does not follow the contract: {text}")
     return Answer(error="evaluator_bad_result", reason=reason, duration_s=duration_s)
 
 
@@ -138,7 +138,7 @@ def _evaluator(value: object) -> Answer | str:
     return Answer(
         passed=passed,
         score=None if score is None else float(score),
-        reason=_cut(reason),
+        reason=_shortened(reason),
         details=details or {},
     )
 
@@ -154,7 +154,7 @@ def _assertion(value: object) -> Answer | str:
         return f"'pass' must be true or false, not {_kind(passed)}"
     if message is not None and not isinstance(message, str):
         return f"'message' must be text, not {_kind(message)}"
-    return Answer(passed=passed, reason=_cut(message))
+    return Answer(passed=passed, reason=_shortened(message))
 
 
 def _skill(value: object) -> Answer | str:
@@ -177,7 +177,7 @@ def _kind(value: object) -> str:
     return "nothing" if value is None else names.get(type(value), type(value).__name__)
 
 
-def _cut(text: object) -> str:
+def _shortened(text: object) -> str:
     return str(text)[:MOST_REASON] if text is not None else ""
 
 

@@ -46,7 +46,7 @@ class PlainPattern:
         """Whether it is quick on this text and finds what JavaScript would."""
         return len(text) <= self.longest and (text.isascii() or _BEYOND_BMP.search(text) is None)
 
-    def found(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Whether it matches anywhere."""
         return self.pattern.search(text) is not None
 
@@ -57,7 +57,7 @@ def plain_pattern(pattern: str, flags: str) -> PlainPattern | None:
     if len(pattern) > LONGEST_PATTERN or not _FLAGS.issuperset(flags) or len(set(flags)) < len(flags):
         return None
     try:
-        read = _Reader(pattern, ignores_case="i" in flags, all_lines="s" in flags).whole()
+        read = _Reader(pattern, ignores_case="i" in flags, all_lines="s" in flags).parse()
         compiled = re.compile(read.source, re.ASCII | (re.IGNORECASE if "i" in flags else 0))
     except (_NotPlain, re.error):
         return None
@@ -88,14 +88,14 @@ class _Reader:
     """Reads a pattern from left to right. Everything it does not know raises _NotPlain."""
 
     def __init__(self, pattern: str, *, ignores_case: bool, all_lines: bool) -> None:
-        self._left = pattern
+        self._rest = pattern
         self._ignores_case = ignores_case
         self._dot = "[\\s\\S]" if all_lines else _NO_LINE_END
         self._depth = 0
 
-    def whole(self) -> _Read:
+    def parse(self) -> _Read:
         read = self._choice()
-        if self._left:
+        if self._rest:
             raise _NotPlain
         return read
 
@@ -104,19 +104,19 @@ class _Reader:
         self._depth += 1
         if self._depth > MOST_DEPTH:
             raise _NotPlain
-        ways = [self._sequence()]
-        while self._taken("|"):
-            ways.append(self._sequence())
+        alternatives = [self._sequence()]
+        while self._accept("|"):
+            alternatives.append(self._sequence())
         self._depth -= 1
         return _Read(
-            source="|".join(way.source for way in ways),
-            size=sum(way.size for way in ways) + 1,
-            paths=lambda length, last: sum(way.paths(length, last) for way in ways),
+            source="|".join(part.source for part in alternatives),
+            size=sum(part.size for part in alternatives) + 1,
+            paths=lambda length, last: sum(part.paths(length, last) for part in alternatives),
         )
 
     def _sequence(self) -> _Read:
         parts: list[_Read] = []
-        while self._left and self._left[0] not in "|)":
+        while self._rest and self._rest[0] not in "|)":
             parts.append(self._part())
         return _Read(
             source="".join(part.source for part in parts),
@@ -125,27 +125,27 @@ class _Reader:
         )
 
     def _part(self) -> _Read:
-        if self._taken("^"):
+        if self._accept("^"):
             return _Read("\\A", 1, _one_way)
-        if self._taken("$"):
+        if self._accept("$"):
             return _Read("\\Z", 1, _one_way)
-        if self._taken("\\b"):
+        if self._accept("\\b"):
             return _Read("\\b", 1, _one_way)
-        if self._taken("("):
+        if self._accept("("):
             return self._group()
         return self._repeated(self._character())
 
     def _group(self) -> _Read:
-        if not self._taken("?:") and self._left.startswith("?"):
+        if not self._accept("?:") and self._rest.startswith("?"):
             raise _NotPlain  # names and looks around
         inner = self._choice()
-        if not self._taken(")"):
+        if not self._accept(")"):
             raise _NotPlain
         grouped = _Read(f"(?:{inner.source})", inner.size, inner.paths)
-        if self._taken("?"):
-            self._taken("?")
+        if self._accept("?"):
+            self._accept("?")
             return _Read(grouped.source + "?", inner.size + 1, lambda *at: 1 + inner.paths(*at))
-        if self._left[:1] in ("*", "+", "{"):
+        if self._rest[:1] in ("*", "+", "{"):
             raise _NotPlain
         return grouped
 
@@ -157,7 +157,7 @@ class _Reader:
         least, most = self._times()
         if (least, most) == (1, 1):
             return _Read(character, 1, _one_way)
-        self._taken("?")
+        self._accept("?")
         times = f"{{{least},{'' if most == inf else int(most)}}}"
         return _Read(
             source=character + times,
@@ -167,27 +167,27 @@ class _Reader:
 
     def _times(self) -> tuple[int, float]:
         for sign, times in {"*": (0, inf), "+": (1, inf), "?": (0, 1)}.items():
-            if self._taken(sign):
+            if self._accept(sign):
                 return times
-        if not self._left.startswith("{"):
+        if not self._rest.startswith("{"):
             return 1, 1
-        told = _TIMES.match(self._left)
-        if told is None:
+        quantifier = _TIMES.match(self._rest)
+        if quantifier is None:
             raise _NotPlain
-        self._left = self._left[told.end() :]
-        least = int(told[1])
-        most = int(told[3]) if told[3] else inf if told[2] else least
+        self._rest = self._rest[quantifier.end() :]
+        least = int(quantifier[1])
+        most = int(quantifier[3]) if quantifier[3] else inf if quantifier[2] else least
         if least > MOST_TIMES or most < least or (most != inf and most > MOST_TIMES):
             raise _NotPlain
         return least, most
 
     def _character(self) -> str:
         """One character or a set of them."""
-        if self._taken("."):
+        if self._accept("."):
             return self._dot
-        if self._taken("["):
+        if self._accept("["):
             return self._set()
-        if self._taken("\\"):
+        if self._accept("\\"):
             sign = self._next()
             return _CLASSES.get(sign) or _CONTROLS.get(sign) or self._escaped(sign)
         sign = self._next()
@@ -196,16 +196,16 @@ class _Reader:
         return self._literal(sign)
 
     def _set(self) -> str:
-        negated = "^" if self._taken("^") else ""
+        negated = "^" if self._accept("^") else ""
         members: list[str] = []
-        while not self._taken("]"):
+        while not self._accept("]"):
             members.append(self._member())
         if not members:
             raise _NotPlain
         return f"[{negated}{''.join(members)}]"
 
     def _member(self) -> str:
-        if self._taken("\\"):
+        if self._accept("\\"):
             sign = self._next()
             if self._is_range():
                 raise _NotPlain
@@ -217,7 +217,7 @@ class _Reader:
         return self._literal(first)
 
     def _is_range(self) -> bool:
-        return self._left.startswith("-") and not self._left.startswith("-]")
+        return self._rest.startswith("-") and not self._rest.startswith("-]")
 
     @staticmethod
     def _range(first: str, last: str) -> str:
@@ -239,15 +239,15 @@ class _Reader:
             raise _NotPlain
         return re.escape(sign)
 
-    def _taken(self, text: str) -> bool:
+    def _accept(self, text: str) -> bool:
         """Whether `text` comes next; then it is behind us."""
-        if not self._left.startswith(text):
+        if not self._rest.startswith(text):
             return False
-        self._left = self._left[len(text) :]
+        self._rest = self._rest[len(text) :]
         return True
 
     def _next(self) -> str:
-        if not self._left:
+        if not self._rest:
             raise _NotPlain
-        sign, self._left = self._left[0], self._left[1:]
+        sign, self._rest = self._rest[0], self._rest[1:]
         return sign

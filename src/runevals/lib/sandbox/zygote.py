@@ -39,15 +39,15 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     run, headroom = _engine(engine)
     filter_, why_reduced = _lock()
-    place = _Place(bytearray(MAX_ANSWER_BYTES + 1))
+    buffer = _Buffer(bytearray(MAX_ANSWER_BYTES + 1))
     in_use = lock.memory_in_use()
     if hasattr(os, "closerange"):
-        kept = answers.fileno()
-        os.closerange(3, kept)
-        os.closerange(kept + 1, 256)
-    lock.become_nobody()
+        answer_fd = answers.fileno()
+        os.closerange(3, answer_fd)
+        os.closerange(answer_fd + 1, 256)
+    lock.drop_user()
     if filter_ is not None:
-        lock.leave_the_files()
+        lock.drop_file_access()
         lock.hide()
     gc.collect()
     gc.freeze()
@@ -57,8 +57,8 @@ def main() -> None:
         _say(answers, {"status": "answered", "duration_s": 0.0}, raw)
         return
     child = _Child(run=run, filter=filter_, memory_bytes=in_use + headroom if in_use else None)
-    while _is_asked() and _supervised(child, place, answers):
-        place.clear()
+    while _has_request() and _supervised(child, buffer, answers):
+        buffer.clear()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,63 +70,63 @@ class _Child:
     memory_bytes: int | None
 
 
-class _Place:
+class _Buffer:
     """The one place for the bytes of an answer: they are read into it, written from it, and never copied."""
 
     def __init__(self, content: bytearray) -> None:
         self._bytes = content
         self._content = memoryview(content)
-        self._filled = 0
+        self._size = 0
         self._start = 0
 
     def take(self, file: io.FileIO) -> bool:
         """Reads more of an answer. False at its end, or where it is too long."""
-        read = file.readinto(self._content[self._filled :])
-        self._filled += read or 0
+        read = file.readinto(self._content[self._size :])
+        self._size += read or 0
         return bool(read)
 
     def skip(self, marker: bytes) -> bool:
         """Whether the answer begins with `marker`, which is then no part of it."""
-        found = self._content[: len(marker)] == marker and self._filled >= len(marker)
-        self._start = len(marker) if found else 0
-        return found
+        matches = self._content[: len(marker)] == marker and self._size >= len(marker)
+        self._start = len(marker) if matches else 0
+        return matches
 
     @property
     def answer(self) -> memoryview | bytes:
         """It is one line, as all JSON that we write is; nothing where it is not."""
-        if self._bytes.find(b"\n", self._start, self._filled) >= 0:
+        if self._bytes.find(b"\n", self._start, self._size) >= 0:
             return b""
-        return self._content[self._start : self._filled]
+        return self._content[self._start : self._size]
 
     @property
     def is_empty(self) -> bool:
-        return self._start == self._filled
+        return self._start == self._size
 
     @property
     def is_full(self) -> bool:
-        return self._filled == len(self._content)
+        return self._size == len(self._content)
 
     def clear(self) -> None:
         """Nothing of an answer may be in the memory of a later child."""
-        self._content[: self._filled] = bytes(self._filled)
-        self._filled = self._start = 0
+        self._content[: self._size] = bytes(self._size)
+        self._size = self._start = 0
 
 
-def _is_asked() -> bool:
+def _has_request() -> bool:
     """Waits until another request is there, without reading any of it. False where the host has hung up."""
-    waiting = select.poll()
-    waiting.register(0, select.POLLIN)
-    return any(event & select.POLLIN for _, event in waiting.poll())
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    return any(event & select.POLLIN for _, event in poll.poll())
 
 
 def _request() -> dict[str, Any]:
     """The one request that is there. Raises ValueError where the host hangs up."""
     line = bytearray()
     while not line.endswith(b"\n"):
-        more = os.read(0, 65536)
-        if not more:
+        chunk = os.read(0, 65536)
+        if not chunk:
             raise ValueError("the host hung up")
-        line += more
+        line += chunk
     request: dict[str, Any] = json.loads(line)
     return request
 
@@ -145,21 +145,21 @@ def _engine(name: str) -> tuple[Run, int]:
 def _lock() -> tuple[lock.Lock | None, str]:
     """The filter for the children, tried out; or why there is none."""
     try:
-        made = lock.Lock()
+        filter_ = lock.Lock()
     except OSError as error:
         return None, str(error)
     child = os.fork()
     if child == 0:
         try:
-            made.put_on()
+            filter_.put_on()
         except OSError:
             os._exit(1)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    return (made, "") if status == 0 else (None, "the kernel takes no seccomp filter")
+    return (filter_, "") if status == 0 else (None, "the kernel takes no seccomp filter")
 
 
-def _supervised(call: _Child, place: _Place, answers: io.FileIO) -> bool:
+def _supervised(call: _Child, buffer: _Buffer, answers: io.FileIO) -> bool:
     """Forks a child for the request that is there and says what it wrote, or how it ended. False for neither."""
     reading, writing = os.pipe()
     zygote = os.getpid()
@@ -169,55 +169,55 @@ def _supervised(call: _Child, place: _Place, answers: io.FileIO) -> bool:
     os.close(writing)
     with io.FileIO(reading) as file:
         clocks = file.read(_CLOCKS.size)
-        started = time.monotonic()
-        heard = _heard(file, place, *_CLOCKS.unpack(clocks)) if clocks else None
-    duration_s = time.monotonic() - (heard.started if heard else started)
+        start = time.monotonic()
+        progress = _follow(file, buffer, *_CLOCKS.unpack(clocks)) if clocks else None
+    duration_s = time.monotonic() - (progress.started_at if progress else start)
     with suppress(ProcessLookupError, PermissionError):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if heard is None:
+    if progress is None:
         return False
-    told, raw = _ended(heard, place, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
-    _say(answers, {**told, "duration_s": duration_s, "loaded": heard.loaded}, raw)
+    status_fields, raw = _outcome(progress, buffer, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
+    _say(answers, {**status_fields, "duration_s": duration_s, "loaded": progress.is_loaded}, raw)
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
+class _Progress:
     """How far a child came: when the clock of its call began, whether its code was loaded, whether it was late."""
 
-    started: float
-    loaded: bool
+    started_at: float
+    is_loaded: bool
     late: bool = False
 
 
-def _heard(file: io.FileIO, place: _Place, timeout_s: float, load_s: float) -> _Heard:
+def _follow(file: io.FileIO, buffer: _Buffer, timeout_s: float, load_s: float) -> _Progress:
     """Takes in what the child writes until it ends, is late, or has written too much."""
-    started = time.monotonic()
-    loaded = load_s == 0
-    deadline = started + (timeout_s if loaded else load_s)
-    while not place.is_full:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([file], [], [], left)[0]:
-            return _Heard(started=started, loaded=loaded, late=True)
-        if not place.take(file):
+    started_at = time.monotonic()
+    is_loaded = load_s == 0
+    deadline = started_at + (timeout_s if is_loaded else load_s)
+    while not buffer.is_full:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0 or not select.select([file], [], [], remaining)[0]:
+            return _Progress(started_at=started_at, is_loaded=is_loaded, late=True)
+        if not buffer.take(file):
             break
-        if not loaded and place.skip(LOADED):
-            loaded = True
-            started = time.monotonic()
-            deadline = started + timeout_s
-    return _Heard(started=started, loaded=loaded)
+        if not is_loaded and buffer.skip(LOADED):
+            is_loaded = True
+            started_at = time.monotonic()
+            deadline = started_at + timeout_s
+    return _Progress(started_at=started_at, is_loaded=is_loaded)
 
 
-def _ended(heard: _Heard, place: _Place, signal_: int) -> tuple[dict[str, object], memoryview | bytes]:
+def _outcome(progress: _Progress, buffer: _Buffer, signal_: int) -> tuple[dict[str, object], memoryview | bytes]:
     """(how it ended, its own words)."""
-    if heard.late:
+    if progress.late:
         return {"status": "late"}, b""
-    if place.is_full:
+    if buffer.is_full:
         return {"status": "too_large"}, b""
-    if place.is_empty:
+    if buffer.is_empty:
         return {"status": "late" if signal_ == signal.SIGXCPU else "died", "signal": signal_}, b""
-    return {"status": "answered"}, place.answer
+    return {"status": "answered"}, buffer.answer
 
 
 def _be_the_child(call: _Child, parent: tuple[int, int]) -> None:
@@ -252,9 +252,9 @@ def _be_the_child(call: _Child, parent: tuple[int, int]) -> None:
 
 def _say(answers: io.FileIO, fields: dict[str, object], raw: memoryview | bytes) -> None:
     for part in (json.dumps(fields).encode("ascii") + b"\t", raw, b"\n"):
-        left = memoryview(part)
-        while left:
-            left = left[answers.write(left) :]
+        remaining = memoryview(part)
+        while remaining:
+            remaining = remaining[answers.write(remaining) :]
 
 
 if __name__ == "__main__":

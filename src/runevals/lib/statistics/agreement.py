@@ -80,12 +80,12 @@ def estimate(pairs: Pairs, statistic: Callable[[Pairs], float | None]) -> Estima
     """
     generator = random.Random(_SEED)  # noqa: S311 - resampling, no secret
     draws = (statistic(generator.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES if pairs else 0))
-    found = sorted(draw for draw in draws if draw is not None)
+    values = sorted(draw for draw in draws if draw is not None)
     value = statistic(pairs)
-    if value is None or len(found) < 0.9 * RESAMPLES:
+    if value is None or len(values) < 0.9 * RESAMPLES:
         return Estimate(value=value)
-    cut = int(0.025 * len(found))
-    return Estimate(value=value, low=found[cut], high=found[-1 - cut])
+    tail = int(0.025 * len(values))
+    return Estimate(value=value, low=values[tail], high=values[-1 - tail])
 
 
 def _differences(values: Ratings) -> float:

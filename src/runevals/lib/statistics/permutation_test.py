@@ -80,8 +80,8 @@ def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
     """One case alone: the chance that a deal of its values gives the head a total at most the observed one."""
     case = _Case.of((tuple(sorted(base)), tuple(sorted(head))), 1)
     grid = _grid([case]) if case.varies else None
-    found = None if grid is None else _exact([case], grid)
-    return 1.0 if found is None else found[0]
+    exact = None if grid is None else _exact([case], grid)
+    return 1.0 if exact is None else exact[0]
 
 
 def wilson_upper(passed: int, attempts: int) -> float:
@@ -186,12 +186,12 @@ def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
 def _grid(varying: Sequence[_Case]) -> int | None:
     """The number g of steps to one unit such that all values are whole multiples of 1/g, None if too fine."""
     grid = 1
-    known: set[float] = set()
+    values_: set[float] = set()
     for case in varying:
         for value in (*case.pattern[0], *case.pattern[1]):
-            if value in known:
+            if value in values_:
                 continue
-            known.add(value)
+            values_.add(value)
             fraction = Fraction(value).limit_denominator(_MAX_DENOMINATOR)
             grid = lcm(grid, fraction.denominator)
             if abs(float(fraction) - value) > 1e-9 or grid > _MAX_GRID:
@@ -228,7 +228,7 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | 
     product = 1
     for values, count in sorted(factors.items()):
         coefficients = _deals(values, head_size)
-        product *= sum(ways << (bits * head_sum) for head_sum, ways in coefficients.items()) ** count
+        product *= sum(count_ << (bits * head_sum) for head_sum, count_ in coefficients.items()) ** count
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
     at_least = (product >> (bits * observed)) % field_sum
@@ -239,13 +239,13 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | 
 @cache
 def _deals(values: tuple[int, ...], size: int) -> Mapping[int, int]:
     """Sum → in how many ways `size` of the values have it."""
-    ways: list[Counter[int]] = [Counter() for _ in range(size + 1)]
-    ways[0][0] = 1
+    counts: list[Counter[int]] = [Counter() for _ in range(size + 1)]
+    counts[0][0] = 1
     for value in values:
-        for taken in range(size - 1, -1, -1):
-            for head_sum, count in list(ways[taken].items()):
-                ways[taken + 1][head_sum + value] += count
-    return ways[size]
+        for size_ in range(size - 1, -1, -1):
+            for head_sum, count in list(counts[size_].items()):
+                counts[size_ + 1][head_sum + value] += count
+    return counts[size]
 
 
 def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float, float]:

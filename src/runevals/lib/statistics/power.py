@@ -41,20 +41,20 @@ class Noise:
     def cases_for(self, drop: float, alpha: float) -> int | None:
         """How many cases like these would show `drop`; None beyond 100 000."""
 
-        def seen(cases: int) -> float:
+        def detectable(cases: int) -> float:
             return replace(self, cases=cases).detectable_drop(alpha)
 
-        return _smallest(seen, drop, self.cases, MOST_CASES)
+        return _smallest(detectable, drop, self.cases, MOST_CASES)
 
     def repeats_for(self, drop: float, alpha: float) -> int | None:
         """How many runs a case and side would show `drop`; None beyond 100."""
 
-        def seen(repeats: int) -> float:
+        def detectable(repeats: int) -> float:
             weight = 2.0 / repeats
             variance = self.variance * weight / self.weight
             return replace(self, variance=variance, weight=weight, size=2.0 * repeats).detectable_drop(alpha)
 
-        return _smallest(seen, drop, 1, MOST_REPEATS)
+        return _smallest(detectable, drop, 1, MOST_REPEATS)
 
     def agreement(self, drop: float, alpha: float) -> float:
         """The chance that an identical run of the head is red again: Φ((drop − zα·se)/(√2·se of the head))."""
@@ -65,13 +65,13 @@ class Noise:
         return _NORMAL.cdf(margin / spread)
 
 
-def _smallest(seen: Callable[[int], float], drop: float, low: int, high: int) -> int | None:
-    """The smallest number from `low` to `high` at which `seen` is at most `drop`; `seen` falls."""
-    if seen(high) > drop:
+def _smallest(detectable: Callable[[int], float], drop: float, low: int, high: int) -> int | None:
+    """The smallest number from `low` to `high` at which `detectable` is at most `drop`; `detectable` falls."""
+    if detectable(high) > drop:
         return None
     while low < high:
         middle = (low + high) // 2
-        if seen(middle) <= drop:
+        if detectable(middle) <= drop:
             high = middle
         else:
             low = middle + 1

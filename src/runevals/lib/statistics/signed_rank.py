@@ -32,8 +32,8 @@ class SignedRankTest:
 
 def signed_rank_test(differences: Sequence[float]) -> SignedRankTest:
     """Tests paired differences, one a pair, each an independent one."""
-    whole = [round(difference * _STEPS) for difference in differences]
-    sizes = Counter(map(abs, whole))
+    steps = [round(difference * _STEPS) for difference in differences]
+    sizes = Counter(map(abs, steps))
     del sizes[0]
     rank_of: dict[int, int] = {}
     below = 0
@@ -41,14 +41,14 @@ def signed_rank_test(differences: Sequence[float]) -> SignedRankTest:
         rank_of[size] = 2 * below + sizes[size] + 1
         below += sizes[size]
     ranks = [(rank, sizes[size]) for size, rank in rank_of.items()]
-    observed = sum([rank_of[difference] for difference in whole if difference > 0])
+    observed = sum([rank_of[difference] for difference in steps if difference > 0])
     exact = below <= EXACT_MAX_PAIRS
     step = gcd(*rank_of.values()) or 1
-    rise, fall = (_counted if exact else _normal)(ranks, observed, step)
+    rise, fall = (_exact_p_values if exact else _normal)(ranks, observed, step)
     return SignedRankTest(pairs=below, rise_p_value=rise, fall_p_value=fall, exact=exact)
 
 
-def _counted(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
+def _exact_p_values(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
     """Both p by counting all flips; all ranks are multiples of `step`.
 
     Each pair is a polynomial 1 + x^rank; they are multiplied as big integers, one coefficient in each field of
@@ -60,10 +60,10 @@ def _counted(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
     for rank, count in ranks:
         for _ in range(count):
             product += product << (bits * rank // step)
-    place = bits * observed // step
+    offset = bits * observed // step
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
-    at_least = (product >> place) % field_sum
-    at_most = (product & ((1 << place + bits) - 1)) % field_sum
+    at_least = (product >> offset) % field_sum
+    at_most = (product & ((1 << offset + bits) - 1)) % field_sum
     return at_least / 2**pairs, at_most / 2**pairs
 
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from runevals.lib.storage.files import created, opened, refuse_links, remove_files, write_whole
+from runevals.lib.storage.files import created, open_folder, refuse_links, remove_files, write_whole
 
 T = TypeVar("T")
 
 FILENAME = "answers-1.sqlite"
-_BESIDE = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
+_SQLITE_FILES = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
 _ASIDE = "answers-1.broken"
 _IGNORE = ".gitignore"
 # We never leave one: SQLite would roll it back, and delete whatever file it names.
 _ROLLBACK = f"{FILENAME}-journal"
-FILES = (FILENAME, *_BESIDE, _ROLLBACK, _ASIDE, _IGNORE)
+FILES = (FILENAME, *_SQLITE_FILES, _ROLLBACK, _ASIDE, _IGNORE)
 WAIT_S = 30.0  # for another process that is writing
 _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
@@ -55,15 +55,15 @@ class Cache:
         self.path = folder / FILENAME
         self._warn = warn
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[str, str]] = deque()
+        self._queue: deque[tuple[str, str]] = deque()
         self._batch: list[tuple[str, str]] = []  # of whoever has the lock
-        self._opened: sqlite3.Connection | None = None
+        self._open_connection: sqlite3.Connection | None = None
         self._usable = True
         self._writable = True
 
     def get(self, key: str) -> str | None:
         """What was kept under `key`, None where nothing was."""
-        if self._opened is None and not self.path.exists():
+        if self._open_connection is None and not self.path.exists():
             return None
         row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
         return None if row is None else str(row[0])
@@ -74,7 +74,7 @@ class Cache:
         Whoever's turn it is writes what all wait for: how many a second there can be is not up to the disk.
         """
         if self._usable and self._writable:
-            self._waiting.append((key, answer))
+            self._queue.append((key, answer))
             self._do(self._write_waiting, writes=True)
 
     def info(self) -> CacheInfo:
@@ -89,19 +89,19 @@ class Cache:
         """Forgets everything → how many answers that were, None where nobody knows."""
         answers = self.info().answers
         self.close()
-        remove_files(self.path.parent, (FILENAME, *_BESIDE, _ROLLBACK))
+        remove_files(self.path.parent, (FILENAME, *_SQLITE_FILES, _ROLLBACK))
         return answers
 
     def close(self) -> None:
         """Ends the connection; it opens again by itself."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-            self._opened = None
+            if self._open_connection is not None:
+                self._open_connection.close()
+            self._open_connection = None
 
     def _write_waiting(self, file: sqlite3.Connection) -> None:
-        while self._waiting:
-            self._batch.append(self._waiting.popleft())
+        while self._queue:
+            self._batch.append(self._queue.popleft())
         if self._batch:
             try:
                 with file:
@@ -121,7 +121,7 @@ class Cache:
             try:
                 return work(self._connection())
             except sqlite3.OperationalError as error:
-                if writes and self._opened is not None:  # a full disk, say
+                if writes and self._open_connection is not None:  # a full disk, say
                     self._writable = False
                     self._forget_waiting()
                     self._warn(f"nothing more is kept: {self.path}: {error}")
@@ -137,13 +137,13 @@ class Cache:
     def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """A file that is no database of ours is put aside, and a new one begun."""
         with suppress(sqlite3.Error):
-            if self._opened is not None:
-                self._opened.close()
-        self._opened = None
+            if self._open_connection is not None:
+                self._open_connection.close()
+        self._open_connection = None
         try:
-            with opened(self.path.parent) as folder:
+            with open_folder(self.path.parent) as folder:
                 os.replace(FILENAME, _ASIDE, src_dir_fd=folder, dst_dir_fd=folder)
-            remove_files(self.path.parent, _BESIDE)
+            remove_files(self.path.parent, _SQLITE_FILES)
             self._warn(f"the cache {self.path} cannot be read ({error}); it was put aside as {_ASIDE}")
             return work(self._connection())
         except (sqlite3.Error, OSError) as second:
@@ -156,32 +156,34 @@ class Cache:
         self._warn(f"nothing is cached: {self.path}: {error}")
 
     def _forget_waiting(self) -> None:
-        self._waiting.clear()
+        self._queue.clear()
         self._batch.clear()
 
     def _connection(self) -> sqlite3.Connection:
-        if self._opened is None:
+        if self._open_connection is None:
             folder = self.path.parent
             if created(folder / _IGNORE):
                 write_whole(folder / _IGNORE, "*\n")
             refuse_links(folder, FILES)
             remove_files(folder, [_ROLLBACK])
-            made = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
-            made.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
+            connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a broken answer costs no other
             try:
-                made.execute("PRAGMA trusted_schema = OFF")
-                made.execute("PRAGMA journal_mode = WAL")
-                made.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
-                made.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
                 # One of another make might bring triggers and views along.
-                if made.execute("SELECT sql FROM sqlite_master").fetchall() != [(f"CREATE TABLE {_COLUMNS}",)]:
+                if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [
+                    (f"CREATE TABLE {_COLUMNS}",)
+                ]:
                     raise sqlite3.DatabaseError("it has tables of another make")
                 refuse_links(folder, FILES)  # SQLite opens them by their paths
             except (sqlite3.Error, OSError):
-                made.close()
+                connection.close()
                 raise
-            self._opened = made
-        return self._opened
+            self._open_connection = connection
+        return self._open_connection
 
 
 class SignedCache:
@@ -191,22 +193,24 @@ class SignedCache:
         self._cache = cache
         self._secret = secret
 
-    def get(self, asked: object) -> str | None:
-        """What was kept for `asked`, which is plain JSON; None where nothing was, or its signature is wrong."""
-        key = _key(asked)
-        kept = self._cache.get(key)
-        if kept is None or not hmac.compare_digest(kept[:64].encode(), self._signature(key, kept[64:]).encode()):
+    def get(self, question: object) -> str | None:
+        """What was kept for `question`, which is plain JSON; None where nothing was, or its signature is wrong."""
+        key = _key(question)
+        entry = self._cache.get(key)
+        if entry is None or not hmac.compare_digest(
+            entry[:64].encode(), self._signature(key, entry[64:]).encode()
+        ):
             return None
-        return kept[64:]
+        return entry[64:]
 
-    def put(self, asked: object, text: str) -> None:
-        """Keeps `text` for `asked`; what is there already stays."""
-        key = _key(asked)
+    def put(self, question: object, text: str) -> None:
+        """Keeps `text` for `question`; what is there already stays."""
+        key = _key(question)
         self._cache.put(key, self._signature(key, text) + text)
 
     def _signature(self, key: str, text: str) -> str:
         return hmac.new(self._secret, f"{key}{text}".encode(), hashlib.sha256).hexdigest()
 
 
-def _key(asked: object) -> str:
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+def _key(question: object) -> str:
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()

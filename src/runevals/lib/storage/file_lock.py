@@ -19,7 +19,7 @@ class AlreadyLocked(Exception):
     """Another process has it."""
 
 
-def locked(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
+def file_lock(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
     """Locks a file, which is created, until the context or this process ends. Raises AlreadyLocked.
 
     Where files cannot be locked or made, everybody has them; with `surely`, nobody.

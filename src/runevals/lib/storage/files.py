@@ -29,8 +29,8 @@ class ForeignFile(OSError):
 
     def __init__(self, path: Path, what: str) -> None:
         here = Path.cwd()
-        shown = path.relative_to(here) if path.is_relative_to(here) else path
-        super().__init__(0, f"{shown} {what}")
+        display_path = path.relative_to(here) if path.is_relative_to(here) else path
+        super().__init__(0, f"{display_path} {what}")
 
     def __str__(self) -> str:
         return str(self.strerror)
@@ -52,7 +52,7 @@ def require_no_link(*paths: Path) -> None:
 
 def refuse_links(path: Path, names: Iterable[str]) -> None:
     """Raises ForeignFile if one of these files is a link, OSError if the folder cannot be opened."""
-    with opened(path) as inside:
+    with open_folder(path) as inside:
         for name in names:
             _refuse_link(path / name, inside)
 
@@ -63,11 +63,11 @@ def require_only(path: Path, names: Collection[str]) -> None:
     A file of such a name that was never finished may lie there too.
     """
     try:
-        with opened(path) as inside:
+        with open_folder(path) as inside:
             for name in _names(inside):
                 unfinished = _UNFINISHED.fullmatch(name)
-                known = name if unfinished is None else unfinished["name"]
-                if known not in names or not _is_file(name, inside):
+                names_ = name if unfinished is None else unfinished["name"]
+                if names_ not in names or not _is_file(name, inside):
                     raise ForeignFile(path / name, "is none of our files; remove it, or name another folder")
     except ForeignFile as error:
         raise InvalidSettings(str(error)) from None
@@ -76,19 +76,19 @@ def require_only(path: Path, names: Collection[str]) -> None:
 
 
 @contextmanager
-def opened(path: Path, *, make: bool = False) -> Iterator[int]:
+def open_folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """A descriptor of the folder at this path. With `make`, what is missing of it is made.
 
     Raises ForeignFile for a link in it, OSError for what else keeps it from being opened.
     """
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - by its words: `..` must not lead back out of a link
-    root = _unchecked(whole)
-    if make and root == whole:
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - by its words: `..` must not lead back out of a link
+    root = _unchecked(absolute)
+    if make and root == absolute:
         root.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(root, _FOLDER)
     try:
         at = root
-        for name in whole.relative_to(root).parts:
+        for name in absolute.relative_to(root).parts:
             at /= name
             inner = _below(descriptor, name, at, make=make)
             os.close(descriptor)
@@ -133,7 +133,7 @@ def _refuse_link(path: Path, folder: int) -> None:
 def is_plain(path: Path) -> bool:
     """Whether a plain file is there, and no link on the way to it."""
     try:
-        with opened(path.parent) as folder:
+        with open_folder(path.parent) as folder:
             return _is_file(path.name, folder)
     except OSError:
         return False
@@ -156,9 +156,9 @@ def behind_links(path: Path) -> Path:
 
     Raises InvalidSettings where that lies outside the repository that the link is in.
     """
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 - see `opened`
-    root, target = _unchecked(whole), whole.resolve()
-    if root != whole and not target.is_relative_to(root.resolve()):
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - see `open_folder`
+    root, target = _unchecked(absolute), absolute.resolve()
+    if root != absolute and not target.is_relative_to(root.resolve()):
         raise InvalidSettings(f"{path} leads to {target}, outside the repository; name that file itself")
     return target
 
@@ -169,7 +169,7 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     What UTF-8 cannot hold (lone surrogates) is written as an escape.
     """
     try:
-        with opened(path.parent, make=True) as folder:
+        with open_folder(path.parent, make=True) as folder:
             _refuse_link(path, folder)
             _write(path.name, text, folder)
     except OSError as error:
@@ -177,14 +177,14 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
 
 
 def _write(name: str, text: str | Iterable[str], folder: int) -> None:
-    before = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode if _is_file(name, folder) else 0o644
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode if _is_file(name, folder) else 0o644
     unfinished = f".{name}.{secrets.token_hex(4)}.new"
     descriptor = os.open(unfinished, _NEW, 0o600, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             for piece in (text,) if isinstance(text, str) else text:
                 file.write(piece.encode("utf-8", errors="backslashreplace"))
-            os.fchmod(file.fileno(), stat.S_IMODE(before) & 0o777)
+            os.fchmod(file.fileno(), stat.S_IMODE(mode) & 0o777)
         os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
@@ -195,7 +195,7 @@ def _write(name: str, text: str | Iterable[str], folder: int) -> None:
 def created(path: Path) -> bool:
     """Whether an empty file could be made here, and nothing was there. Raises OSError."""
     try:
-        with opened(path.parent, make=True) as folder:
+        with open_folder(path.parent, make=True) as folder:
             os.close(os.open(path.name, _NEW, 0o644, dir_fd=folder))
     except FileExistsError:
         return False
@@ -205,32 +205,32 @@ def created(path: Path) -> bool:
 def open_for_lock(path: Path) -> int:
     """A descriptor of this file, which is made but never emptied. Raises OSError."""
     never_wait = getattr(os, "O_NONBLOCK", 0)  # for whoever may read a pipe of that name
-    with opened(path.parent) as folder:
+    with open_folder(path.parent) as folder:
         return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK | never_wait, 0o644, dir_fd=folder)
 
 
-def marked(path: Path, mark: str) -> list[str]:
+def folders_with_mark(path: Path, mark: str) -> list[str]:
     """The names of the folders in this one that hold a plain file called `mark`.
 
     Raises InvalidSettings where this one is behind a link.
     """
-    found = []
+    folders = []
     try:
-        with opened(path) as folder:
+        with open_folder(path) as folder:
             for name in _names(folder):
-                with suppress(OSError), opened(path / name) as inside:
+                with suppress(OSError), open_folder(path / name) as inside:
                     if _is_file(mark, inside):
-                        found.append(name)
+                        folders.append(name)
     except ForeignFile as error:
         raise InvalidSettings(str(error)) from None
     except OSError:
         return []
-    return found
+    return folders
 
 
 def remove_files(path: Path, names: Iterable[str]) -> None:
     """Removes the files of these names from a folder, as far as they are there. Raises OSError."""
-    with opened(path) as folder:
+    with open_folder(path) as folder:
         for name in names:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
@@ -244,7 +244,7 @@ def remove(path: Path, names: Iterable[str]) -> None:
     for name in names:
         with suppress(OSError):
             remove_files(path, [name])
-    with suppress(OSError), opened(path.parent) as above:
+    with suppress(OSError), open_folder(path.parent) as above:
         os.rmdir(path.name, dir_fd=above)
 
 
@@ -252,7 +252,7 @@ def hand_over(path: Path, base: Path) -> None:
     """Gives the folders from `base` down to this one, and the files in it, to whoever owns `base`."""
     owner = base.stat()
     for folder in reversed([path, *path.relative_to(base).parents]):
-        with suppress(OSError), opened(base / folder) as inside:
+        with suppress(OSError), open_folder(base / folder) as inside:
             os.fchown(inside, owner.st_uid, owner.st_gid)
             for name in _names(inside) if base / folder == path else ():
                 if _is_file(name, inside):

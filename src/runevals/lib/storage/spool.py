@@ -20,12 +20,12 @@ class Spool:
     """
 
     def __init__(self) -> None:
-        self._left = IN_MEMORY
+        self._free = IN_MEMORY
         self._file: _File | None = None
         self._end = 0
         self._is_full = False
 
-    def kept(self, record: T) -> T:
+    def offload_record(self, record: T) -> T:
         """`record` with its large values in the file, if there were many before."""
         return offload(record, self._keep)
 
@@ -33,7 +33,7 @@ class Spool:
         """Keeps the text of a record for its document; where there is no room, it will be made again."""
         if not self._is_full:
             try:
-                attach_json(record, newline, self._written(text.encode("utf-8", "surrogatepass"), _WrittenText))
+                attach_json(record, newline, self._write(text.encode("utf-8", "surrogatepass"), _WrittenText))
             except (OSError, AttributeError):  # no room, or a system without `pwrite`
                 self._is_full = True
 
@@ -46,24 +46,24 @@ class Spool:
             return value
         if size < SMALL:
             return value
-        if self._left > 0:
-            self._left -= size
+        if self._free > 0:
+            self._free -= size
             return value
         import pickle  # small runs never need it
 
         try:
-            return self._written(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), _Written)
+            return self._write(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), _OnDisk)
         except (OSError, pickle.PicklingError, AttributeError, TypeError, RecursionError):
             return value  # no room, no plain value, or one that is too deep: memory may do
 
-    def _written(self, content: bytes, kind: type[_Written]) -> StoredValue:
+    def _write(self, content: bytes, kind: type[_OnDisk]) -> StoredValue:
         if self._file is None:
             self._file = _File()
         if os.pwrite(self._file.number, content, self._end) < len(content):
             raise OSError("no room left")
-        made = kind(self._file, self._end, len(content))
+        value = kind(self._file, self._end, len(content))
         self._end += len(content)
-        return made
+        return value
 
 
 class _File:
@@ -80,7 +80,7 @@ class _File:
             os.close(self.number)
 
 
-class _Written(StoredValue):
+class _OnDisk(StoredValue):
     """A value in such a file."""
 
     __slots__ = ("_file", "_length", "_offset")
@@ -99,7 +99,7 @@ class _Written(StoredValue):
         return os.pread(self._file.number, self._length, self._offset)
 
 
-class _WrittenText(_Written):
+class _WrittenText(_OnDisk):
     """A text in such a file."""
 
     __slots__ = ()

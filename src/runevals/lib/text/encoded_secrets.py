@@ -28,10 +28,10 @@ _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)
 def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
     """`text` with every one of `forms` in it, whatever stands between its characters, as `[redacted NAME]`."""
     if any(map(_squeezed(text).__contains__, forms)):
-        text = _replaced(text, forms, _CHARACTER)
+        text = _redact_encoded(text, forms, _CHARACTER)
     plain, escapes = _ESCAPE.subn("", text)
     if escapes and any(map(_squeezed(plain).__contains__, forms)):
-        text = _replaced(text, forms, _ESCAPE_OR_CHARACTER)
+        text = _redact_encoded(text, forms, _ESCAPE_OR_CHARACTER)
     return text
 
 
@@ -60,16 +60,16 @@ def _squeezed(text: str) -> bytes:
     return text.encode("ascii", "ignore").translate(_LOWER, _IGNORED)
 
 
-def _replaced(text: str, forms: Mapping[bytes, str], token: re.Pattern[str]) -> str:
+def _redact_encoded(text: str, forms: Mapping[bytes, str], token: re.Pattern[str]) -> str:
     """The same with the place of each compared character in the text, which is needed once something is found."""
-    kept: list[tuple[bytes, int]] = [
-        (made, match.start()) for match in token.finditer(text) if match[1] and (made := _squeezed(match[1]))
+    pieces: list[tuple[bytes, int]] = [
+        (piece, match.start()) for match in token.finditer(text) if match[1] and (piece := _squeezed(match[1]))
     ]
-    compared = b"".join(made for made, _ in kept)
+    compared = b"".join(piece for piece, _ in pieces)
     spans = sorted(
-        (kept[at][1], kept[at + len(form) - 1][1] + 1, name)
+        (pieces[at][1], pieces[at + len(form) - 1][1] + 1, name)
         for form, name in forms.items()
-        for at in _places(compared, form)
+        for at in _positions(compared, form)
     )
     parts, done = [], 0
     for start, end, name in spans:
@@ -79,7 +79,7 @@ def _replaced(text: str, forms: Mapping[bytes, str], token: re.Pattern[str]) -> 
     return "".join([*parts, text[done:]])
 
 
-def _places(compared: bytes, form: bytes) -> Iterator[int]:
+def _positions(compared: bytes, form: bytes) -> Iterator[int]:
     at = compared.find(form)
     while at >= 0:
         yield at

@@ -54,18 +54,18 @@ def one_line(text: str, limit: int = 200) -> str:
 def code_cell(text: str, limit: int = 200) -> str:
     """`text` as a Markdown table cell in which nothing is live."""
     # The empty comment ends the text that a mail address would be found in, also inside <code>.
-    shown = _PUNCTUATION.sub(_reference, one_line(text, limit)).replace("&#64;", "&#64;<!---->")
-    return f"<code>{shown}</code>"
+    escaped_ = _PUNCTUATION.sub(_reference, one_line(text, limit)).replace("&#64;", "&#64;<!---->")
+    return f"<code>{escaped_}</code>"
 
 
 def inert_line(text: str, limit: int | None = None) -> str:
     """`text` on one line of Markdown prose in which nothing is live; plain punctuation stays readable."""
     line = " ".join(visible(text).split()) if limit is None else one_line(text, limit)
-    made = "".join(
+    escaped_ = "".join(
         f"<code>{_reference(trigger)}</code>" if trigger else _WWW.sub("&#46;", _LIVE.sub(_reference, plain))
         for plain, trigger in _split(line)
     )
-    return _LIST.sub(lambda match: f"{match[1]}&#{ord(match[2])};", made)
+    return _LIST.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped_)
 
 
 def _split(line: str) -> Iterator[tuple[str, re.Match[str] | None]]:
@@ -106,10 +106,10 @@ def log_text(text: str) -> str:
 
 def spreadsheet_cell(text: str) -> str:
     """`text` such that a spreadsheet takes it for text, never for a formula."""
-    shown = xml_text(text)
-    quote = "'" if shown.startswith(_FORMULA) else ""
+    escaped_ = xml_text(text)
+    quote = "'" if escaped_.startswith(_FORMULA) else ""
     # A carriage return alone begins a row for a spreadsheet, and csv does not quote the cell because of it.
-    return quote + shown.replace("\r\n", "\n").replace("\r", "\\x0d")
+    return quote + escaped_.replace("\r\n", "\n").replace("\r", "\\x0d")
 
 
 def _escape(match: re.Match[str]) -> str:

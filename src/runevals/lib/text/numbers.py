@@ -19,11 +19,11 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def short_list(names: Sequence[str], most: int = 3) -> str:
     """ "a, b, c and 4 more"."""
-    shown = [one_line(name, 60) for name in names[:most]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    texts = [one_line(name, 60) for name in names[:most]]
+    rest = len(names) - len(texts)
+    return ", ".join(texts) + (f" and {rest} more" if rest else "")
 
 
 def percent(share: float | None) -> str:

@@ -26,25 +26,25 @@ KEY_SHAPES = (
 
 
 KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "AKIA", "AIza")
-_remembered: dict[str, str] = {}  # secrets that are in no environment any more: name → value
+_extra_secrets: dict[str, str] = {}  # secrets that are in no environment any more: name → value
 
 
 def remember(variables: Mapping[str, str]) -> None:
     """The values of these, and of no others before, are secrets also where no environment has the variables."""
-    _remembered.clear()
-    _remembered.update(variables)
+    _extra_secrets.clear()
+    _extra_secrets.update(variables)
 
 
 def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:
     """Value → name of each variable that is named like a secret, or named in `more_names`; line by line."""
-    named = set(more_names)
-    found: dict[str, str] = {}
-    for name, value in sorted({**_remembered, **environment}.items()):
-        if name in named or name.upper().endswith(SECRET_NAMES):
+    secret_names = set(more_names)
+    values_: dict[str, str] = {}
+    for name, value in sorted({**_extra_secrets, **environment}.items()):
+        if name in secret_names or name.upper().endswith(SECRET_NAMES):
             for line in value.splitlines():
                 if len(line) >= SHORTEST:
-                    found[line] = name
-    return found
+                    values_[line] = name
+    return values_
 
 
 def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
@@ -61,13 +61,13 @@ def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
     pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
     beginnings = (*values, *KEY_BEGINNINGS)
 
-    def replaced(text: str) -> str:
+    def replacement(text: str) -> str:
         if any(map(text.__contains__, beginnings)):  # which is far quicker than the pattern
             text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
         return without_encoded(text, encoded)
 
-    often = lru_cache(1024)(replaced)  # names and reasons, most of them
-    return lambda text: often(text) if len(text) <= NAME else replaced(text)
+    often = lru_cache(1024)(replacement)  # names and reasons, most of them
+    return lambda text: often(text) if len(text) <= NAME else replacement(text)
 
 
 def _quoted(value: str, safe: str) -> str:
@@ -94,7 +94,7 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
             return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
         if is_dataclass(value) and not isinstance(value, type):
             changes = {
-                name: made for name in _names(type(value)) if (made := of(old := getattr(value, name))) is not old
+                name: copy for name in _names(type(value)) if (copy := of(old := getattr(value, name))) is not old
             }
             return replace(value, **changes) if changes else value
         if isinstance(value, Mapping):
@@ -102,8 +102,8 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
             return value if all(key in value and item is value[key] for key, item in pairs.items()) else pairs
         return value
 
-    made: T = of(value)
-    return made
+    copy: T = of(value)
+    return copy
 
 
 @cache

@@ -8,15 +8,15 @@ ALIKE = 60.0  # of 100: from here on, a word may have been meant
 MISSPELT = 82.0  # and from here on, it is hardly a word of its own
 
 
-def nearest(word: str, known: Iterable[str], *, least: float = ALIKE) -> str | None:
+def nearest(word: str, names: Iterable[str], *, least: float = ALIKE) -> str | None:
     """The known word that `word` most likely was meant to be, None if nothing is close."""
     from rapidfuzz import fuzz, process  # only needed when something is wrong
 
-    match = process.extractOne(word, list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)
+    match = process.extractOne(word, list(names), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)
     return None if match is None else str(match[0])
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """ "; did you mean 'x'?", or the empty text."""
-    guess = nearest(word, known)
+    guess = nearest(word, names)
     return "" if guess is None else f"; did you mean '{guess}'?"

@@ -9,7 +9,7 @@ VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
 _OTHER_MARKUP: Mapping[str, str] = {"{{": "a filter or an expression", "{%": "a tag", "{#": "a comment"}
 
 
-def filled(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+def fill_variables(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     """(`text` with each variable's value in its place, the variables without one, which stay as they are).
 
     It is read once: what a value holds is never taken for a variable.
@@ -27,5 +27,5 @@ def filled(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 def other_markup(text: str, *, comments: bool) -> tuple[int, str] | None:
     """(offset, in words what it is) of the first markup of templates that is no variable; None without any."""
     rest = VARIABLE.sub(lambda match: " " * len(match[0]), text)
-    found = [(rest.find(opening), what) for opening, what in _OTHER_MARKUP.items() if comments or opening != "{#"]
-    return min((one for one in found if one[0] >= 0), default=None)
+    matches = [(rest.find(mark), what) for mark, what in _OTHER_MARKUP.items() if comments or mark != "{#"]
+    return min((item for item in matches if item[0] >= 0), default=None)

@@ -47,4 +47,4 @@ def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterato
 
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
-    return git.commit_of(settings.repository, commit) is not None or git.fetched(settings.repository, commit)
+    return git.commit_of(settings.repository, commit) is not None or git.fetch_commit(settings.repository, commit)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runevals import __version__
 from runevals.lib.git import links_to
-from runevals.lib.git_changes import PathsRead, changed_since
+from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import RunReport
 from runevals.settings.file import PLACES
@@ -39,7 +39,7 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
     if known is not None and not same_cases(loaded, known):
         return "the base's result is of other cases"
     try:
-        differing = changed_since(settings.repository, commit, _read(settings, loaded, known))
+        differing = changed_paths(settings.repository, commit, _read(settings, loaded, known))
     except CannotFollow as why:
         return f"git cannot tell what changed since {commit[:7]}: {why}"
     if differing:
@@ -122,7 +122,7 @@ def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> 
     return PathsRead(
         paths=frozenset({_inside(path, root) for path in named} | words),
         patterns=frozenset(_inside(pattern, root) for pattern in patterns),
-        places=frozenset(_inside(place, root) for place in _places(settings, loaded)),
+        links=frozenset(_inside(place, root) for place in _places(settings, loaded)),
     )
 
 

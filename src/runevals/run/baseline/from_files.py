@@ -90,7 +90,7 @@ def require_whole(report: RunReport, shown: str) -> None:
 
 def _committed(path: Path, settings: Settings) -> bool:
     """Whether a change could have written this file: then only the base's own counts."""
-    return path.is_file() and git.committed(settings.repository, path)
+    return path.is_file() and git.may_be_committed(settings.repository, path)
 
 
 def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:

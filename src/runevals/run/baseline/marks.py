@@ -97,7 +97,7 @@ def _kept(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candid
     for started_at, path in sorted(_dated(settings), reverse=True):
         if started_at > until or (commit is not None and commit.encode() not in path.read_bytes()):
             continue
-        if settings.base_side is not None and git.committed(settings.repository, path):
+        if settings.base_side is not None and git.may_be_committed(settings.repository, path):
             continue  # the change could have written it
         try:
             run = read(path)

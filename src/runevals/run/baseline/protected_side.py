@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.lib.git import commit_of, common_ancestor, fetched, file_at, links_to, merge_base, submodule_of
+from runevals.lib.git import commit_of, common_ancestor, fetch_commit, file_at, links_to, merge_base, submodule_of
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of, repository_root
@@ -78,7 +78,7 @@ def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, st
         )
     _require_own_branches(repository, environment)
     commit = commit_of(repository, event.base)
-    if commit is None and fetched(repository, event.base):
+    if commit is None and fetch_commit(repository, event.base):
         commit = event.base
     if commit is None:
         raise ExternalError(

@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
@@ -82,11 +82,11 @@ def described(found: AttackOutcome) -> Iterator[str]:
         yield f"{found.evaluator}: the bad answer passes as it is, so that no attack shows; this judge is too mild"
     raised, passed = len(found.raised), len(found.got_through)
     yield f"{found.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
-    yield shown(f"  {_score(found.plain)}  {PLAIN}  {found.plain.error or ''}".rstrip())
+    yield terminal_text(f"  {_score(found.plain)}  {PLAIN}  {found.plain.error or ''}".rstrip())
     ordered = sorted(found.attacks, key=lambda attack: -(attack.score or 0.0))
     for attack in ordered:
         mark = "passes" if attack in found.got_through else "raised" if attack in found.raised else ""
-        yield shown(f"  {_score(attack)}  {attack.name}  {attack.error or mark}".rstrip())
+        yield terminal_text(f"  {_score(attack)}  {attack.name}  {attack.error or mark}".rstrip())
 
 
 def _score(judged: AttackScore) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
-from runevals.lib.terminal import shown
+from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
 from runevals.records.rules import Selection
@@ -45,7 +45,7 @@ def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times:
 def described(found: Sequence[Calibration]) -> Iterator[str]:
     """The figures for a reader at a terminal."""
     for each in found:
-        yield shown(f"{each.evaluator}: {each.judged} of {plural(each.answers, 'answer')} judged")
+        yield terminal_text(f"{each.evaluator}: {each.judged} of {plural(each.answers, 'answer')} judged")
         yield f"  Krippendorff's alpha  {_figure(each.alpha)}  {each.band}"
         yield f"  weighted kappa        {_figure(each.kappa)}"
         yield f"  Pearson's r           {_figure(each.pearson)}"
@@ -55,7 +55,7 @@ def described(found: Sequence[Calibration]) -> Iterator[str]:
         given = ", ".join(f"{score:g}: {count}" for score, count in each.people_scores.items())
         yield f"  people gave           {given}"
         for why, count in each.errors.items():
-            yield shown(f"  not judged ×{count}: {why}")
+            yield terminal_text(f"  not judged ×{count}: {why}")
         if each.answers < FEWEST:
             yield f"  ! fewer than {FEWEST} answers: the intervals are wide, and chance has a say"
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePath
 
-from runevals.lib.git import files_of, why_none
+from runevals.lib.git import files_of, why_unavailable
 from runevals.lib.git_changes import state_of
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
@@ -61,7 +61,7 @@ def _runs_code(settings: Settings) -> bool:
 
 def _of_git(settings: Settings) -> Code | None:
     """The state of what git has, None where there is too much to ask it for; nothing where there is no git."""
-    if why_none(settings.repository) is not None:
+    if why_unavailable(settings.repository) is not None:
         return {"commit": provenance(settings, ()).commit}
     state = state_of(settings.repository)
     if state is None:

@@ -13,11 +13,11 @@ from typing import Any
 
 from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.git import tracked_in, why_none
+from runevals.lib.git import tracked_in, why_unavailable
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import FILES, Cache, SignedCache
-from runevals.lib.storage.file_lock import AlreadyLocked, locked
-from runevals.lib.storage.files import marked, remove, require_no_link, write_whole
+from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
+from runevals.lib.storage.files import folders_with_mark, remove, require_no_link, write_whole
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
@@ -74,7 +74,7 @@ class UnfinishedRun:
         """Makes its folder, and room for it. Where that cannot be, the run cannot be resumed, and says so."""
         runs = self.folder.parent
         try:
-            for old in marked(runs, TOLD)[: 1 - MOST_KEPT]:
+            for old in folders_with_mark(runs, TOLD)[: 1 - MOST_KEPT]:
                 remove(runs / old, _FILES)
             write_whole(self.folder / TOLD, words)
         except (OSError, CannotWrite) as error:
@@ -94,7 +94,7 @@ class UnfinishedRun:
 def _alone(folder: Path) -> AbstractContextManager[object]:
     """Keeps other processes from the run. Raises InvalidSettings where one is at it."""
     try:
-        return locked(folder / LOCK)
+        return file_lock(folder / LOCK)
     except AlreadyLocked:
         told = "still goes on in another process; wait for it, or end it first"
         raise InvalidSettings(f"--resume: the run {folder.name} {told}") from None
@@ -145,8 +145,10 @@ def unfinished(named: str, cwd: Path) -> ResumableRun:
     repository = repository_root(cwd)
     committed = tracked_in(repository, cwd / RUNS.parts[0])
     if committed is None:
-        raise InvalidSettings(f"--resume: git cannot tell whether a run was committed: {why_none(repository)}")
-    there = [name for name in marked(runs, TOLD) if not _is_of(runs / name, committed)]
+        raise InvalidSettings(
+            f"--resume: git cannot tell whether a run was committed: {why_unavailable(repository)}"
+        )
+    there = [name for name in folders_with_mark(runs, TOLD) if not _is_of(runs / name, committed)]
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
     if named and named not in there:

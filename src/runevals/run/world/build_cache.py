@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.lib.git import committed
+from runevals.lib.git import may_be_committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.terminal import notice
@@ -26,7 +26,7 @@ def require_cache(settings: Settings) -> None:
     if settings.cache is None:
         return
     require_no_link(*(settings.cache / name for name in FILES))
-    if (settings.cache / FILENAME).exists() and committed(settings.repository, settings.cache / FILENAME):
+    if (settings.cache / FILENAME).exists() and may_be_committed(settings.repository, settings.cache / FILENAME):
         raise InvalidSettings(
             f"the cache {settings.cache / FILENAME} is committed: it could hold any answer; "
             "take it out of git, or name another folder with --cache"

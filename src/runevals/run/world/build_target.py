@@ -126,7 +126,8 @@ def chat_of(
         azure_api_version=told.azure_api_version,
         timeout_s=told.timeout_s,
         provider=PROVIDERS[told.type],
-        set_by=f"`{what}:` in runevals.yaml, or {'--judge-model' if what == 'judge' else '--target or --model'}",
+        model_source=f"`{what}:` in runevals.yaml, or "
+        f"{'--judge-model' if what == 'judge' else '--target or --model'}",
     )
     return Chat(endpoint, throttles[_host(told.base_url)], at_once=at_once)
 

@@ -9,7 +9,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.text.variables import VARIABLE, filled
+from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
@@ -65,7 +65,7 @@ class Evaluators:
                 yield named
 
     def _string(self, key: str, value: object, place: Place, values: Mapping[str, str]) -> EvaluatorSpec:
-        text, missing = filled(as_text(value), values)
+        text, missing = fill_variables(as_text(value), values)
         for name in missing:
             self._wrong(
                 (*place, "string", key), f"'{{{{{name}}}}}' has no value in some test data{self._hint(name)}"

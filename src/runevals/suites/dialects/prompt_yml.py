@@ -17,7 +17,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.text.variables import VARIABLE, filled
+from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
@@ -153,7 +153,7 @@ class _Reader:
     def _messages(self, index: int, values: Mapping[str, str]) -> list[Message]:
         messages: list[Message] = []
         for number, told in enumerate(self.document["messages"]):
-            content, missing = filled(told["content"], values)
+            content, missing = fill_variables(told["content"], values)
             messages.append(Message(role=told["role"], content=content))
             for name in missing:
                 line = self.source.locate(("messages", number, "content")).line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runevals.lib.text.variables import VARIABLE, filled, other_markup
+from runevals.lib.text.variables import VARIABLE, fill_variables, other_markup
 from runevals.suites.dialects.variables import texts_of
 
 
@@ -27,4 +27,4 @@ def variables_of(text: str) -> tuple[str, ...]:
 
 def rendered(text: str, values: Mapping[str, Any]) -> str:
     """`text` with the values in it; an unknown one is empty, as in Nunjucks. Raises NotPlain."""
-    return filled(text, {**dict.fromkeys(variables_of(text), ""), **texts_of(values)})[0]
+    return fill_variables(text, {**dict.fromkeys(variables_of(text), ""), **texts_of(values)})[0]
