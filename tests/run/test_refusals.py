@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.lib.http.throttle import MOST_LOST
+from runevals.lib.http.throttle import MOST_UNANSWERED
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import verdict
 
@@ -53,11 +53,13 @@ def test_a_target_that_is_down_is_not_asked_for_every_case(refusing, project):
     """Here, by its own word; one that is silent has a minute."""
     later = Reply(status=429, headers={"Retry-After": "3600"}, error={"message": "come back later"})
     code, out, _, served = refusing(8, later, "ExactMatch", cases=50)
-    assert (code, served) == (3, 8 + MOST_LOST)
-    assert f"come back later (1 attempt), and so it was with {MOST_LOST} calls in a row" in " ".join(out.split())
+    assert (code, served) == (3, 8 + MOST_UNANSWERED)
+    assert f"come back later (1 attempt), and so it was with {MOST_UNANSWERED} calls in a row" in " ".join(
+        out.split()
+    )
     assert "runevals run --resume" in out
     statuses = [case["status"] for case in project.document()["cases"]]
-    assert [statuses.count(one) for one in ("passed", "errored", "skipped")] == [8, MOST_LOST - 1, 23]
+    assert [statuses.count(one) for one in ("passed", "errored", "skipped")] == [8, MOST_UNANSWERED - 1, 23]
 
 
 def test_so_does_a_judge(refusing, project):

@@ -31,7 +31,7 @@ def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[s
     side = settings.base_side
     if side is None or not side.on_pull_request:
         return ProposedLosses()
-    commit, parents = git.checked_out(settings.repository)
+    commit, parents = git.head_and_parents(settings.repository)
     try:
         entries = () if commit is None else entries_of_change(settings, commit)
         merged = commit == environment.get("GITHUB_SHA")

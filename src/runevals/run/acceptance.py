@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runevals.lib import git
-from runevals.lib.text.numbers import listed
+from runevals.lib.text.numbers import short_list
 from runevals.records import (
     Acceptance,
     AcceptedLoss,
@@ -105,7 +105,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     )
     verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest)
     if verdict.exit_code == GATE_FAILED:
-        named = listed([found.case for found in acceptance.losses])
+        named = short_list([found.case for found in acceptance.losses])
         return with_caveat(conclusion, f"@{acceptance.by} accepted {named}; what else is lost still blocks")
     told = acceptance_headline(acceptance) + _suffix(conclusion, comparison)
     if verdict.exit_code or waiting:

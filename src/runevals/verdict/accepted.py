@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import listed
+from runevals.lib.text.numbers import short_list
 from runevals.records import (
     REMOVED,
     Acceptance,
@@ -91,7 +91,7 @@ def unsettled(head: RunReport, rest: Comparison) -> str:
         return ""
     known = {(suspect.suite, suspect.key) for suspect in rest.suspects}
     waiting = [pair for pair in candidates(Sides.of(head, rest.base).pairs) if pair.key not in known]
-    keys = listed([pair.head.key for pair in waiting])
+    keys = short_list([pair.head.key for pair in waiting])
     return f"{keys} may be lost, and the run ended before that was settled" if waiting else ""
 
 

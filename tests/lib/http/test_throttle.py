@@ -11,7 +11,14 @@ from email.utils import format_datetime
 
 import pytest
 
-from runevals.lib.http.throttle import MOST_LOST, CallFailed, Throttle, TryAgain, final_failure, retry_after_s
+from runevals.lib.http.throttle import (
+    MOST_UNANSWERED,
+    CallFailed,
+    Throttle,
+    TryAgain,
+    final_failure,
+    retry_after_s,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,7 @@ def _raise(error):
 DOWN = TryAgain("failed", "refused", of_host=True)
 
 
-def _lost(throttle, error=DOWN, calls=MOST_LOST):
+def _lost(throttle, error=DOWN, calls=MOST_UNANSWERED):
     """The failures of so many calls that nobody answers."""
     failures = []
     for _ in range(calls):
@@ -75,12 +82,12 @@ def _lost(throttle, error=DOWN, calls=MOST_LOST):
 def test_a_host_that_is_down_is_not_called_again():
     *before, last = _lost(Throttle(max_attempts=1, down_after_s=0))
     assert last.refused
-    assert str(last) == f"refused (1 attempt), and so it was with {MOST_LOST} calls in a row"
+    assert str(last) == f"refused (1 attempt), and so it was with {MOST_UNANSWERED} calls in a row"
     assert not any(failure.refused for failure in before)
 
 
 def test_a_short_silence_does_not_mark_a_host_as_down():
-    assert not any(failure.refused for failure in _lost(Throttle(max_attempts=1), calls=2 * MOST_LOST))
+    assert not any(failure.refused for failure in _lost(Throttle(max_attempts=1), calls=2 * MOST_UNANSWERED))
 
 
 @pytest.mark.parametrize(
@@ -94,13 +101,13 @@ def test_a_short_silence_does_not_mark_a_host_as_down():
 def test_any_answer_between_failures_keeps_a_host_up(word):
     throttle = Throttle(max_attempts=1, down_after_s=0)
     for _ in range(3):
-        assert not any(failure.refused for failure in _lost(throttle, calls=MOST_LOST - 1))
+        assert not any(failure.refused for failure in _lost(throttle, calls=MOST_UNANSWERED - 1))
         with suppress(CallFailed):
             throttle.call(word, final_failure)
 
 
 def test_timeouts_do_not_mark_a_host_as_down():
-    failures = _lost(Throttle(max_attempts=1, down_after_s=0), TryAgain("timeout", "late"), 2 * MOST_LOST)
+    failures = _lost(Throttle(max_attempts=1, down_after_s=0), TryAgain("timeout", "late"), 2 * MOST_UNANSWERED)
     assert not any(failure.refused for failure in failures)
 
 

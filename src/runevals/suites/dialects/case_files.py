@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from runevals.lib.parsing.source import followed, is_of_git
+from runevals.lib.parsing.source import is_of_git, resolved_path
 
 MOST_FILES = 2000  # of one folder
 
@@ -31,7 +31,7 @@ def _found(name: str, bases: Sequence[Path], root: Path) -> Iterator[Path]:
     if PurePosixPath(name.replace("\\", "/")).is_absolute() or not place_of(name):
         return
     for base in bases:
-        path = followed(base / name)
+        path = resolved_path(base / name)
         inside = path is not None and path.is_relative_to(root.resolve()) and not is_of_git(path, root)
         if path is not None and inside and (path.is_file() or path.is_dir()):
             yield path
