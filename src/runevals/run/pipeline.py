@@ -20,6 +20,7 @@ from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
 from runevals.run.load import load_suites
 from runevals.run.prepare_request import prepared, prepared_merge, require_comparable
+from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
@@ -49,6 +50,7 @@ def _run(request: RunRequest) -> Conclusion:
     report, comparison = measure_head(request, base.baseline)  # plan → converse → evaluate → score → compare
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
+    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
     return with_remarks(conclusion, base, request.settings)
 
 
@@ -68,6 +70,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = measured_shards(report, base.baseline, request)
+    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
     return with_remarks(conclusion, base, request.settings)
 
 
