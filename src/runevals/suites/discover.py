@@ -9,6 +9,7 @@ from pathlib import Path
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.suites.skill_suites import RESULTS, SKILL, is_trigger_file, skill_patterns, skill_suites
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
@@ -44,21 +45,40 @@ def discover(root: Path, named: str | None, *, everything: bool = False) -> Disc
         folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
     ]
     standard = tuple(path for path in places if path.is_file())
-    others = tuple(path for path in suite_files(root / "evals") if path not in standard)
+    skills = skill_suites(root)
+    others = tuple(path for path in suite_files(root / "evals") if path not in (*standard, *skills))
     folders = [root / name for name in _SKILL_FOLDERS if _category_files(root / name)]
-    if everything and (standard or others or folders):
-        skills = [path for folder in folders for path in _category_files(folder)]
-        optional = frozenset(others) - frozenset(skills)  # a file that lies with the cases is meant as one
-        return Discovery(files=tuple(dict.fromkeys((*standard, *others, *skills))), optional=optional)
-    if not standard and folders:
-        return Discovery(files=tuple(_category_files(folders[0])), passed_over=(*folders[1:], *others))
-    if not standard:
+    if everything and (standard or others or folders or skills):
+        cases = [path for folder in folders for path in _category_files(folder)]
+        triggers = filter(is_trigger_file, skills)
+        optional = frozenset((*others, *triggers)) - frozenset(cases)  # a file that lies with the cases is one
+        return Discovery(files=tuple(dict.fromkeys((*standard, *others, *cases, *skills))), optional=optional)
+    if not standard and not folders and not skills:
         raise NoSuiteFound(_nothing_found(root, others))
-    return Discovery(files=standard[:1], passed_over=(*standard[1:], *folders, *others))
+    files, left = _first(root, standard, folders, skills)
+    return Discovery(
+        files=files,
+        passed_over=tuple(dict.fromkeys((*left, *others))),
+        optional=frozenset(filter(is_trigger_file, files)),
+    )
+
+
+def _first(
+    root: Path, standard: Sequence[Path], folders: Sequence[Path], skills: Sequence[Path]
+) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """(the files of the first place that has some, what was seen elsewhere)."""
+    if not standard and folders:
+        return tuple(_category_files(folders[0])), (*folders[1:], *skills)
+    if not standard:
+        return tuple(skills), ()
+    of_root = (root / SKILL).is_file() and standard[0] in (root / "evals" / "evals.json", root / "evals.json")
+    own = [path for path in skills if of_root and path.parent == root / "evals" and is_trigger_file(path)]
+    files = (standard[0], *own)
+    return files, tuple(path for path in (*standard[1:], *folders, *skills) if path not in files)
 
 
 def _nothing_found(root: Path, others: Sequence[Path]) -> str:
-    looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/"
+    looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/, and skills with evals"
     lines = [f"no suite found in {root} (looked for {looked})"]
     if others:
         shown = ", ".join(str(path.relative_to(root)) for path in others)
@@ -77,10 +97,14 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
 def _named(root: Path, name: str) -> Discovery:
     path = root / name
     if path.is_dir():
-        skills = tuple(_category_files(path))
-        if skills:
-            return Discovery(files=skills)
+        cases = tuple(_category_files(path))
+        if cases:
+            return Discovery(files=cases)
         found = tuple(suite_files(path))
+        if not found or (path / SKILL).is_file():
+            found = skill_suites(path) or found
+            if found:
+                return Discovery(files=found, optional=frozenset(filter(is_trigger_file, found)))
         if not found:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
         return Discovery(files=found, optional=frozenset(found), folder=path)
@@ -108,10 +132,10 @@ def looked_at(root: Path, named: str | None) -> list[Path]:
     """The paths and patterns of all files that `discover` may find, whichever of them are there."""
     if named is None:
         names = [folder / name for folder in (root, root / "evals") for name in (*_NAMES, *_SAMPLE_NAMES)]
-        skills = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
-        return [*names, *_in_folder(root / "evals"), *skills]
+        cases = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
+        return [*names, *_in_folder(root / "evals"), *cases, *skill_patterns(root)]
     path = root / named
-    return [*_in_folder(path), *_in_categories(path)] if path.is_dir() else [path]
+    return [*_in_folder(path), *_in_categories(path), *skill_patterns(path)] if path.is_dir() else [path]
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -141,4 +165,5 @@ def suite_files(folder: Path) -> list[Path]:
     """The files in a folder that may be suites, by their suffixes."""
     if not folder.is_dir():
         return []
-    return [path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file()]
+    found = (path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file())
+    return [path for path in found if path.name not in RESULTS]

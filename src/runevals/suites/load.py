@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Evaluator, Scripted
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
-from runevals.records import Case, EvaluatorSpec, Location, PromptTemplate, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
 from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
@@ -24,11 +26,12 @@ from runevals.records.errors import (
 )
 from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
-from runevals.suites.dialects import LoadOptions, eval_samples, load, skill_cases
+from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
 from runevals.suites.plan import RunPlan, wanted
 from runevals.suites.prompt import prompt_problems, with_prompts
 
+_MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
 
@@ -46,6 +49,11 @@ class LoadRequest:
     selection: Selection = field(default_factory=Selection)
     sends_prompts: bool = True  # or they were sent before, in a recording with a template
     template: PromptTemplate | None = None
+    target_type: str | None = None
+
+
+# Targets that have the files of a case in their working folder.
+TAKES_FILES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,26 +138,62 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
                 if found.folder is not None and _is_no_samples(suite, path):
                     notices.append(f"passed over by its name: {shown_path(path, request.repository)}")
                     continue
+                if entry is None and (why := _not_measurable(suite, request)) is not None:
+                    shown = shown_path(path, request.repository)
+                    notices.append(f"not run: {shown}: {why} (--all runs it)")
+                    continue
                 here.append(suite)
                 files += [path, *suite.files]
         suites += (
             here if found.folder is None else _samples_together(here, shown_path(found.folder, request.repository))
         )
-        if found.passed_over:
-            shown = ", ".join(shown_path(path, request.repository) for path in found.passed_over)
-            notices.append(f"also found, not run: {shown} (--all runs them)")
-    suites = _skill_cases_together(suites)
+        notices += _also_found(found.passed_over, request)
+    suites = _named_apart(_skill_cases_together(suites))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if request.sends_prompts:
         broken += prompt_problems(suites, request.template, lambda case: wanted(case, request.selection))
     return LoadedSuites(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
+def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
+    """Why a suite that was found, and not named, is left out: its checks would all be errored."""
+    if request.everything or request.target_type not in PROVIDERS:
+        return None
+    reason = f"it asks which skill is loaded, which a {request.target_type} target does not report"
+    return reason if agent_skills.is_trigger_suite(suite) else None
+
+
+def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:
+    """A notice of suites that were seen and are not run, the first few of them by name."""
+    if paths:
+        more = f" and {len(paths) - _MOST_SHOWN} more" if len(paths) > _MOST_SHOWN else ""
+        shown = ", ".join(shown_path(path, request.repository) for path in paths[:_MOST_SHOWN])
+        yield f"also found, not run: {shown}{more} (--all runs them)"
+
+
 def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suite, ...]:
     """The suites with the prompts that the target is sent. Raises InvalidSuite for cases that it cannot be."""
     if not request.sends_prompts:
         return tuple(suites)
+    suites = [_with_files(suite, request) for suite in suites]
     return with_prompts(suites, request.template, lambda case: wanted(case, request.selection))
+
+
+def _with_files(suite: Suite, request: LoadRequest) -> Suite:
+    """The suite; cases with files are errored if the target has no working folder that they are put into."""
+    if (
+        request.target_type is None
+        or request.target_type in TAKES_FILES
+        or not any(case.files for case in suite.cases)
+    ):
+        return suite
+
+    def refused(case: Case) -> Case:
+        reason = f"a {request.target_type} target is not given the case's files ({', '.join(case.files)})"
+        wrong = Problem(code="file_missing", message=reason)
+        return replace(case, problem=wrong) if case.files and case.problem is None else case
+
+    return replace(suite, cases=tuple(map(refused, suite.cases)))
 
 
 def _load(path: Path, entry: SuiteEntry | None, request: LoadRequest) -> Suite:
@@ -207,6 +251,17 @@ def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
         skill_cases.together(found, root) if root != found[0].path else found[0] for root, found in roots.items()
     ]
     return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *merged]
+
+
+def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
+    """Two skills of one name are told apart by the folders of their suites."""
+    counts = Counter(suite.name for suite in suites)
+    return [
+        replace(suite, name=f"{suite.name} ({suite.path.rpartition('/')[0] or '.'})")
+        if counts[suite.name] > 1
+        else suite
+        for suite in suites
+    ]
 
 
 def shown_path(path: Path, repository: Path) -> str:

@@ -46,29 +46,6 @@ def test_without_a_skill_the_folder_names_the_suite(project):
     assert (suite.name, suite.skill) == ("notes", None)
 
 
-@pytest.mark.parametrize(
-    ("skill", "told"),
-    [
-        ("# Notes\n", "SKILL.md:1: warning: has no front matter; begin it with lines '---', 'name: …'"),
-        ("---\nname: notes\n", "SKILL.md:1: warning: has no front matter"),
-        ("", "SKILL.md:1: warning: has no front matter"),
-        ("---\nname: notes\n---\n", "SKILL.md:1: warning: the front matter has no description, which agents"),
-        ("---\n- a\n---\n", "SKILL.md:1: warning: the front matter has no name and no description"),
-        ("---\nname: notes\nname: other\ndescription: d\n---\n", "SKILL.md:3:1: warning: the key 'name'"),
-        (
-            "---\nname: other\ndescription: d\n---\n",
-            "/skill_name notice: is 'notes', but the skill's SKILL.md says",
-        ),
-    ],
-)
-def test_what_is_wrong_with_the_skill_is_named_with_its_line(project, skill, told):
-    project.write("SKILL.md", skill)
-    project.write("evals/evals.json", SUITE)
-    suite = read(project)
-    assert [line for line in problems(suite) if told in line], problems(suite)
-    assert suite.errors == ()
-
-
 def test_files_are_found_from_the_skill_then_from_the_suite_then_from_the_repository(project):
     project.write("skills/notes/SKILL.md", SKILL)
     for name in ("skills/notes/a.txt", "skills/notes/evals/a.txt", "skills/notes/evals/b.txt", "c.txt"):

@@ -17,6 +17,7 @@ from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import Place, Source, pointer
 from runevals.lib.text.suggest import did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
     CHECKS,
     AgentSkillChecks,
@@ -97,7 +98,7 @@ def recognises(value: object) -> bool:
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
-    """Cases → suite, with every problem found."""
+    """Cases → suite, with every problem found. Raises UnrecognisedSuite if nothing says what is expected."""
     value: Any = source.value
     document: Mapping[str, Any] = {"": value} if isinstance(value, list) else value
     named = next((document[key] for key in _SKILL if isinstance(document.get(key), str)), None)
@@ -107,7 +108,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     cases = [] if problems else reader.cases(document)
     if not problems and not reader.problems and not any(turn.checks for case in cases for turn in case.turns):
         told = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
-        problems.append(source.problem((), told))
+        raise UnrecognisedSuite([source.problem((), told, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
     problems += [*reader.problems, *reader.remarks(document, named, triggers=triggers), *skill.problems]
     problems += duplicate_keys(cases, lambda index: pointer(reader.places[index]))
@@ -299,6 +300,11 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
 
 def _has_prompts(entries: Sequence[Any]) -> bool:
     return any(isinstance(entry, dict) and any(key in entry for key in ("prompt", "query")) for entry in entries)
+
+
+def is_trigger_suite(suite: Suite) -> bool:
+    """Whether a suite only asks whether a skill is loaded."""
+    return suite.dialect == NAME and bool(suite.cases) and all(map(_is_trigger, suite.cases))
 
 
 def _is_trigger(case: Case) -> bool:

@@ -1,0 +1,80 @@
+"""Where the suites of Agent Skills lie: `evals/evals.json` beside `SKILL.md`, and lists of trigger queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+SKILL = "SKILL.md"
+SUITE = "evals.json"
+TRIGGERS = tuple(
+    f"{name}.json"
+    for name in (
+        *("trigger-evals", "trigger-eval", "trigger_evals", "trigger_eval", "trigger-queries", "trigger_queries"),
+        *("eval_queries", "eval-queries"),
+    )
+)
+# What tools write beside suites: results, and not what is measured.
+RESULTS = frozenset(
+    {"grading.json", "benchmark.json", "eval_metadata.json", "timing.json", "feedback.json", "metrics.json"}
+)
+# Folders that are taken for a skill's, and those that are only with a SKILL.md.
+_FOLDERS = (
+    *(
+        "",
+        "skill",
+        "skills/*",
+        "skills/*/*",
+        "evals/*",
+        ".claude/skills/*",
+        ".agents/skills/*",
+        ".github/skills/*",
+    ),
+    *(".codex/skills/*", ".gemini/skills/*", "plugins/*/skills/*"),
+)
+_WITH_SKILL = ("*", "plugins/*", "packages/*", "*/skills/*")
+
+
+def skill_suites(root: Path) -> tuple[Path, ...]:
+    """The suites of all skills in `root`, each before its trigger queries."""
+    found: dict[Path, None] = {}
+    for folder in _folders(root):
+        beside = (folder / SKILL).is_file() or folder.parent == root / "evals"
+        names = [f"evals/{name}" for name in (SUITE, *TRIGGERS)]
+        names += [SUITE, *TRIGGERS] if beside and folder != root else []
+        found |= dict.fromkeys(path for name in names if (path := folder / name).is_file())
+    return tuple(found)
+
+
+def is_trigger_file(path: Path) -> bool:
+    """Whether a file is called as lists of trigger queries are, whose shape may be anything."""
+    return path.name in TRIGGERS
+
+
+def skill_patterns(root: Path) -> list[Path]:
+    """The patterns of all files that `skill_suites` may find."""
+    folders = [root / place for place in (*_FOLDERS, *_WITH_SKILL)]
+    return [folder / name for folder in folders for name in (SKILL, SUITE, "evals/*.json", *TRIGGERS)]
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    for place in _FOLDERS:
+        yield from _matches(root, place)
+    for place in _WITH_SKILL:
+        yield from (folder for folder in _matches(root, place) if (folder / SKILL).is_file())
+
+
+def _matches(root: Path, place: str) -> list[Path]:
+    """The folders that a pattern matches, in order; none of hidden ones, workspaces and installed packages."""
+    if not place:
+        return [root]
+    found = (path for path in root.glob(place) if path.is_dir() and _is_source(path.relative_to(root), place))
+    return sorted(found)
+
+
+def _is_source(path: Path, place: str) -> bool:
+    literal = set(place.split("/"))
+    return not any(
+        part not in literal and (part.startswith(".") or part.endswith("-workspace") or part == "node_modules")
+        for part in path.parts
+    )

@@ -1,0 +1,77 @@
+"""Checks of Agent Skills: which become an evaluator that decides, and which are judged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.lib.parsing.source import read_json
+from runevals.suites.dialects.agent_skills_checks import AgentSkillChecks
+
+
+def read(entry):
+    """(evaluator and options of the one check, what is said of it)."""
+    case = {"prompt": "?", "assertions": [entry]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    (spec,) = reader.specs(case, ())
+    return spec, [problem.message for problem in reader.problems]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "options", "negated"),
+    [
+        ({"type": "Contains", "value": "a"}, "contains", {"value": "a"}, False),
+        ({"type": "not-contains", "value": "a"}, "contains", {"value": "a"}, True),
+        ({"type": "not_contains", "value": "a", "not": True}, "contains", {"value": "a"}, False),
+        ({"type": "contains_none", "values": ["a", "b"]}, "contains_any", {"values": ["a", "b"]}, True),
+        ({"type": "regex", "pattern": "(?im)^a", "flags": "s"}, "regex", {"pattern": "^a", "flags": "sim"}, False),
+        (
+            {"type": "regex", "pattern": "a", "flags": ["re.IGNORECASE"]},
+            "regex",
+            {"pattern": "a", "flags": "i"},
+            False,
+        ),
+        ({"type": "equals", "value": "a"}, "equals", {"value": "a"}, False),
+        ({"type": "starts_with", "value": "a"}, "starts_with", {"value": "a"}, False),
+        ({"type": "max_length", "value": 3}, "max_length", {"value": 3}, False),
+    ],
+)
+def test_an_operand_is_decided_without_a_judge(entry, name, options, negated):
+    spec, said = read(entry)
+    assert (spec.name, spec.options, spec.negated, said) == (name, options, negated, [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "statement", "said"),
+    [
+        ("It is dated", "It is dated", ""),
+        ({"type": "contains", "text": "It is dated"}, "It is dated", ""),
+        (
+            {"type": "contains", "value": 5, "text": "Five"},
+            "Five",
+            "the type 'contains' is not one that we decide",
+        ),
+        ({"type": "max_length", "value": "short"}, "max length: short", "the type 'max_length' is not one"),
+        ({"type": "llm-judge", "criterion": "It is kind"}, "It is kind", ""),
+        (
+            {"cmd": "make", "text": "It builds"},
+            "It builds",
+            "commands in a suite are never run; its text is judged",
+        ),
+        ({"name": "n", "check": "words <= 40"}, "words <= 40", "'check' is an expression of another tool"),
+        ({"name": "n", "check": "At most 40 words"}, "At most 40 words", ""),
+    ],
+)
+def test_prose_is_judged(entry, statement, said):
+    spec, found = read(entry)
+    assert (spec.name, spec.options) == ("statement", {"statement": statement})
+    assert (found[0] if found else "").find(said) >= 0
+    assert bool(found) is bool(said)
+
+
+def test_a_command_without_words_is_no_check():
+    case = {"prompt": "?", "assertions": [{"cmd": "rm -rf ."}]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert reader.specs(case, ()) == []
+    assert "commands in a suite are never run" in reader.problems[0].message

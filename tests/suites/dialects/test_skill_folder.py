@@ -1,0 +1,41 @@
+"""What is wrong with a `SKILL.md` is said of its line, and stops no run."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.suites.dialects import LoadOptions, load
+
+SUITE = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "Write", "expected_output": "Notes"}]}
+
+
+@pytest.mark.parametrize(
+    ("skill", "told"),
+    [
+        ("# Notes\n", "SKILL.md:1: warning: has no front matter; begin it with lines '---', 'name: …'"),
+        ("---\nname: notes\n", "SKILL.md:1: warning: has no front matter"),
+        ("", "SKILL.md:1: warning: has no front matter"),
+        ("---\nname: notes\n---\n", "SKILL.md:1: warning: the front matter has no description, which agents"),
+        ("---\n- a\n---\n", "SKILL.md:1: warning: the front matter has no name and no description"),
+        ("---\nname: notes\nname: other\ndescription: d\n---\n", "SKILL.md:3:1: warning: the key 'name'"),
+        (
+            "---\nname: other\ndescription: d\n---\n",
+            "/skill_name notice: is 'notes', but the skill's SKILL.md says",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_skill_is_named_with_its_line(project, skill, told):
+    project.write("SKILL.md", skill)
+    project.write("evals/evals.json", SUITE)
+    suite = load(project.path / "evals/evals.json", "evals/evals.json", LoadOptions(root=project.path))
+    said = [str(problem) for problem in suite.problems]
+    assert [line for line in said if told in line], said
+    assert suite.errors == ()
+
+
+def test_a_skill_outside_of_the_repository_is_not_looked_at(project):
+    project.write("SKILL.md", "# Not ours\n")
+    project.write("repository/evals/evals.json", SUITE)
+    root = project.path / "repository"
+    suite = load(root / "evals/evals.json", "evals/evals.json", LoadOptions(root=root))
+    assert (suite.name, suite.skill, suite.problems) == ("notes", None, ())
