@@ -19,15 +19,16 @@ from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports.publish import unwritable
+from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document
 
 format_option: Callable[[Any], Any] = click.option(
     "--format",
     "form",
-    type=click.Choice(["results", eval_document.NAME]),
+    type=click.Choice(["results", eval_document.NAME, AGENTSKILLS]),
     default="results",
     help="What a .json output is: our results document (the default), or the suite as an eval document with "
-    "responses, scores and status.",
+    "responses, scores and status. agentskills: benchmark.json and grading.json in the words of agentskills.io.",
 )
 
 

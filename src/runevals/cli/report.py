@@ -51,7 +51,7 @@ def command(
         text = exported(conclusion.report, chosen, settings)
         for path in documents:
             write_whole(path, text)
-    publish(conclusion, reports, was_read=True)
+    publish(conclusion, reports, was_read=True, form=form)
     if not outputs:
         tell(conclusion)
     if page is not None:

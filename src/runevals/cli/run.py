@@ -196,7 +196,7 @@ def _run(request: RunRequest, told: Mapping[str, Any], run: UnfinishedRun | None
             with free_names(kept) as free:
                 publish(conclusion, free)
                 return free
-        publish(conclusion, reports)
+        publish(conclusion, reports, form=told["form"])
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
         return outputs

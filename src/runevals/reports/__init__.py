@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Protocol, cast, runtime_checkable
 from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
-from runevals.reports import html, junit, results, summary, table
+from runevals.reports import html, junit, results, skill_results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "reporter_for", "reporters", "suffix_of", "text_of"]
 
@@ -36,6 +36,11 @@ class Streaming(Reporter, Protocol):
 
 
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
+# By `--format`: those that are meant by the whole name of a file.
+BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
+    "results": skill_results.SKILL_CREATOR,
+    "agentskills": skill_results.AGENTSKILLS,
+}
 
 
 def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
@@ -75,9 +80,10 @@ def suffix_of(reporter: Reporter) -> str:
     return Path(reporter.FILENAME).suffix
 
 
-def reporter_for(filename: str) -> Reporter | None:
-    """The reporter whose files have this suffix, None if none has."""
-    for reporter in reporters():
+def reporter_for(filename: str, form: str = "results") -> Reporter | None:
+    """The reporter whose files have this name, or this suffix; None if none has."""
+    named = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
+    for reporter in (*named, *reporters()):
         if filename.lower().endswith(suffix_of(reporter)):
             return reporter
     return None

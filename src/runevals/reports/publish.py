@@ -13,14 +13,16 @@ from runevals.reports import html, reporter_for, reporters, suffix_of, text_of
 from runevals.reports.page_cases import without_commands
 
 
-def publish(conclusion: Conclusion, outputs: Sequence[Path], *, was_read: bool = False) -> None:
+def publish(
+    conclusion: Conclusion, outputs: Sequence[Path], *, was_read: bool = False, form: str = "results"
+) -> None:
     """Renders and writes each output by its suffix; what cannot be written raises CannotWrite after all others.
 
     `was_read`: a document says what was run. Anybody may have made it, so no page offers its target as a command.
     """
     problems: list[str] = []
     for path in outputs:
-        reporter = reporter_for(path.name)
+        reporter = reporter_for(path.name, form)
         if reporter is None:
             raise InvalidSettings(unknown_suffix(path))
         try:

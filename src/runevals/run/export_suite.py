@@ -13,10 +13,17 @@ from runevals.suites import dialects
 from runevals.suites.dialects import eval_document, skill_cases
 from runevals.suites.dialects import eval_document_results as scored
 
+AGENTSKILLS = "agentskills"  # a --format: the words of agentskills.io in files for skill authors
+SKILL_FILES = ("benchmark.json", "grading.json")
+
 
 def separated(outputs: Sequence[Path], form: str) -> tuple[list[Path], list[Path]]:
     """(outputs of reporters, those that are eval documents). Raises InvalidSettings where there is none."""
-    if form == "results":
+    if form == AGENTSKILLS and not any(path.name.lower() in SKILL_FILES for path in outputs):
+        raise InvalidSettings(
+            f"--format {form} writes {' and '.join(SKILL_FILES)}; name one of them with --output"
+        )
+    if form != eval_document.NAME:
         return list(outputs), []
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     if not documents:

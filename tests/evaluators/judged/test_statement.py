@@ -9,6 +9,7 @@ from runevals.records import Layer, ToolCall, Verdict
 from runevals.records.judgement import Judgement
 from tests.evaluators.subjects import answering
 
+WHOLE = {"statement": "Names {the} risk"}  # results keep it, whatever the id is cut to
 STATEMENT = Statement(statement="Names {the} risk")
 
 
@@ -29,9 +30,9 @@ def test_the_judge_sees_statement_description_response_and_calls():
 @pytest.mark.parametrize(
     ("score", "verdict"),
     [
-        (1.0, Verdict(1.0, "“risk”")),
-        (0.0, Verdict(0.0, "“risk”")),
-        (0.5, Verdict(0.0, "“risk”")),  # two judges disagree: it was not shown
+        (1.0, Verdict(1.0, "“risk”", WHOLE)),
+        (0.0, Verdict(0.0, "“risk”", WHOLE)),
+        (0.5, Verdict(0.0, "“risk”", WHOLE)),  # two judges disagree: it was not shown
         (None, Verdict(None, "“risk”")),
     ],
 )

@@ -65,4 +65,4 @@ class Statement(Judged):
     def verdict(self, answer: Judgement) -> Verdict:
         if answer.score is None:
             return Verdict(None, answer.reason)
-        return Verdict(float(answer.score > 0.5), answer.reason)
+        return Verdict(float(answer.score > 0.5), answer.reason, {"statement": self.statement})

@@ -1,0 +1,171 @@
+"""`benchmark.json` and `grading.json`, in the names of skill-creator's viewer or those of agentskills.io."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import stdev
+
+from runevals.lib.nullable import mean
+from runevals.records import CaseReport, CheckResult, Conclusion, Outcome, RunReport
+from runevals.records.report import AttemptReport
+
+HEAD, BASE = "with_skill", "old_skill"
+_MEASURED = (Outcome.PASSED, Outcome.FAILED)
+_STATISTICS = ("pass_rate", "time_seconds", "tokens")
+
+
+@dataclass(slots=True)  # as modules, its protocol is not frozen
+class SkillReporter:
+    """One of the two files; `checks` is what it calls the list of checks."""
+
+    NAME: str
+    FILENAME: str
+    checks: str
+    document: Callable[[Conclusion, str], Mapping[str, object]]
+
+    def render(self, conclusion: Conclusion) -> str:
+        """The whole text of the file."""
+        return json.dumps(self.document(conclusion, self.checks), indent=2) + "\n"
+
+
+def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
+    """Every run of every case on both sides, and their means. What a target does not report counts as 0 in it."""
+    report = conclusion.report
+    sides = [(HEAD, report)]
+    if conclusion.comparison is not None:
+        sides.append((BASE, conclusion.comparison.base))
+    runs = [_run(case, attempt, side, checks) for side, one in sides for case, attempt in _attempts(one)]
+    judge = report.run.judge
+    return {
+        "metadata": {
+            "skill_name": ", ".join(dict.fromkeys(suite.name for suite in report.run.suites)),
+            "skill_path": ", ".join(dict.fromkeys(_folder(suite.path) for suite in report.run.suites)),
+            "executor_model": report.run.target.model or report.run.target.type,
+            "analyzer_model": "" if judge is None else judge.model or judge.type,
+            "timestamp": f"{report.run.started_at:%Y-%m-%dT%H:%M:%SZ}",
+            "evals_run": [_eval_id(case) for case in report.cases],
+            "runs_per_configuration": report.run.repeat,
+        },
+        "runs": runs,
+        "run_summary": _summary(runs, as_text=checks == "expectations"),
+        "notes": [conclusion.verdict.headline],
+    }
+
+
+def grading(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
+    """Every check of this run that was measured, with its evidence."""
+    attempts = list(_attempts(conclusion.report))
+    found = [
+        {**_entry(result), "eval_id": _eval_id(case), "run_number": attempt.attempt}
+        for case, attempt in attempts
+        for result in _measured(attempt)
+    ]
+    passed = sum(bool(entry["passed"]) for entry in found)
+    turns = [turn for _, attempt in attempts for turn in attempt.turns]
+    calls = Counter(call.name for turn in turns for call in turn.tool_calls or ())
+    return {
+        checks: found,
+        "summary": _counts(passed, len(found)),
+        "execution_metrics": {
+            "tool_calls": dict(calls),
+            "total_tool_calls": calls.total(),
+            "total_steps": len(turns),
+            "errors_encountered": sum(_errors(attempt) for _, attempt in attempts),
+            "output_chars": sum(len(turn.output or "") for turn in turns),
+        },
+        "timing": {"total_duration_seconds": round(sum(_seconds(attempt) for _, attempt in attempts), 1)},
+    }
+
+
+def _attempts(report: RunReport) -> Iterator[tuple[CaseReport, AttemptReport]]:
+    return ((case, attempt) for case in report.cases for attempt in case.attempts)
+
+
+def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> dict[str, object]:
+    found = [_entry(result) for result in _measured(attempt)]
+    errors = _errors(attempt)
+    unmeasured = "1 check or answer" if errors == 1 else f"{errors} checks or answers"
+    return {
+        "eval_id": _eval_id(case),
+        "eval_name": case.name,
+        "configuration": side,
+        "run_number": attempt.attempt,
+        "result": {
+            **_counts(sum(bool(entry["passed"]) for entry in found), len(found)),
+            "time_seconds": round(_seconds(attempt), 1),
+            "tokens": sum((turn.input_tokens or 0) + (turn.output_tokens or 0) for turn in attempt.turns),
+            "tool_calls": sum(len(turn.tool_calls or ()) for turn in attempt.turns),
+            "errors": errors,
+        },
+        checks: found,
+        "notes": [f"{unmeasured} could not be measured"] if errors else [],
+    }
+
+
+def _counts(passed: int, total: int) -> dict[str, object]:
+    rate = round(passed / total, 4) if total else 0.0
+    return {"pass_rate": rate, "passed": passed, "failed": total - passed, "total": total}
+
+
+def _measured(attempt: AttemptReport) -> list[CheckResult]:
+    return [result for turn in attempt.turns for result in turn.results if result.outcome in _MEASURED]
+
+
+def _errors(attempt: AttemptReport) -> int:
+    """Answers that never came, and checks that could not be made of those that did."""
+    return sum(
+        1 if turn.error is not None else sum(result.outcome is Outcome.ERRORED for result in turn.results)
+        for turn in attempt.turns
+    )
+
+
+def _entry(result: CheckResult) -> dict[str, object]:
+    text = result.details.get("statement", result.id)
+    told = f"not: {text}" if result.negated else text
+    return {"text": told, "passed": result.passed, "evidence": result.reason}
+
+
+def _seconds(attempt: AttemptReport) -> float:
+    return sum(turn.latency_s or 0.0 for turn in attempt.turns)
+
+
+def _summary(runs: Sequence[Mapping[str, object]], *, as_text: bool) -> Mapping[str, object]:
+    """Means of each side, and by how much ours is more."""
+    sides: dict[str, dict[str, dict[str, float]]] = {}
+    for side in dict.fromkeys(str(run["configuration"]) for run in runs):
+        results = [run["result"] for run in runs if run["configuration"] == side]
+        sides[side] = {name: _statistics([one[name] for one in results]) for name in _STATISTICS}  # type: ignore[index]
+    if BASE not in sides or HEAD not in sides:
+        return sides
+    delta = {name: sides[HEAD][name]["mean"] - sides[BASE][name]["mean"] for name in _STATISTICS}
+    shown = {name: f"{value:+.{digits}f}" for (name, value), digits in zip(delta.items(), (2, 1, 0), strict=True)}
+    return {**sides, "delta": shown if as_text else {name: round(value, 4) for name, value in delta.items()}}
+
+
+def _statistics(values: Sequence[float]) -> dict[str, float]:
+    spread = stdev(values) if len(values) > 1 else 0.0
+    found = {"mean": mean(values) or 0.0, "stddev": spread, "min": min(values), "max": max(values)}
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def _eval_id(case: CaseReport) -> int | str:
+    return int(case.key) if case.key.isascii() and case.key.isdigit() and len(case.key) < 16 else case.key
+
+
+def _folder(path: str) -> str:
+    """The skill's folder, by the path of its suite."""
+    folder = path.rpartition("/")[0]
+    return folder.removesuffix("evals").removesuffix("/") or "."
+
+
+SKILL_CREATOR = (
+    SkillReporter("benchmark", "benchmark.json", "expectations", benchmark),
+    SkillReporter("grading", "grading.json", "expectations", grading),
+)
+AGENTSKILLS = (
+    SkillReporter("benchmark", "benchmark.json", "assertion_results", benchmark),
+    SkillReporter("grading", "grading.json", "assertion_results", grading),
+)
