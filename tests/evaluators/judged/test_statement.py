@@ -23,7 +23,7 @@ def test_the_judge_sees_statement_description_response_and_calls():
         ("RESPONSE", "Done."),
         ("TOOL CALLS", "search({'q': 1})"),
     ]
-    assert (question.evaluator, STATEMENT.layer, question.scale.maximum) == ("statement", Layer.JUDGE, 1.0)
+    assert (question.evaluator, STATEMENT.layer, question.scale.maximum) == ("Names {the} risk", Layer.JUDGE, 1.0)
     assert "{the}" not in question.instructions  # what an author wrote is data, never an instruction
 
 

@@ -10,7 +10,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.evaluators.text.blank import is_blank
-from runevals.records import Problem, Scale, Verdict
+from runevals.records import Problem, Scale, Verdict, cut_name, one_line
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import PASS_OR_FAIL
 
@@ -28,7 +28,8 @@ class Statement(Judged):
     """A judge decides whether a statement is true of the response: yes or no, with the evidence quoted.
 
     The judge sees the statement, the prompt, the expected text as a description of a good result, the response,
-    and in short which tools were called. Assertions and expectations of Agent Skills become one such check each.
+    and in short which tools were called. Assertions and expectations of Agent Skills become one such check each. A
+    recorded judge knows it by the first 80 characters of the statement.
 
     Options:
         statement: what must be true.
@@ -50,7 +51,7 @@ class Statement(Judged):
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         expected = () if subject.expected is None else (("DESCRIPTION OF A GOOD RESULT", subject.expected),)
         return Question(
-            evaluator=self.name,
+            evaluator=cut_name(one_line(self.statement)),
             instructions=INSTRUCTIONS,
             parts=(
                 ("STATEMENT", self.statement),

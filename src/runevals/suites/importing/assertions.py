@@ -273,9 +273,51 @@ class Assertions:
         return made
 
     def _tool_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        if not isinstance(told["value"], str | list):
+        value = told["value"]
+        if isinstance(value, Mapping):
+            bounds = {key: value[key] for key in ("min", "max") if value.get(key) is not None}
+            return {"type": "tool_count", "tool": _tool(value), **(bounds or {"min": 1})}
+        if not isinstance(value, str | list):
             raise NoEquivalent("only names of tools can be asked for")
         return {"type": "tools_called", "values": _texts(told)}
+
+    def _tool_arguments(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = told["value"]
+        match = value.get("args", value.get("arguments")) if isinstance(value, Mapping) else None
+        if not isinstance(match, Mapping) or (not match and value.get("mode") != "exact"):
+            raise NoEquivalent("names no arguments")
+        return {
+            "type": "tool_arguments",
+            "tool": _tool(value),
+            "match": match,
+            "mode": value.get("mode", "partial"),
+        }
+
+    def _tool_sequence(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = told["value"]
+        steps = value.get("steps") if isinstance(value, Mapping) else value
+        if not isinstance(steps, list) or not steps:
+            raise NoEquivalent("names no steps")
+        mode = value.get("mode", "in_order") if isinstance(value, Mapping) else "in_order"
+        names = [step if isinstance(step, str) else _tool(step) for step in steps]
+        return {"type": "tool_sequence", "steps": names, "mode": mode}
+
+    def _step_count(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = told["value"]
+        bounds = {key: value[key] for key in ("min", "max") if key in value} if isinstance(value, Mapping) else {}
+        if not bounds or value.get("type") != "tool" or "pattern" in value:
+            raise NoEquivalent("only steps that are tool calls are counted, from min to max")
+        return _all([{"type": f"tools_count_{key}", "value": bound} for key, bound in bounds.items()])
+
+    def _skill_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = told["value"]
+        if isinstance(value, Mapping) and {"min", "max"} & value.keys():
+            raise NoEquivalent("how often a skill is loaded is not counted")
+        names = [_tool(value)] if isinstance(value, Mapping) else _texts(told)
+        if told["type"].startswith("not-"):
+            children = [{"type": "skill_triggered", "skill": name, "should_trigger": False} for name in names]
+            return {**_all(children), "not": True}  # turned round again by its type
+        return _all([{"type": "skill_triggered", "skill": name} for name in names])
 
     def _javascript(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
         """Code that stands in the configuration → a file, which runs in the sandbox."""
@@ -295,6 +337,19 @@ class Assertions:
         self.code[name] = text
         self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
         return {"type": "custom", "fn": name}
+
+
+def _tool(value: Any) -> str:
+    """The tool or skill that a value names. Raises NoEquivalent."""
+    name = value.get("name") if isinstance(value, Mapping) else None
+    if not isinstance(name, str) or not name.strip():
+        raise NoEquivalent("only names can be asked for, not patterns or kinds of steps")
+    return name
+
+
+def _all(children: list[dict[str, Any]]) -> dict[str, Any]:
+    """One assertion that holds if all of these do."""
+    return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
 
 
 _WRAPPED = """function check(output, context) {
@@ -331,6 +386,10 @@ _CONVERTED: Mapping[str, _Convert] = {
     "answer-relevance": Assertions._judged,
     "context-faithfulness": Assertions._judged,
     "trajectory:tool-used": Assertions._tool_used,
+    "trajectory:tool-args-match": Assertions._tool_arguments,
+    "trajectory:tool-sequence": Assertions._tool_sequence,
+    "trajectory:step-count": Assertions._step_count,
+    "skill-used": Assertions._skill_used,
     "javascript": Assertions._javascript,
 }
 _CELL = re.compile(
