@@ -112,7 +112,7 @@ def test_a_table_with_rubrics_and_a_default_evaluator(project, runevals, play):
         ([{"output": "a", "score": 1, "evaluator": "ExactMatch"}], "ExactMatch asks no judge"),
         ([{"score": 1, "evaluator": "Relevance"}], "output"),
         ([{"output": "a", "score": "high", "evaluator": "Relevance"}], "score"),
-        ([{"id": "x", "output": "a", "score": 1, "evaluator": "Relevance"}] * 2, "the id 'x' stands here twice"),
+        ([{"id": "x", "output": "a", "score": 1, "evaluator": "Relevance"}] * 2, "duplicate id 'x'"),
     ],
 )
 def test_gold_that_cannot_be_used_is_told_with_its_place(project, runevals, play, rows, told):

@@ -54,9 +54,7 @@ def test_a_target_that_is_down_is_not_asked_for_every_case(refusing, project):
     later = Reply(status=429, headers={"Retry-After": "3600"}, error={"message": "come back later"})
     code, out, _, served = refusing(8, later, "ExactMatch", cases=50)
     assert (code, served) == (3, 8 + MOST_UNANSWERED)
-    assert f"come back later (1 attempt), and so it was with {MOST_UNANSWERED} calls in a row" in " ".join(
-        out.split()
-    )
+    assert f"come back later (1 attempt); the same for {MOST_UNANSWERED} calls in a row" in " ".join(out.split())
     assert "runevals run --resume" in out
     statuses = [case["status"] for case in project.document()["cases"]]
     assert [statuses.count(one) for one in ("passed", "errored", "skipped")] == [8, MOST_UNANSWERED - 1, 23]

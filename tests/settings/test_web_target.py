@@ -62,7 +62,7 @@ def test_a_flag_names_the_address(tmp_path, flag, url):
         ("{type: http, url: 'https://x/', body: {a: ['{{messges}}']}}", "did you mean 'messages'?"),
         ("{type: http, url: 'https://x/', body: '{{case.sute}}'}", "did you mean 'suite'?"),
         ("{type: http, url: 'https://x/', body: '{{prompt.x}}'}", "there is nothing behind 'prompt.x'"),
-        ("{type: http, url: 'https://x/', pick: {answer: a.b}}", r"target.pick.answer: 'a.b' is no JSONPath"),
+        ("{type: http, url: 'https://x/', pick: {answer: a.b}}", r"target.pick.answer: 'a.b' is not a JSONPath"),
         ("{type: http, url: 'https://x/', headers: {Authorization: Bearer abc}}", "Authorization holds a secret"),
         ("{type: http, url: 'https://x/', headers: {x-api-key: abc}}", "name its variable instead: {env: NAME}"),
         ("{type: http, url: 'https://x/', headers: {'a b': c}}", "'a b' is no name of a header"),
@@ -145,7 +145,7 @@ def test_without_a_key_any_address_may_be_asked_in_ci(tmp_path):
     ("environment", "told"),
     [
         ({}, "the environment variable K is not set; the header Authorization needs it"),
-        ({"K": f"{KEY}\n"}, "the environment variable K: Authorization would hold a line break"),
+        ({"K": f"{KEY}\n"}, "the environment variable K: Authorization contains a line break"),
     ],
 )
 def test_a_key_that_cannot_be_sent_is_told_without_it(project, runevals, monkeypatch, environment, told):

@@ -90,7 +90,7 @@ def test_a_changed_grader_makes_an_edited_case_not_a_regression(graded, runevals
     [
         ("evaluators: [{id: x, type: code}]", "x: give either 'code' or 'file'"),
         ("evaluators: [{id: x, type: code, file: none.js}]", "there is no file none.js"),
-        ("evaluators: [{id: x, type: code, file: ../../etc/passwd}]", "lies outside the repository"),
+        ("evaluators: [{id: x, type: code, file: ../../etc/passwd}]", "is outside the repository"),
         ("evaluators: [{id: x, type: code, file: answers.jsonl}]", "say the language of answers.jsonl"),
         ("evaluators: [{id: x, type: code, code: ' '}]", "code is empty"),
         ("evaluators: [{id: contains, type: code, code: x}]", "'contains' is an evaluator of ours"),

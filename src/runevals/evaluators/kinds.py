@@ -33,7 +33,7 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
     layer: ClassVar[Layer] = Layer.FACT
     scale: ClassVar[Scale] = PASS_OR_FAIL
     default_threshold: ClassVar[float | None] = None  # None: pass or fail, no threshold to set
-    threshold_option: ClassVar[str | None] = None  # the option that a suite's threshold is, where it is one
+    threshold_option: ClassVar[str | None] = None  # the option that a suite's threshold is, if it is one
     needs_expected: ClassVar[bool] = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
@@ -41,7 +41,7 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         return ()
 
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - most do not look at it
-        """Why no answer can fail it, None where one can; `expected` is the case's expected text."""
+        """Why no answer can fail it, None if one can; `expected` is the case's expected text."""
         return None
 
     def idle_without_expected(self) -> bool:
@@ -49,7 +49,7 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         return self.needs_expected
 
     def of_no_json(self, response: Response) -> Verdict | None:  # noqa: ARG002 - most need the result itself
-        """What it finds where a call returned what is no JSON; None where that cannot be said."""
+        """What it finds where a call returned what is not JSON; None if that cannot be said."""
         return None
 
 
@@ -108,7 +108,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One member, measured; `score` is a share 0–1, None where it has none."""
+    """One member, measured; `score` is a share 0–1, None if it has none."""
 
     id: str
     outcome: Outcome

@@ -1,8 +1,7 @@
-"""The one place that runs git, and what we ask it.
+"""All calls of git.
 
-What is checked out may be a stranger's, so git never looks for a repository by itself and takes nothing from the
-work tree: neither a repository laid out among its files, nor attributes, nor a program that they or a
-repository's configuration name.
+A checkout may be untrusted, so git never searches for a repository and uses nothing of the work tree: no
+embedded repository, no attributes, and no program that these or the repository's configuration name.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from runevals.records.errors import ExternalError, InvalidSettings
 _QUIET = (
     "--no-pager",
     "--no-replace-objects",
-    *("-c", "safe.bareRepository=explicit"),  # one that is laid out in a folder is none (git 2.38 and later)
+    *("-c", "safe.bareRepository=explicit"),  # ignore repositories embedded in a folder (git 2.38 and later)
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.fsmonitor=false"),
     *("-c", "protocol.ext.allow=never"),
@@ -31,14 +30,14 @@ _QUIET = (
 TIMEOUT_S = 120.0
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,39}")
-_SUFFIX = re.compile(r"[\^~:]|@\{")  # where the name of a ref ends and the way from it begins
+_SUFFIX = re.compile(r"[\^~:]|@\{")  # the end of a ref's name in a revision
 # What git and its helpers for a network need of our environment: no key of a target, no token of a job.
 _VARIABLES = frozenset(
     {"HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DEVELOPER_DIR"}
     | {"SUDO_UID", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
     | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SYSTEMROOT", "PATHEXT", "USERPROFILE", "APPDATA"}
 )
-# Of these, none that leads into a checkout: its configuration and programs would be the change's.
+# Values that lead into a checkout are dropped: a change could have written the files there.
 _PATHS = frozenset({"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSH", "GIT_ASKPASS"})
 _PATHS |= {"SSH_ASKPASS", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
 _FAMILIES = ("LC_", "XDG_", "SSL_CERT_", "GIT_CONFIG_", "GIT_SSH", "GIT_SSL_", "GIT_ASKPASS", "GIT_PROXY_")
@@ -46,17 +45,17 @@ LINK, FILE, SUBMODULE = "120000", "100", "160000"  # how the modes of git's entr
 
 
 class NoRepository(Exception):
-    """There is no repository that git would work with, and why."""
+    """There is no repository that git works with; the message says why."""
 
 
 class UnreadableRepository(NoRepository):
-    """There is one, but git does not work with it, or there is no git."""
+    """There is a repository, but git refuses it, or git is not installed."""
 
 
 def git(repository: Path, *arguments: str) -> str | None:
-    """What `git` prints of the repository with this root, None where it fails or there is none.
+    """The output of git in the repository with this root; None if it fails or there is no repository.
 
-    Raises InvalidSettings where what looks like the repository belongs to the files of another.
+    Raises InvalidSettings if the repository is made of files of an outer one.
     """
     output = git_output(repository, arguments)
     # Names may be any bytes.
@@ -64,7 +63,7 @@ def git(repository: Path, *arguments: str) -> str | None:
 
 
 def names(repository: Path, *arguments: str) -> list[str] | None:
-    """The names that `git … -z` lists, whatever bytes they are of; None where it fails or there is none."""
+    """The names in the output of `git … -z`; None if it fails or there is no repository."""
     output = git_output(repository, arguments)
     return None if output is None else [name for name in os.fsdecode(output).split("\0") if name]
 
@@ -76,7 +75,7 @@ def git_output(
     settings: Mapping[str, str] | None = None,
     stdin: bytes = b"",
 ) -> bytes | None:
-    """The same as bytes; `settings` are git's own, for this call, and `stdin` is what it reads."""
+    """The output as bytes; `settings` are git's configuration for this call, `stdin` is its input."""
     root = repository.resolve()
     try:
         explicit = (f"--git-dir={_git_dir(root)}", f"--work-tree={root}")
@@ -89,7 +88,7 @@ def git_output(
 def _run(
     root: Path, arguments: Iterable[str], settings: Mapping[str, str], stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes] | None:
-    """git, run in `root` with these settings beside its own; None where there is none, or it takes too long."""
+    """Runs git in `root` with these additional settings; None if it is not installed or takes too long."""
     folders = _outside_checkout(os.environ.get("PATH", os.defpath), root)
     program = shutil.which("git", path=folders)
     if program is None:
@@ -122,7 +121,7 @@ def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return variables | {
         "GIT_CONFIG_COUNT": str(count + len(settings)),
         "GIT_CEILING_DIRECTORIES": str(root.parent),
-        "GIT_OPTIONAL_LOCKS": "0",  # to ask changes nothing
+        "GIT_OPTIONAL_LOCKS": "0",  # queries change nothing
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
         "GIT_GRAFT_FILE": os.devnull,
@@ -130,7 +129,7 @@ def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _outside_checkout(paths: str, root: Path) -> str:
-    """What of a list of paths nothing of a checkout is in: neither of this one, nor of the one that we are in."""
+    """The entries of a path list that are outside of `root` and of the current checkout."""
     here = Path.cwd()
     checkout = here if os.path.lexists(here / ".git") else _outer_repository(here) or here
     absolute = [path for path in paths.split(os.pathsep) if Path(path).is_absolute()]
@@ -144,12 +143,12 @@ def _is_in(path: Path, folders: Iterable[Path]) -> bool:
 
 @cache
 def _git_dir(root: Path) -> Path:
-    """Where the repository with this root has its own files. Raises NoRepository, InvalidSettings.
+    """The `.git` folder of the repository with this root. Raises NoRepository, InvalidSettings.
 
     git itself finds it, and refuses one that belongs to another user.
     """
     if not os.path.lexists(root / ".git"):
-        raise NoRepository(f"{root} is no git repository")
+        raise NoRepository(f"{root} is not a git repository")
     done = _run(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
         raise UnreadableRepository("git cannot be run")
@@ -162,7 +161,7 @@ def _git_dir(root: Path) -> Path:
 
 
 def _require_apart(root: Path, git_dir: Path) -> None:
-    """Raises InvalidSettings where a repository is made of files of the one around it: a commit brought it."""
+    """Raises InvalidSettings if a repository is made of files of an outer one: a commit may contain it."""
     outer = _outer_repository(root)
     if outer is None:
         return
@@ -180,13 +179,13 @@ def _outer_repository(root: Path) -> Path | None:
 
 
 def _entries_below(repository: Path, folder: Path) -> list[str]:
-    """What a repository has of this folder in its index, as git lists it."""
+    """The index entries of a repository below this folder, as git lists them."""
     pathspec = f":(top,literal){folder.relative_to(repository).as_posix()}"
     return names(repository, "ls-files", "-z", "--stage", "--", pathspec) or []
 
 
 def submodule_of(repository: Path) -> Path | None:
-    """The root of the repository that has this one as a submodule; None where none has."""
+    """The root of the repository that has this one as a submodule, or None."""
     root = repository.resolve()
     outer = _outer_repository(root)
     if outer is None:
@@ -195,13 +194,13 @@ def submodule_of(repository: Path) -> Path | None:
 
 
 def why_unreadable(repository: Path) -> str | None:
-    """Why git does not work with the repository that is here (it may be another user's); None where none is."""
+    """Why git refuses the repository here (it may belong to another user), or None."""
     trouble = _repository_error(repository)
     return str(trouble) if isinstance(trouble, UnreadableRepository) else None
 
 
 def why_unavailable(repository: Path) -> str | None:
-    """Why git cannot be asked here; None where it can."""
+    """Why git cannot be used here, or None."""
     trouble = _repository_error(repository)
     return None if trouble is None else str(trouble)
 
@@ -215,23 +214,23 @@ def _repository_error(repository: Path) -> NoRepository | None:
 
 
 def _is_nowhere(repository: Path) -> bool:
-    """Whether there is no repository at all, so that nothing was committed."""
+    """Whether there is no repository, so that nothing was committed."""
     trouble = _repository_error(repository)
     return trouble is not None and not isinstance(trouble, UnreadableRepository)
 
 
 def commit_of(repository: Path, ref: str) -> str | None:
-    """The commit that `ref` names, None where git knows none."""
+    """The commit of `ref`, or None."""
     return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
 
 
 def tree_of(repository: Path, commit: str) -> str | None:
-    """What git calls the files of a commit, all together; None where it knows no such commit."""
+    """The id of a commit's tree; None if the commit is unknown."""
     return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}") or None
 
 
 def branch_of(repository: Path) -> str | None:
-    """The branch that is checked out, HEAD where none is; None without a commit."""
+    """The current branch, HEAD if detached; None without a commit."""
     if commit_of(repository, "HEAD") is None:
         return None
     return git(repository, "symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
@@ -247,7 +246,7 @@ def default_branch(repository: Path) -> str | None:
 
 
 def head_and_parents(repository: Path) -> tuple[str | None, tuple[str, ...]]:
-    """(HEAD's commit, the parents it names, also where a shallow clone lacks these); (None, ()) without one."""
+    """(HEAD's commit, its parents, even if a shallow clone lacks them); (None, ()) without a commit."""
     commit = commit_of(repository, "HEAD")
     content = None if commit is None else git(repository, "cat-file", "-p", commit)
     header = (content or "").partition("\n\n")[0].splitlines()
@@ -255,23 +254,23 @@ def head_and_parents(repository: Path) -> tuple[str | None, tuple[str, ...]]:
 
 
 def commits_before(repository: Path, commit: str, most: int) -> tuple[str, ...]:
-    """The commits before this one on its own branch, nearest first; none where the checkout lacks them."""
+    """The commits before this one on its own branch, nearest first; empty if the checkout lacks them."""
     words = ("rev-list", "--first-parent", f"--max-count={most + 1}", "--end-of-options", commit, "--")
     return tuple((git(repository, *words) or "").split()[1:])
 
 
 def file_at(repository: Path, commit: str, path: str) -> bytes | None:
-    """What the file at `path`, relative to the repository's root, holds in a commit; None where it has none.
+    """The content of the file at `path`, relative to the repository's root, in a commit; None if it is absent.
 
-    Links are followed within the commit, never through the work tree. Raises ExternalError where that cannot be
-    known: the commit is not here whole, or a submodule is on the way.
+    Links are followed within the commit, never through the work tree. Raises ExternalError if
+    the checkout lacks parts of the commit, or the path leads into a submodule.
     """
     kind, _, content = _object_at(repository, commit, path)
     return content if kind == b"blob" else None
 
 
 def files_in(repository: Path, commit: str, folder: str) -> list[str]:
-    """The names of what a folder of a commit holds, none where it has no such folder. As `file_at` otherwise."""
+    """The names in a folder of a commit, empty if it is absent. Otherwise like `file_at`."""
     kind, name, _ = _object_at(repository, commit, folder)
     return (names(repository, "ls-tree", "-z", "--name-only", name.decode()) or []) if kind == b"tree" else []
 
@@ -293,13 +292,13 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
         return kind, name, content[: int(size)]
     if header.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
         raise ExternalError(
-            f"{path} of {commit[:7]} lies in the submodule {submodule}, whose files are not that commit's"
+            f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
         )
     return b"", b"", b""
 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
-    """The submodule of a commit that is on the way to a path."""
+    """The submodule of a commit that contains a path."""
     for above in reversed(PurePosixPath(path).parents):
         entry = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
         if str(above) != "." and (entry or "").startswith(SUBMODULE):
@@ -308,7 +307,7 @@ def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
 
 
 def fetch_commit(repository: Path, commit: str) -> bool:
-    """Whether `commit` could be brought into a checkout that lacks it, by its sha and without its history."""
+    """Fetches a commit that the checkout lacks, by its sha and without its history → whether it worked."""
     if not _SHA.fullmatch(commit):
         return False
     git(repository, "fetch", "--quiet", "--no-tags", "--depth=1", "--no-recurse-submodules", "origin", commit)
@@ -316,9 +315,9 @@ def fetch_commit(repository: Path, commit: str) -> bool:
 
 
 def may_be_committed(repository: Path, path: Path) -> bool:
-    """Whether a commit could have brought this path: git has it, or a link or a submodule on the way to it.
+    """Whether this path may be part of a commit: git tracks it, or a link or a submodule that leads to it.
 
-    Where git cannot tell, it could.
+    True if git does not answer.
     """
     if _is_nowhere(repository):
         return False
@@ -333,16 +332,16 @@ def may_be_committed(repository: Path, path: Path) -> bool:
 
 
 def is_ignored(repository: Path, path: Path) -> bool:
-    """Whether git leaves this path of the work tree out, and has nothing of it in its index."""
+    """Whether git ignores this path and tracks nothing of it."""
     inside = os.path.relpath(path, repository)
     output = git_output(repository, ("check-ignore", "--stdin", "-z"), stdin=os.fsencode(inside) + b"\0")
     return output is not None and tracked_in(repository, path) == frozenset()
 
 
 def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
-    """What git has in its index of this folder: files and submodules; None where it cannot tell.
+    """The tracked files and submodules in this folder; None if git does not answer.
 
-    Nothing where there is no repository, or the folder lies outside.
+    Empty if there is no repository, or the folder is outside.
     """
     if _is_nowhere(repository) or not folder.is_relative_to(repository):
         return frozenset()
@@ -351,12 +350,12 @@ def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
 
 
 def is_ancestor(repository: Path, commit: str, of: str) -> bool:
-    """Whether git knows that `of` has this commit in its history; a shallow checkout may not."""
+    """Whether git knows that `of` has this commit in its history; a shallow checkout may lack it."""
     return git(repository, "merge-base", "--is-ancestor", commit, of) is not None
 
 
 def links_to(repository: Path, folder: Path) -> list[Path]:
-    """By what other paths of the repository this folder is reached, where git has a link on the way."""
+    """Other paths of the repository that lead to this folder through a tracked link."""
     entries = names(repository, "ls-files", "-z", "--stage") or []
     links = [repository / entry.partition("\t")[2] for entry in entries if entry.startswith(LINK)]
     targets = [(link, link.resolve()) for link in links if link.is_dir()]
@@ -364,9 +363,9 @@ def links_to(repository: Path, folder: Path) -> list[Path]:
 
 
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
-    """The names of the files that git does not ignore, with those it has in its index or without them.
+    """The names of the files that git does not ignore, with or without the tracked ones.
 
-    None where git cannot tell.
+    None if git does not answer.
     """
     return names(
         repository, "ls-files", "-z", *(("--cached",) if tracked else ()), "--others", "--exclude-standard"
@@ -374,10 +373,10 @@ def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
 
 
 def merge_base(repository: Path, ref: str) -> str:
-    """The commit that HEAD and `ref` have in common last. Raises InvalidSettings where there is none."""
+    """The last common commit of HEAD and `ref`. Raises InvalidSettings if there is none."""
     reason = why_unavailable(repository)
     if reason is not None:
-        raise InvalidSettings(f"--base {ref}: git cannot be asked here: {reason}")
+        raise InvalidSettings(f"--base {ref}: git cannot be used here: {reason}")
     _require_one_meaning(repository, ref)
     commit = commit_of(repository, ref)
     if commit is None:
@@ -389,9 +388,9 @@ def merge_base(repository: Path, ref: str) -> str:
 
 
 def _require_one_meaning(repository: Path, ref: str) -> None:
-    """Raises InvalidSettings where a tag, a branch and a remote's branch of one name are different commits.
+    """Raises InvalidSettings if a tag, a branch and a remote branch of one name are different commits.
 
-    git would take the tag, which whoever may push one chooses.
+    git would take the tag, which anyone with push access can set.
     """
     name = _SUFFIX.split(ref, maxsplit=1)[0]
     if not name or _SHA.fullmatch(name):
@@ -402,9 +401,11 @@ def _require_one_meaning(repository: Path, ref: str) -> None:
     if matches and _SHORT_SHA.fullmatch(name):
         matches += (git(repository, "rev-parse", f"--disambiguate={name}") or "").splitlines()
     if len({commit_of(repository, each) or each for each in matches}) > 1:
-        raise InvalidSettings(f"--base {ref}: it may be any of {', '.join(matches)}; name one of them in full")
+        raise InvalidSettings(
+            f"--base {ref}: ambiguous: it may be any of {', '.join(matches)}; write one of them in full"
+        )
 
 
 def common_ancestor(repository: Path, commit: str) -> str | None:
-    """The commit that HEAD and `commit` have in common last; None where none is in this checkout."""
+    """The last common commit of HEAD and `commit`; None if this checkout has none."""
     return git(repository, "merge-base", "HEAD", commit) or None

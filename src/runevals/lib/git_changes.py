@@ -1,4 +1,4 @@
-"""Which files are not as in a commit."""
+"""Which files differ from a commit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PIECE = 1024 * 1024  # bytes that are read at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathsRead:
-    """What is read: paths relative to the root, of files or of folders with all that is in them, and patterns.
+    """The paths that a run reads: files, folders with their content, and patterns, relative to the root.
 
-    Of `links` only what they lead to counts, not what is there.
+    Of `links` only the target counts, not its content.
     """
 
     paths: frozenset[str]
@@ -30,16 +30,16 @@ class PathsRead:
 
 
 def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
-    """The paths at which other bytes are read than in `commit`. Raises CannotFollow.
+    """The paths whose content differs from `commit`. Raises CannotFollow.
 
-    Links are followed in the work tree here and in the commit's own files there, and the very bytes are compared:
-    no attribute and no index says how they are to be understood.
+    Links are followed in the work tree and in the commit, and the bytes are compared: neither attributes nor the
+    index are used.
     """
     old, new = CommitTree(repository, commit), WorkTree(repository, like=commit)
     old_files, new_files = _files_read(old, read), _files_read(new, read)
     paths = old_files.keys() | new_files.keys()
     differing = {path for path in paths if old_files.get(path) != new_files.get(path)}
-    if not differing:  # what is there is the same; else not a byte need be read
+    if not differing:  # the same files; otherwise no content need be read
         files = {path: real for path, real in new_files.items() if not path.endswith("/")}
         changed = {real for real in set(files.values()) if old.content(real) != new.content(real)}
         differing = {path for path, real in files.items() if real in changed}
@@ -47,7 +47,7 @@ def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
 
 
 def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
-    """Every file that is read, and every place (it ends in `/`) → the same without links."""
+    """Every file that is read, and every link (it ends in `/`) → its path without links."""
     links = {f"{link}/": real for link in read.links if (real := tree.resolve_links(link)) is not None}
     files = dict(file for path in read.paths for file in files_below(tree, path))
     for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:
@@ -59,20 +59,20 @@ def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
 
 
 def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
-    """The files by which git decides what bytes it writes for these."""
+    """The attribute files that determine which bytes git writes for these files."""
     folders = {str(above) for file in files for above in PurePosixPath(file).parents}
     for folder in folders:
         path = ".gitattributes" if folder == "." else f"{folder}/.gitattributes"
         if (kind := tree.kind(path)) is not None:
             if kind != "file":
-                raise CannotFollow(f"{path} is no plain file")
+                raise CannotFollow(f"{path} is not a regular file")
             yield path
 
 
 def state_of(repository: Path) -> State | None:
-    """What tells the tracked files from others: the commit, what differs from it, and submodules likewise.
+    """The state of the tracked files: the commit, the differences from it, and the submodules.
 
-    What git's own record of times and sizes says is unchanged is not read. None where git cannot tell.
+    Files with unchanged times and sizes in git's index are not read. None if git does not answer.
     """
     commit = commit_of(repository, "HEAD")
     words = ("ls-files", "-z", "--stage") if commit is None else (*_STAGED, "--raw", commit, "--")
@@ -94,7 +94,7 @@ def state_of(repository: Path) -> State | None:
 
 
 def _content_hash(path: Path) -> str | None:
-    """What stands at a path of the work tree: its kind and content; None where nothing does."""
+    """Kind and content hash of a path in the work tree; None if it is absent."""
     try:
         mode = path.lstat().st_mode
         content = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
@@ -104,14 +104,14 @@ def _content_hash(path: Path) -> str | None:
 
 
 def _possibly_changed(repository: Path) -> set[str] | None:
-    """What may have been written since git last looked. Filters are off: attributes could call for one."""
+    """The files that may have changed since git last checked. Filters are off: attributes could start one."""
     words = ("diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
     output = git_output(repository, words, settings=_without_filters(repository))
     return None if output is None else set(os.fsdecode(output).split("\0"))
 
 
 def _without_filters(repository: Path) -> dict[str, str]:
-    """Settings that leave every filter that is configured here without a program."""
+    """Settings that disable every configured filter."""
     keys = names(repository, "config", "--name-only", "-z", "--get-regexp", r"^filter\.") or []
     filters = {key.rpartition(".")[0] for key in keys}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
@@ -120,9 +120,9 @@ def _without_filters(repository: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A file in the index: its mode, the name of its content, and what git was told of it.
+    """A file in the index: its mode, its object name, and its flags.
 
-    `sparse`: it may be missing. `unlooked`: git does not look whether it has changed.
+    `sparse`: it may be missing. `unlooked`: git does not check whether it has changed.
     """
 
     name: str
@@ -132,7 +132,7 @@ class _Entry:
     unlooked: bool
 
     def is_changed(self, repository: Path) -> bool:
-        """Whether the work tree has other bytes there, another kind of file, or none."""
+        """Whether the work tree has other bytes, another kind of file, or no file there."""
         path = repository / self.name
         try:
             info = path.lstat()
@@ -144,14 +144,14 @@ class _Entry:
                 return not (stat.S_ISREG(info.st_mode) and executable and self._holds(path, info.st_size))
         except OSError:
             return not self.sparse
-        return True  # a submodule: what is in it, only its own repository could say
+        return True  # a submodule: its content is only known to its own repository
 
     def _holds(self, path: Path, size: int) -> bool:
         with path.open("rb") as file:
             return self._object_name(size, iter(lambda: file.read(_PIECE), b"")) == self.content
 
     def _object_name(self, size: int, pieces: Iterable[bytes]) -> str:
-        """What git calls this content."""
+        """The object name of this content."""
         digest = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
         for piece in pieces:
             digest.update(piece)

@@ -21,11 +21,11 @@ class ProcessDied(Exception):
 
 
 class AnswerTooLarge(ProcessDied):
-    """The child's answer is larger than it may be."""
+    """The child's answer exceeds the size limit."""
 
 
 class LineProcess:
-    """One such child. It says it is ready by a first line; not thread-safe."""
+    """A child process that exchanges lines. Its first line reports that it is ready; not thread-safe."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class LineProcess:
         start_timeout_s: float = START_TIMEOUT_S,
         own_worker: bool = False,
     ) -> None:
-        """Starts it. Raises OSError, ProcessDied or TimeoutError where it does not get ready in time.
+        """Starts it. Raises OSError, ProcessDied or TimeoutError if it does not get ready in time.
 
-        `own_worker`: a worker that gives up its rights itself.
+        `own_worker`: a worker of runevals, which drops its rights itself.
         """
         self._max_answer_bytes = max_answer_bytes
         self._killed = False
@@ -67,7 +67,7 @@ class LineProcess:
         return self._read_line(deadline)
 
     def kill(self) -> None:
-        """Ends it and what it started; only once, as its number may be somebody else's later."""
+        """Ends it and its children; only once: the pid may be reused."""
         if self._killed:
             return
         self._killed = True

@@ -7,19 +7,19 @@ from math import fsum
 
 
 def total(amounts: Iterable[float | None]) -> float | None:
-    """Their sum, whatever their order; unknown as soon as one of them is, or where there are none."""
+    """Their sum, independent of the order; unknown if one of them is, or if there are none."""
     every = list(amounts)
     known = [amount for amount in every if amount is not None]
     return fsum(known) if known and len(known) == len(every) else None
 
 
 def whole_total(amounts: Iterable[int | None]) -> int | None:
-    """The same of whole numbers."""
+    """The sum of whole numbers."""
     result = total(amounts)
     return None if result is None else int(result)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Of the known values; None where there is none."""
+    """The mean of the known values; None if there is none."""
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""What installed packages add: evaluators, dialects, targets and reporters, found by their entry points."""
+"""Plugins of installed packages: evaluators, dialects, targets and reporters, found by entry points."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ GROUPS = (EVALUATORS, DIALECTS, TARGETS, REPORTERS)
 
 
 def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
-    """What the plugins of `group` are, by name. Raises UnusablePlugin: one that cannot be used stops the run.
+    """The plugins of `group` by name. Raises UnusablePlugin: an unusable plugin stops the run.
 
-    `reserved` are names of ours, which none may have.
+    `reserved` are the built-in names, which a plugin must not use.
     """
     values: dict[str, object] = {}
     owner: dict[str, str] = {}
     for entry, package in _entries().get(group, ()):
         if entry.name in reserved:
             raise unusable_plugin(
-                group, entry.name, package, "the name is one of ours; the package must choose another"
+                group, entry.name, package, "the name is built in; the package must choose another"
             )
         if entry.name in values:
-            raise unusable_plugin(group, entry.name, package, f"{owner[entry.name]} has a plugin of that name too")
+            raise unusable_plugin(
+                group, entry.name, package, f"{owner[entry.name]} also has a plugin of that name"
+            )
         try:
             values[entry.name] = entry.load()
         except (Exception, SystemExit) as error:  # whatever a package does while it is imported
@@ -44,14 +46,14 @@ def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
 
 
 def require(group: str, name: str, plugin: object, has: Iterable[str]) -> None:
-    """Raises UnusablePlugin where a plugin lacks a part of its contract."""
+    """Raises UnusablePlugin if a plugin lacks a part of its contract."""
     missing = [part for part in has if not hasattr(plugin, part)]
     if missing:
         raise unusable_plugin(group, name, package_of(group, name), f"it has no {', '.join(missing)}")
 
 
 def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
-    """`call`, a part of a plugin; what it raises is told as the plugin's fault. Raises UnusablePlugin."""
+    """Calls a part of a plugin; an error in it becomes UnusablePlugin."""
 
     def guard(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
@@ -81,7 +83,7 @@ def package_of(group: str, name: str) -> str:
 
 @cache
 def _entries() -> Mapping[str, tuple[tuple[metadata.EntryPoint, str], ...]]:
-    """All entry points of ours by group, in the order of their names."""
+    """All entry points of runevals by group, sorted by name."""
     groups: dict[str, list[tuple[metadata.EntryPoint, str]]] = {}
     packages: set[str] = set()
     for distribution in metadata.distributions(path=list(_search_path())):
@@ -89,7 +91,7 @@ def _entries() -> Mapping[str, tuple[tuple[metadata.EntryPoint, str], ...]]:
             continue  # most of them: their metadata would take longer to read than all the rest
         name = distribution.metadata["Name"]
         if name in packages:
-            continue  # the first on the path is the one that is imported
+            continue  # the first on the path is imported
         packages.add(name)
         for entry in distribution.entry_points:
             if entry.group in GROUPS:
@@ -101,7 +103,7 @@ def _entries() -> Mapping[str, tuple[tuple[metadata.EntryPoint, str], ...]]:
 
 
 def _search_path() -> Iterator[str]:
-    """Where packages are installed. The working directory is none: a checkout must not bring plugins along."""
+    """The folders of installed packages, without the working directory: a checkout must not add plugins."""
     here = Path.cwd()
     for folder in sys.path:
         if folder and Path(folder).resolve() != here:

@@ -1,6 +1,6 @@
-"""The one place that starts programs which a change may have written, as somebody else where we are root.
+"""Starts programs that a change may have written, as another user if runevals is root.
 
-Where we are not, they are of our own user. In both cases what they leave running ends before we do.
+Otherwise they run as the same user. In both cases their remaining processes end before runevals does.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BURIAL_S = 5.0
-NO_GROUP = 65534  # the owner's own may be the one that the container engine's socket is open to
-NO_OWNER = 65533  # who programs run as where root owns everything; the sandbox's workers are 65534
+NO_GROUP = 65534  # the owner's group may have access to the container engine's socket
+NO_OWNER = 65533  # the user of programs if root owns everything; the sandbox's workers are 65534
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
 _NO_HOME = 3
-# setgroups, setresgid and setresuid: of the calling thread alone, where those of the C library are of all threads
+# setgroups, setresgid and setresuid of the calling thread only; those of the C library change all threads
 _CALLS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A user without groups. `home`: a folder of its own, where it could not write to ours."""
+    """A user without groups. `home`: its own home folder, if it cannot write to the current one."""
 
     uid: int
     home: str | None = None
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """`variables`, as this user needs it."""
+        """`variables`, with the home of this user."""
         names = {"USER": "runevals", "LOGNAME": "runevals"}  # no file of users knows its number
         return {**names, **variables, **({} if self.home is None else {"HOME": self.home})}
 
@@ -44,10 +44,10 @@ class Account:
 class _State:
     """Of this process."""
 
-    account: Account | None = None  # None: programs run as we do
-    owner: Account | None = None  # of the workspace; None: it is ours
-    adopts: bool = False  # what loses its parent becomes our child
-    users: int = 0  # runs under way
+    account: Account | None = None  # None: programs run as the current user
+    owner: Account | None = None  # of the workspace; None: the current user
+    adopts: bool = False  # orphaned processes become children of this process
+    users: int = 0  # current runs
     active: bool = False
     over: bool = False
     homes: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list)
@@ -57,9 +57,9 @@ _state = _State()
 
 
 def separate(workspace: Path) -> str | None:
-    """From here on programs run as the workspace's owner, or where root owns it as nobody's user, if we are root.
+    """Makes programs run as the workspace's owner, or as user 65533 if root owns it, if runevals is root.
 
-    Why they cannot; None where they do, or we are not root.
+    Returns why they cannot, or None.
     """
     _state.account = _state.owner = None
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
@@ -99,15 +99,15 @@ def _create_home(account: Account) -> str:
 
 
 def hide() -> None:
-    """Nobody of our user, root's lesser kind included, may read our environment and memory through /proc."""
+    """Prevents processes of the same user, including root without capabilities, from reading /proc of this one."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 @contextmanager
 def as_owner() -> Iterator[None]:
-    """What this thread does and starts meanwhile, it does as the workspace's owner, where that is not us.
+    """This thread and its children run as the workspace's owner meanwhile.
 
-    A repository and its configuration may be written by the programs under test: git is never more than they are.
+    Programs under test may write to the repository and its configuration: git has no more rights than they have.
     """
     with _acting_as(_state.owner):
         yield
@@ -127,9 +127,9 @@ def as_program() -> Iterator[None]:
 
 @contextmanager
 def _acting_as(account: Account | None) -> Iterator[None]:
-    """This thread alone is that user, and root again afterwards: what it starts has no way back.
+    """Only this thread changes to that user, and back to root afterwards; its children cannot change back.
 
-    A program of another user could not be started without copying all our memory.
+    Otherwise, starting a program as another user would copy all memory of this process.
     """
     if account is None:
         yield
@@ -156,26 +156,26 @@ def _become(uid: int, gid: int, groups: Sequence[int]) -> None:
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a program: `variables`, as its user needs it."""
+    """The environment of a program: `variables`, with the home of its user."""
     return dict(variables) if _state.account is None else _state.account.environment(variables)
 
 
 def open_to_programs(folder: Path) -> None:
-    """Programs, and git, may work in this folder of ours."""
+    """Lets programs and git work in this folder."""
     if _state.owner is not None:
         os.chown(folder, _state.owner.uid, NO_GROUP)
     folder.chmod(_folder_mode())
 
 
 def is_open_to_programs(info: os.stat_result) -> bool:
-    """Whether a folder is as `open_to_programs` leaves those that we make."""
+    """Whether a folder is as `open_to_programs` leaves it."""
     uid = 0 if _state.owner is None else _state.owner.uid
     own = not hasattr(os, "geteuid") or info.st_uid == (uid or os.geteuid())
     return own and stat.S_ISDIR(info.st_mode) and stat.S_IMODE(info.st_mode) == _folder_mode()
 
 
 def _folder_mode() -> int:
-    """The mode of such a folder: where its owner is not who programs run as, these may pass through."""
+    """The mode of such a folder: if its owner is not the user of programs, these may traverse it."""
     others = _state.account is not None and _state.owner is None
     return stat.S_IRWXU | (stat.S_IXGRP | stat.S_IXOTH if others else 0)
 
@@ -188,9 +188,9 @@ def start_program(
     stderr: int = subprocess.PIPE,
     own_worker: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Starts a program, in a session of its own, with pipes to it. Raises OSError, ValueError.
+    """Starts a program in a new session, with pipes to it. Raises OSError, ValueError.
 
-    `own_worker`: one that gives up its rights itself.
+    `own_worker`: a worker of runevals, which drops its rights itself.
     """
     with nullcontext() if own_worker else as_program():
         return subprocess.Popen(
@@ -212,20 +212,20 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    with suppress(subprocess.TimeoutExpired):  # where we may not kill it, it ends with its input
+    with suppress(subprocess.TimeoutExpired):  # if it cannot be killed, it ends at the end of its input
         process.wait(BURIAL_S)
     if _state.adopts:
         _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
 
 
 def adopt() -> None:
-    """What programs leave running is ours to end: for a process of which nobody else has children."""
+    """Adopts orphaned processes, to end them; only for a process without other children."""
     _state.adopts = sys.platform == "linux"
 
 
 @contextmanager
 def in_use() -> Iterator[None]:
-    """For a run: when the last one is over, nothing is left running of what they started."""
+    """For a run: after the last one, no process that it started is left."""
     _state.users += 1
     try:
         yield
@@ -236,9 +236,9 @@ def in_use() -> Iterator[None]:
 
 
 def end_all(*, for_good: bool = False) -> None:
-    """Ends all that programs have left running, however they hid it; where orphans are not adopted, nothing.
+    """Ends all processes that programs left running, if orphans are adopted.
 
-    `for_good`: and none can be started any more.
+    `for_good`: no further program can be started.
     """
     _state.over = for_good
     if not (_state.adopts and _state.active):
@@ -267,7 +267,7 @@ class _Process:
 
     @property
     def was_adopted(self) -> bool:
-        """Whether it is surely none that we started: those lead their session, or are in ours."""
+        """Whether it was not started by this process: such a child leads its session, or is in this one."""
         return self.session not in (self.pid, os.getsid(0))
 
 
@@ -297,7 +297,7 @@ def _descendants() -> Iterator[_Process]:
 
 
 def _kill(process: _Process) -> None:
-    """With its whole group, at one stroke: it may be gone before we are there, and have left a child."""
+    """Kills its whole group at once: it may have ended already and left a child."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(process.pid, signal.SIGKILL)
     if process.session != os.getsid(0):  # only what we started, and their children, can be in it
@@ -312,7 +312,7 @@ def _bury(processes: Iterable[_Process]) -> None:
 
 
 def _prctl(option: int, value: int = 1) -> None:
-    """Of this thread, and of all that it starts. Silent where the kernel has it not."""
+    """No new privileges for this thread and its children. Does nothing if the kernel lacks it."""
     if sys.platform == "linux":
         import ctypes
 

@@ -37,13 +37,13 @@ class Tree(Protocol):
     """What can be asked of files."""
 
     def kind(self, path: str) -> Kind | None:
-        """What stands there; None where nothing does. No link is followed."""
+        """What stands there; None if nothing does. No link is followed."""
 
     def names(self, folder: str) -> Iterable[str]:
         """What stands in a folder."""
 
     def resolve_links(self, path: str) -> str | None:
-        """The path without links; None where nothing is there. Raises CannotFollow."""
+        """The path without links; None if nothing is there. Raises CannotFollow."""
 
     def in_circle(self, link: str) -> None:
         """Told of a link that leads to a folder which it stands in, and is not entered. May raise CannotFollow."""
@@ -276,7 +276,7 @@ class CommitTree(_Linked):
     """The files of a commit."""
 
     def __init__(self, repository: Path, commit: str) -> None:
-        """Raises CannotFollow where git has not got all of it."""
+        """Raises CannotFollow if git has not got all of it."""
         self._repository, self._commit = repository, commit
         entries = names(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
         if entries is None:

@@ -116,7 +116,7 @@ def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
 
 
 def _share_file(file: Path, target: Path, repository: Path, checkout: Path) -> None:
-    """A link to a file; where it leads Python to packages of the repository, a copy that names the checkout's."""
+    """A link to a file; if it leads Python to packages of the repository, a copy that names the checkout's."""
     old, new = str(repository.resolve()), str(checkout.resolve())
     if file.suffix == ".pth" or file.name.startswith("__editable__"):
         text = file.read_text(encoding="utf-8", errors="surrogateescape")

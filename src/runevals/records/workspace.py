@@ -44,7 +44,7 @@ Probe = FileProbe | ProgramProbe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFound:
-    """What stands at the path of a probe; `text` is None of what is no text, or too large."""
+    """What stands at the path of a probe; `text` is None of what is not text, or too large."""
 
     path: str
     kind: Literal["file", "folder", "link", "other"] | None
@@ -66,7 +66,7 @@ class ProgramEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """One path that is not as it was; lines are None of what is no text."""
+    """One path that is not as it was; lines are None of what is not text."""
 
     path: str
     change: Literal["added", "changed", "removed"]

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def stored(path: Path, shown: str) -> Json | None:
-    """The eval document at `path`, None where nothing is there. Raises InvalidSuite for anything else."""
+    """The eval document at `path`, None if nothing is there. Raises InvalidSuite for anything else."""
     if not path.exists():
         return None
     value = read_source(path, shown).value
@@ -31,7 +31,7 @@ def save(path: Path, shown: str, item: Json, defaults: Mapping[str, Any] | None,
     """Adds `item` as the last case, or begins the file with it → what was done.
 
     A file of an older shape is upgraded, backup first. `defaults` are the evaluators of a new file.
-    Raises InvalidSuite, with the file as it was, where it would have errors with the case.
+    Raises InvalidSuite, with the file as it was, if it would have errors with the case.
     """
     told = "" if not path.exists() else upgrade_file(path, shown)
     document = stored(path, shown) or _begun(defaults)

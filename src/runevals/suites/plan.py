@@ -70,7 +70,7 @@ def make_plan(
     repeat: int = 1,
     quarantined: frozenset[tuple[str, str]] = frozenset(),
 ) -> RunPlan:
-    """The trials of a run, in the order of the suites. Raises UsageError where filters leave nothing."""
+    """The trials of a run, in the order of the suites. Raises UsageError if filters leave nothing."""
     everything = [case for suite in suites for case in suite.cases]
     cases = tuple(case for case in everything if wanted(case, selection))
     if not cases:

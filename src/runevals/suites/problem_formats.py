@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runevals.suites.health import Hint
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-HEALTH = "health/"  # before the kind of a finding, where it stands as a rule
+HEALTH = "health/"  # before the kind of a finding, if it stands as a rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

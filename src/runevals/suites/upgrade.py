@@ -12,7 +12,7 @@ from runevals.suites.dialects import LoadOptions, eval_document, load
 
 
 def upgrade_file(path: Path, shown: str) -> str:
-    """Upgrades one file → what was done, in words. Raises InvalidSuite where it has errors as it stands."""
+    """Upgrades one file → what was done, in words. Raises InvalidSuite if it has errors as it stands."""
     suite = load(path, shown, LoadOptions())
     if suite.errors:
         raise InvalidSuite(suite.errors)

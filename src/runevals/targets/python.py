@@ -112,7 +112,7 @@ class PythonTarget:
         return self._new_worker()
 
     def _first_worker(self) -> LineProcess:
-        """Alone: where it cannot start no other can, and of many at once each imports slowly."""
+        """Alone: if it cannot start no other can, and of many at once each imports slowly."""
         try:
             return self._new_worker()
         except TargetRefused as refused:

@@ -86,6 +86,6 @@ def test_after_a_stop_no_call_starts_and_no_slot_is_held():
             turn.begin()
         raise RunStopped
 
-    with pytest.raises(LookupError, match="nothing more is sent"):
+    with pytest.raises(LookupError, match="not sent: the run was stopped"):
         Throttle(stopped=lambda: True).call_in_slot(send, LookupError, places)
     assert places.acquire(blocking=False)

@@ -82,7 +82,7 @@ def _lost(throttle, error=DOWN, calls=MOST_UNANSWERED):
 def test_a_host_that_is_down_is_not_called_again():
     *before, last = _lost(Throttle(max_attempts=1, down_after_s=0))
     assert last.refused
-    assert str(last) == f"refused (1 attempt), and so it was with {MOST_UNANSWERED} calls in a row"
+    assert str(last) == f"refused (1 attempt); the same for {MOST_UNANSWERED} calls in a row"
     assert not any(failure.refused for failure in before)
 
 

@@ -35,7 +35,7 @@ def holding():
 
 def test_a_lock_is_free_after_its_process_is_killed(tmp_path, holding):
     path = tmp_path / "lock"
-    program = HOLD.format("lib.storage.file_lock import locked; had = locked(pathlib.Path(sys.argv[1]))")
+    program = HOLD.format("lib.storage.file_lock import file_lock; had = file_lock(pathlib.Path(sys.argv[1]))")
     process = holding(program, path)
     with pytest.raises(AlreadyLocked):
         file_lock(path)

@@ -19,7 +19,7 @@ from runevals.records.outcome import ONE_TO_FIVE
 class Dimensions(Composite):
     """A judge scores each dimension 1–5 in a question of its own; the mean passes from 3.
 
-    Where a case has dimensions, they take the place of its rubric.
+    If a case has dimensions, they take the place of its rubric.
 
     Example:
         "dimensions": {"security": "did it find the injection?", "actionability": "can the fix be used as it is?"}

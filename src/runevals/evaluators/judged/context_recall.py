@@ -24,7 +24,7 @@ RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses corre
 class ContextRecall(Judged):
     """A judge scores 1–5 how many key facts of the context the response uses; passes from 3.
 
-    The judge sees the facts – `reference`, else the case's context – and the response.
+    The judge sees the facts – `reference`, otherwise the case's context – and the response.
 
     Options:
         reference: the facts that matter, where not all of the context does.

@@ -25,7 +25,7 @@ class Groundedness(Judged):
     """A judge scores 1–5 how far sources support the response; passes from 3.
 
     The judge sees the response and the case's `context`; without one, the citations and tool outputs that the
-    target reports. Where the target reports neither, the check is errored (`evidence_missing`).
+    target reports. If the target reports neither, the check is errored (`evidence_missing`).
 
     Example:
         "context": "The meal allowance is $200 a day.", "evaluators": {"Groundedness": {}}

@@ -30,7 +30,7 @@ class Rubric(Judged):
 
     Options:
         rubric: what a good answer does.
-        dimension: the name of the dimension that this rubric is about, where there are several.
+        dimension: the name of the dimension that this rubric is about, if there are several.
 
     Example:
         "rubric": "Should identify the SQL injection and recommend parameterized queries"

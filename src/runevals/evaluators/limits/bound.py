@@ -27,7 +27,7 @@ class Bound(Check):
 
     @abstractmethod
     def measured(self, subject: Subject) -> float | None:
-        """How much of it the answer has; None where nobody knows."""
+        """How much of it the answer has; None if nobody knows."""
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.value < 0:

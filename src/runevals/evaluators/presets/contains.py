@@ -14,7 +14,7 @@ from runevals.records import Verdict
 @evaluator("preset-contains")
 @dataclass(frozen=True, kw_only=True)
 class PresetContains(Check):
-    """Passes when the expected text stands in the output; case counts.
+    """Passes when the expected text is in the output; case-sensitive.
 
     Example:
         {"evaluators": ["preset-contains"], "rows": [{"input": "About Beijing?", "expected": "capital"}]}

@@ -20,7 +20,7 @@ _MARKDOWN = re.compile(r"\[(\d+)\]\(([^()\s]+)\)")
 class Citations(Check):
     """Counts the sources cited in the response; passes from 1 unless `threshold` says otherwise.
 
-    Where the text has no marker, the citations that the target reports beside its text are counted.
+    If the text has no marker, the citations that the target reports beside its text are counted.
 
     Options:
         citation_format: `oai_unicode`, markers of private-use characters; `bracket`, `[^1^]` or `[1]`;

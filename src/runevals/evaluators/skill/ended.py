@@ -7,13 +7,13 @@ from runevals.records import Response, Verdict
 
 
 def raised(subject: Subject) -> Verdict | None:
-    """The failed verdict of a call that raised or timed out; None where it returned."""
+    """The failed verdict of a call that raised or timed out; None if it returned."""
     error = subject.response.raised
     return None if error is None else Verdict(0.0, f"the skill ended with an error: {error}")
 
 
 def no_json(response: Response) -> Verdict:
-    """The failed verdict of a result that is no JSON, and so none of the values that a suite can name."""
+    """The failed verdict of a result that is not JSON, and so none of the values that a suite can name."""
     return Verdict(0.0, "" if response.problem is None else response.problem.message)
 
 

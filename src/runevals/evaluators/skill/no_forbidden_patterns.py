@@ -15,7 +15,7 @@ from runevals.records import Verdict
 @evaluator("no_forbidden_patterns")
 @dataclass(frozen=True, kw_only=True)
 class NoForbiddenPatterns(Check):
-    """Passes when none of the texts stands in the result (in its JSON, where it is no text).
+    """Passes when none of the texts is in the result (in its JSON, if it is not text).
 
     A skill that raised or timed out gave nothing away and passes, and the reason says so; forbidden text in its
     error is named in the details.

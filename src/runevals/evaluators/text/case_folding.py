@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def folded(text: str, *, case_sensitive: bool) -> str:
-    """`text`, in small letters where capitals do not count."""
+    """`text`, in small letters where case is ignored."""
     return text if case_sensitive else text.lower()

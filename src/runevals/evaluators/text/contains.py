@@ -15,7 +15,7 @@ from runevals.records import Verdict
 @evaluator("contains")
 @dataclass(frozen=True, kw_only=True)
 class Contains(Check):
-    """Passes when the text stands in the response; nothing is trimmed.
+    """Passes when the text is in the response; nothing is trimmed.
 
     Options:
         value: what to look for; without it, the case's expected text.

@@ -14,7 +14,7 @@ from runevals.records import Verdict
 @evaluator("contains_all")
 @dataclass(frozen=True, kw_only=True)
 class ContainsAll(Check):
-    """Passes when every one of the texts stands in the response; capitals and small letters are alike.
+    """Passes when every one of the texts is in the response; case is ignored.
 
     Options:
         values: what to look for; at least one, none blank.

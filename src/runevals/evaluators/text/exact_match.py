@@ -14,7 +14,7 @@ from runevals.records import Verdict
 @evaluator("ExactMatch")
 @dataclass(frozen=True, kw_only=True)
 class ExactMatch(Check):
-    """Passes when the expected text stands in the response as it is written.
+    """Passes when the expected text is in the response as it is written.
 
     Options:
         case_sensitive: tell capitals from small letters.

@@ -30,7 +30,7 @@ def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
 def searched(
     subject: Subject, value: str, what: Literal["input", "output"], texts: Callable[[ToolCall], Sequence[str]]
 ) -> Verdict | Problem:
-    """Whether a call of the tool has the needle of `Tool:needle` in one of its `texts`; capitals do not count.
+    """Whether a call of the tool has the needle of `Tool:needle` in one of its `texts`; case is ignored.
 
     A problem where it was not found, but not every call says its input or output: it may have held anything.
     """

@@ -14,7 +14,7 @@ from runevals.records import Problem, Verdict
 @evaluator("tool_input_contains")
 @dataclass(frozen=True, kw_only=True)
 class ToolInputContains(Check):
-    """Passes when a call of the tool has the text in its input; capitals and small letters are alike.
+    """Passes when a call of the tool has the text in its input; case is ignored.
 
     The input is searched in its own texts and as a whole, as JSON: spaced (`"force": true`) and not
     (`"force":true`), and with characters beyond ASCII as they are and escaped.

@@ -14,7 +14,7 @@ from runevals.records import Problem, Verdict
 @evaluator("tool_output_contains")
 @dataclass(frozen=True, kw_only=True)
 class ToolOutputContains(Check):
-    """Passes when a call of the tool has the text in its output; capitals and small letters are alike.
+    """Passes when a call of the tool has the text in its output; case is ignored.
 
     Output that is JSON is searched in its own texts too, and as a whole, spaced or not, escaped or not.
 

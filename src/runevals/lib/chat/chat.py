@@ -35,21 +35,21 @@ class ParameterRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """A tool call that a model asks for; `arguments` is JSON text, as it came."""
+    """A tool call of a model; `arguments` is the JSON text as received."""
 
     id: str
     name: str
     arguments: str
 
     def as_message(self) -> dict[str, object]:
-        """How the call stands in the message that goes back to the model."""
+        """The call as JSON for the message that is sent back to the model."""
         function = {"name": self.name, "arguments": self.arguments}
         return {"id": self.id, "type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What came back: text (None where the model refused), usage and who answered. Reasoning counts as output."""
+    """A reply: text (None if the model refused), usage and model. Reasoning tokens count as output."""
 
     text: str | None
     finish_reason: str | None
@@ -62,13 +62,13 @@ class ChatReply:
     latency_s: float
     response_id: str | None = None
     made_at: float | None = None  # seconds since 1970
-    cached_tokens: int | None = None  # of the prompt, that the provider had kept
-    from_cache: bool = False  # a cache on the way says so
+    cached_tokens: int | None = None  # of the prompt, from the provider's cache
+    from_cache: bool = False  # reported by an intermediate cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatUsage:
-    """What replies took together; None where one of them does not say."""
+    """The tokens and cost of several replies; None if one of them does not report it."""
 
     cost_usd: float | None
     input_tokens: int | None
@@ -85,11 +85,11 @@ class Endpoint:
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
     provider: Provider = PROVIDERS["openai"]
-    model_source: str = ""  # where its model is named
+    model_source: str = ""  # the setting that names its model, for messages
 
     @property
     def display_url(self) -> str:
-        """Its address, without what may be a password in it."""
+        """Its address without credentials."""
         parts = urlsplit(self.base_url or OPENAI_URL)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
@@ -98,7 +98,7 @@ class Chat:
     """One endpoint, shared by all threads. The SDK is imported and the client made at the first call."""
 
     def __init__(self, endpoint: Endpoint, throttle: Throttle, *, at_once: int | None = None) -> None:
-        """At most `at_once` calls are under way; None: as many as are asked for."""
+        """At most `at_once` calls run at the same time; None: no limit."""
         self.endpoint = endpoint
         self._throttle = throttle
         self._slots = None if at_once is None else threading.BoundedSemaphore(at_once)
@@ -106,17 +106,17 @@ class Chat:
         self._open_client: ChatClient | None = None
 
     def warm_up(self) -> None:
-        """Imports the SDK and makes the client, half a second that can pass beside other work."""
+        """Imports the SDK and creates the client; takes half a second, so call it in the background."""
         self._client()
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
-        """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a parameter of ours."""
+        """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a request parameter."""
         return self._throttle.call_in_slot(
             lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
         )
 
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> ChatUsage:
-        """What `replies` took, each at the price of the model that gave it, else of the one asked for."""
+        """The usage of `replies`, each at the price of its model, otherwise of the requested model."""
         return ChatUsage(
             cost_usd=total(self._cost_usd(reply, prices) for reply in replies),
             input_tokens=whole_total(reply.input_tokens for reply in replies),
@@ -139,7 +139,7 @@ class Chat:
         self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], slot: Slot
     ) -> ChatReply:
         client = self._client()
-        import openai  # half a second that runs without a model need not pay
+        import openai  # takes half a second; runs without a model do not need it
 
         from runevals.lib.chat.transport import ResponseTooLarge
 
@@ -159,7 +159,7 @@ class Chat:
         except (openai.OpenAIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         if content.lstrip()[:1] == b"<":
-            message = f"{self.endpoint.display_url} answers with a web page: that is no OpenAI-compatible API"
+            message = f"{self.endpoint.display_url} answers with a web page: it is not an OpenAI-compatible API"
             raise ChatFailed("unparseable", f"{message} (does the address lack a /v1 at its end?)")
         return _reply(content, latency_s, from_cache=from_cache)
 
@@ -180,7 +180,7 @@ class Chat:
                 azure_api_version=end.azure_api_version,
                 timeout_s=end.timeout_s,
             )
-        except ValueError as error:  # an address that is none
+        except ValueError as error:  # an invalid address
             raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
 
 
@@ -190,7 +190,7 @@ def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], en
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
         return ChatFailed("rate_limited", f"429: {message}", refused=True)
     if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
-        origin = f"; the model is named by {endpoint.model_source}" if endpoint.model_source else ""
+        origin = f"; the model comes from {endpoint.model_source}" if endpoint.model_source else ""
         return ChatFailed(
             "failed", f"{endpoint.display_url} has no model {endpoint.model} ({message}){origin}", refused=True
         )
@@ -212,14 +212,14 @@ def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:
 
 
 def _is_about(parameter: str, message: str) -> bool:
-    """Whether the text of a 400 names a parameter: in quotes of any kind, first, or by a name that is no word."""
+    """Whether the text of a 400 names a parameter: quoted, first in the text, or with an underscore."""
     quoted = re.search(rf"""["'`\\]{re.escape(parameter)}["'`\\]""", message)
     first = re.match(rf"{re.escape(parameter)}\b", message)
     return bool(quoted or first or ("_" in parameter and re.search(rf"\b{re.escape(parameter)}\b", message)))
 
 
 def _body(error: openai.APIStatusError) -> Mapping[str, Any]:
-    """What an error says of itself; Gemini puts it into a list."""
+    """The body of an error; Gemini wraps it into a list."""
     body = error.body[0] if isinstance(error.body, list) and error.body else error.body
     if not isinstance(body, Mapping):
         return {}
@@ -298,14 +298,14 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
-    """DeepSeek has a name of its own for them."""
+    """The cached tokens; DeepSeek has another name for them."""
     details = usage.get("prompt_tokens_details")
     own = usage.get("prompt_cache_hit_tokens")
     return _count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
 
 
 def _count(value: object) -> int | None:
-    """Usage is worth having, not worth an answer: what is no count is unknown."""
+    """A token count; an invalid one is unknown, because the answer is still valid."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

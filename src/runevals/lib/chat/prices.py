@@ -1,4 +1,4 @@
-"""What tokens cost: the settings' own prices, else those of `genai-prices`; of any other model it is unknown."""
+"""Prices of tokens: from the settings, otherwise from `genai-prices`; unknown for other models."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Prices:
         cached_tokens: int | None = None,
         provider: str | None = None,
     ) -> float | None:
-        """What a call cost; None where its price or tokens are unknown. A dated name is its model's.
+        """The cost of a call; None if its price or tokens are unknown. A dated name has the price of its model.
 
-        `cached_tokens` are those of the input that the provider had in its cache. `provider` is its id in
-        `genai-prices`, None where only the model's name says whose price it is.
+        `cached_tokens` are the input tokens from the provider's cache. `provider` is its id in `genai-prices`,
+        None if only the model's name identifies the price.
         """
         if model is None or input_tokens is None or output_tokens is None:
             return None
@@ -58,7 +58,7 @@ class Prices:
 
 
 def load() -> None:
-    """Loads the library, a quarter of a second that can pass beside other work."""
+    """Loads the library; takes a quarter of a second, so call it in the background."""
     from genai_prices.data_snapshot import get_snapshot
 
     get_snapshot()

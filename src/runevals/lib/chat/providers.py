@@ -1,4 +1,4 @@
-"""Providers of chat models by their prefix: where the OpenAI-compatible API of each is, and how it differs."""
+"""Providers of chat models by prefix: the address of each OpenAI-compatible API, and its differences."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 class Provider:
     """One provider. Parameters of a target are sent as written; `seed` and `formats` are for those of a judge."""
 
-    key: str  # the variable that holds the key
+    key: str  # the environment variable with the key
     url: str | None = None
-    located_by: str | None = None  # the variable that says where it is, for one that is not at `url` for everyone
+    located_by: str | None = None  # the environment variable with its address or region, if `url` is not fixed
     needs_key: bool = True
-    prices: str | None = None  # its id in genai-prices; None: the model's name says whose prices hold
+    prices: str | None = None  # its id in genai-prices; None: found by the model's name
     reports_cost: bool = False  # `usage.cost` is what the call cost, in US dollars
     seed: str | None = "seed"  # what it calls this parameter; None: it refuses it
     formats: tuple[str, ...] = (
         "json_schema",
         "json_object",
         "none",
-    )  # how it can be asked for JSON, the best first
+    )  # the JSON output formats that it accepts, best first
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -82,7 +82,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def address(name: str, environment: Mapping[str, str]) -> str:
-    """Where a provider's API is. Raises InvalidSettings where only the environment can say it, and does not."""
+    """The address of a provider's API. Raises InvalidSettings if its environment variable is not set."""
     provider = PROVIDERS[name]
     value = environment.get(provider.located_by, "") if provider.located_by else ""
     if not value and name == "bedrock":
@@ -91,13 +91,13 @@ def address(name: str, environment: Mapping[str, str]) -> str:
         return _URL_OF.get(name, _verbatim)(value)
     if provider.url is None:
         raise InvalidSettings(
-            f"{name}: the environment variable {provider.located_by} is not set; it says where it is"
+            f"{name}: the environment variable {provider.located_by} is not set; set it to the address or region"
         )
     return provider.url
 
 
 def azure_api_version(name: str, base_url: str | None, environment: Mapping[str, str]) -> str | None:
-    """The version that an Azure resource is asked for; None elsewhere, and for its address with `/openai/v1`."""
+    """The API version of an Azure resource; None for other providers and for addresses with `/openai/v1`."""
     if name != "azure" or "/openai/v1" in urlsplit(base_url or "").path:
         return None
     return environment.get("AZURE_AI_API_VERSION") or AZURE_API_VERSION
@@ -108,7 +108,7 @@ def _verbatim(value: str) -> str:
 
 
 def _ollama(value: str) -> str:
-    """`OLLAMA_HOST` as Ollama reads it: scheme and port may be left out."""
+    """`OLLAMA_HOST` as Ollama reads it: scheme and port are optional."""
     if "://" not in value:
         host = value.rstrip("/")
         value = f"http://{host}" if re.search(r":\d+$", host) else f"http://{host}:{_OLLAMA_PORT}"

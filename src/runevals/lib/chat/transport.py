@@ -18,8 +18,8 @@ from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import RunStopped, Slot
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
-LARGE_BYTES = 64 * 1024  # of a request, from which it goes out piece by piece
-MAX_ERROR_BYTES = 64 * 1024  # of the text beside a refusal
+LARGE_BYTES = 64 * 1024  # larger requests are sent in pieces
+MAX_ERROR_BYTES = 64 * 1024  # of an error body
 
 LOOK_EVERY_S = 0.5  # for calls that are late
 
@@ -27,7 +27,7 @@ LOOK_EVERY_S = 0.5  # for calls that are late
 httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
 
 
-# What the SDK would tell of itself and the machine that it runs on: nobody's business, and an eighth of its time.
+# Headers of the SDK about itself and the machine: private, and an eighth of its time.
 _ABOUT_US = (
     *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
     *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
@@ -36,7 +36,7 @@ _OPTIONS: Any = {"headers": dict.fromkeys(("x-stainless-retry-count", "x-stainle
 
 
 class ResponseTooLarge(Exception):
-    """An answer that nobody will read."""
+    """The response exceeds the size limit."""
 
 
 class ChatClient:
@@ -118,7 +118,7 @@ class ChatClient:
 
 
 def is_from_cache(headers: Mapping[str, str]) -> bool:
-    """Whether a header says so, as those of gateways do: `X-Cache: HIT`, `cf-aig-cache-status: HIT`."""
+    """Whether a header of a gateway reports a cache hit: `X-Cache: HIT`, `cf-aig-cache-status: HIT`."""
     return any("cache" in name.lower() and value.lower().startswith("hit") for name, value in headers.items())
 
 
@@ -128,7 +128,7 @@ class _Connection:
     def __init__(self, timeout_s: float) -> None:
         self.http: Any = None
         self.sdk: Any = None
-        self.slot: Slot | None = None  # of the call under way
+        self.slot: Slot | None = None  # of the running call
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
@@ -136,7 +136,7 @@ class _Connection:
     def goes_out(self, request: Any) -> None:
         request.extensions["trace"] = self._on_event
         if self.slot is not None:
-            self.slot.begin()  # of a redirect, which is no call of its own, it has begun
+            self.slot.begin()  # a redirect is part of the same call
 
     def comes_back(self, reply: Any) -> None:
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
@@ -148,12 +148,12 @@ class _Connection:
             self.slot = None
 
     def _on_event(self, event: str, info: Mapping[str, Any]) -> None:
-        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # straight, or by way of a proxy
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):  # directly or through a proxy
             self._socket = info["return_value"].get_extra_info("socket")
             _send_in_one(info["return_value"])
 
     def cut_if_late(self) -> None:
-        """Ends the call that is under way, wherever it is, if it takes too long; never the one after it."""
+        """Aborts the running call if it is overdue; never the next call."""
         with self._lock:
             is_late = self.slot is not None and self.slot.lasts_s > self._timeout_s + LOOK_EVERY_S
             if is_late and self._socket is not None:
@@ -177,7 +177,7 @@ def _send_in_one(stream: Any) -> None:
 
     def read_after(most: int, timeout: float | None = None) -> bytes:
         if buffer:
-            with suppress(Exception):  # as the library has it: who refuses a request may have said why
+            with suppress(Exception):  # as in the library: the error response may have arrived already
                 write_now(timeout)
         answer: bytes = read(most, timeout)
         return answer
@@ -186,7 +186,7 @@ def _send_in_one(stream: Any) -> None:
 
 
 def _watch(lines: list[_Connection], closed: threading.Event) -> None:
-    """Cuts calls that are late, until nobody makes any: who drips headers keeps every single read in time."""
+    """Aborts overdue calls until closed: a server that sends headers slowly keeps each single read in time."""
     while not closed.wait(LOOK_EVERY_S):
         for line in [*lines]:
             line.cut_if_late()
@@ -195,7 +195,7 @@ def _watch(lines: list[_Connection], closed: threading.Event) -> None:
 
 
 def _read_body(reply: Any, slot: Slot, timeout_s: float) -> bytes:
-    """The body: each read has the client's time limit, and so has the whole call."""
+    """The body: the time limit applies to each read and to the whole call."""
     content = bytearray()
     for chunk in reply.iter_bytes():
         content += chunk

@@ -29,7 +29,7 @@ DEFAULT_PICK: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """A header's value: `text`, and after it the value of the variable `env` where that is named."""
+    """A header's value: `text`, followed by the value of the environment variable `env`, if set."""
 
     text: str = ""
     env: str | None = None
@@ -47,7 +47,7 @@ class WebSettings:
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The variables whose values are sent."""
+        """The environment variables whose values are sent."""
         return tuple(header.env for header in self.headers.values() if header.env is not None)
 
     @property
@@ -62,11 +62,11 @@ class WebSettings:
 
     @property
     def display_url(self) -> str:
-        """The address without what may be secret in it."""
+        """The address without credentials and query."""
         return f"{self.origin}{urlsplit(self.url).path}"
 
     def header_values(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The headers as they are sent. Raises InvalidSettings for a variable that is not set or no header."""
+        """The headers to send. Raises InvalidSettings for an unset variable or an invalid header value."""
         return {name: _value(name, header, environment) for name, header in self.headers.items()}
 
 
@@ -79,5 +79,7 @@ def _value(name: str, header: Header, environment: Mapping[str, str]) -> str:
     value = header.text + value_
     if not _HEADER_VALUE.fullmatch(value):
         origin = "target.headers" if header.env is None else f"the environment variable {header.env}"
-        raise InvalidSettings(f"{origin}: {name} would hold a line break or another character that no header can")
+        raise InvalidSettings(
+            f"{origin}: {name} contains a line break or another character that is not allowed in a header"
+        )
     return value

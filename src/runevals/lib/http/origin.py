@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-OPENAI_URL = "https://api.openai.com/v1"  # where calls to chat models go that name no address
+OPENAI_URL = "https://api.openai.com/v1"  # the default address of chat models
 
 _PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")  # nothing that leads up, is filled in or decoded
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of an address, the port left out where it is the usual one."""
+    """Scheme, host and port of an address, without the default port."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     host_text = f"[{host}]" if ":" in host else host

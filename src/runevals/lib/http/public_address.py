@@ -18,7 +18,9 @@ _SPECIAL_4 = tuple(
         "192.175.48.0/24",  # AS112
     )
 )
-_UNICAST_6 = ipaddress.IPv6Network("2000::/3")  # all else is reserved, local, or another form of an IPv4 address
+_UNICAST_6 = ipaddress.IPv6Network(
+    "2000::/3"
+)  # everything else is reserved, local, or another form of an IPv4 address
 _SPECIAL_6 = tuple(
     ipaddress.IPv6Network(network)
     for network in (
@@ -35,7 +37,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: in front of an IPv4 address
 
 
 def is_public(address: Address) -> bool:
-    """Whether it leads to the public network, also where it is another form of an IPv4 address."""
+    """Whether an address is public, including other forms of IPv4 addresses."""
     if isinstance(address, ipaddress.IPv4Address):
         return _is_ordinary(address) and not any(address in network for network in _SPECIAL_4)
     inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

@@ -1,4 +1,4 @@
-"""How many calls a host takes in which time, as far as it has taught us."""
+"""The rate limit of a host, learned from its refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 @dataclass(slots=True)
 class RateWindow:
-    """A stretch of time, and how many calls a host takes in it, as far as a refusal has taught it."""
+    """A time window, and the number of calls a host accepts in it, learned from a refusal."""
 
     began_at: float = 0.0
     lasts_s: float = 0.0
@@ -17,21 +17,21 @@ class RateWindow:
     calls: int = 0
     answers: int = 0
     full: int = 0  # windows in a row that were used up and not refused
-    widen_after: int = 2  # of those: the more often widening was refused, the rarer it is tried
+    widen_after: int = 2  # of those: doubles each time a wider window was refused
 
     def take(self, now: float) -> None:
-        """One more call begins."""
+        """Counts a call that starts."""
         if not self.calls and not self.most:
             self.began_at = now
         self.calls += 1
 
     @property
     def free_at(self) -> float:
-        """When the next call may begin."""
+        """The earliest time of the next call."""
         return self._ends_at if self.most and self.calls >= self.most else self.began_at
 
     def renew(self, now: float) -> None:
-        """A window that is over is followed by a new one, wider if it was full often enough."""
+        """Starts a new window after the end of this one, wider if it was full often enough."""
         if not self.most or now < self._ends_at:
             return
         self.full = self.full + 1 if self.calls >= self.most else 0
@@ -45,14 +45,14 @@ class RateWindow:
         return self.began_at + self.lasts_s
 
     def count(self, entered_at: float) -> None:
-        """A call that began then was answered: in this window, or late in the one that taught it its size."""
+        """Counts an answer to a call that started then: in this window, or in the one before."""
         if entered_at >= self.began_at:
             self.answers += 1
         elif self.lasts_s and not self.calls:
             self.most += 1
 
     def after_refusal(self, now: float, delay: float) -> RateWindow:
-        """The window that begins when the host takes calls again; where none was answered, it tells nothing."""
+        """The next window after a refusal, with the number of answers as its limit (0: unknown)."""
         return RateWindow(
             began_at=now + delay,
             lasts_s=now + delay - self.began_at,

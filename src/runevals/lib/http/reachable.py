@@ -8,8 +8,8 @@ PATIENCE_S = 5.0
 
 
 def unreachable(address: str) -> str | None:
-    """Why nothing answers there, None where something does. No key is sent, and nothing is asked."""
-    import requests  # nothing else of a start needs it
+    """Why there is no answer from this address, or None. No key is sent, and no model is called."""
+    import requests  # not needed at the start
 
     try:
         requests.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()

@@ -1,4 +1,4 @@
-"""One call among those that wait for the same host."""
+"""Permission for one call to a host."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class RunStopped(Exception):
     """The run was stopped before a call began."""
 
     def __init__(self) -> None:
-        super().__init__("nothing more is sent: the run was stopped")
+        super().__init__("not sent: the run was stopped")
 
 
 class Slot:
-    """When one call may go out, and until when the next must wait for it."""
+    """Permission for one call to be sent; released when its answer has arrived."""
 
     def __init__(self, enter: Callable[[], float], limit: threading.Semaphore | None) -> None:
         self._enter = enter
@@ -24,7 +24,7 @@ class Slot:
         self.entered_at: float | None = None  # on the monotonic clock
 
     def begin(self) -> None:
-        """Waits until it may go out; a second time, it may at once. Raises RunStopped."""
+        """Waits until the call may be sent; the second time, returns at once. Raises RunStopped."""
         if self.entered_at is not None:
             return
         if self._limit is not None:
@@ -34,11 +34,11 @@ class Slot:
 
     @property
     def lasts_s(self) -> float:
-        """Seconds since it came; 0 before."""
+        """Seconds since the call was sent; 0 before."""
         return 0.0 if self.entered_at is None else time.monotonic() - self.entered_at
 
     def release(self) -> None:
-        """The answer is there: another call may go out."""
+        """Lets another call be sent, after the answer has arrived."""
         if self._holds_limit and self._limit is not None:
             self._holds_limit = False
             self._limit.release()

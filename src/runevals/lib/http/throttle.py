@@ -1,4 +1,4 @@
-"""Trying again, politely: pauses shared by all calls to one host, back-off with full jitter."""
+"""Retries with back-off and full jitter; pauses and rate limits are shared by all calls to one host."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 60.0
 DOWN_AFTER_S = 60.0
 MOST_UNANSWERED = 20  # calls in a row
-LOOK_EVERY_S = 0.5  # whether a run was stopped
+LOOK_EVERY_S = 0.5  # between checks for a stopped run
 
 
 class TryAgain(Exception):
-    """A failure that may pass. `after_s` is what the host asked for, None if it did not; with
-    `pauses_host`, no other call is sent meanwhile either. `of_host`: no call of any kind would do better now."""
+    """A temporary failure. `after_s` is the host's Retry-After, if any; with `pauses_host`, no other call is
+    sent meanwhile. `of_host`: any other call would fail now, too."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class TryAgain(Exception):
 
 
 class CallFailed(Exception):
-    """A call that stays unanswered. `refused` means that the endpoint rejects us altogether."""
+    """A call without an answer. `refused` means that the endpoint rejects every call."""
 
     def __init__(self, kind: FailureKind, message: str, *, refused: bool = False) -> None:
         self.kind: FailureKind = kind
@@ -56,11 +56,11 @@ class CallFailed(Exception):
 
 
 class Throttle:
-    """The patience with one host, shared by all calls to it.
+    """Retry, back-off and rate-limit state of one host, shared by all calls to it.
 
-    A pause that the host asks for holds every thread's next call. A rate limit halves the calls that may be under
-    way, which then grow back one by one, and teaches how many the host takes in which time: later windows stay
-    within that, and now and then try for more.
+    A Retry-After of the host delays the next call of every thread. A rate limit halves the number of concurrent
+    calls, which then grows back one by one. It also sets the number of calls per window for later windows, which
+    try a higher number from time to time.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class Throttle:
     ) -> None:
         """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
 
-        A host that answers nothing for `down_after_s`, and no call of many in a row, is down: CallFailed says so.
+        A host that answers none of many calls in a row and nothing for `down_after_s` is down: CallFailed says so.
 
-        `max_retry_s` bounds the pauses of one call together, not its waiting for a turn. Once it has `stopped`,
-        nothing is sent, and whoever waits gives up.
+        `max_retry_s` limits the sum of the pauses of one call, not its wait for a slot. When `stopped` returns
+        true, nothing more is sent, and waiting calls fail.
         """
         self._stopped = stopped
         self.max_attempts = max_attempts
@@ -91,12 +91,12 @@ class Throttle:
         self._limited_at = -math.inf
         self._window = RateWindow()
         self._down_after_s = down_after_s
-        self._unanswered = 0  # calls given up in a row
-        self._last_answer_at: float | None = None  # when the host answered last, or was first called
-        self._random = random.Random()  # noqa: S311 - spreads calls out, keeps nothing secret
+        self._unanswered = 0  # failed calls in a row
+        self._last_answer_at: float | None = None  # time of the last answer, or of the first call
+        self._random = random.Random()  # noqa: S311 - for jitter, not for secrets
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
-        """`send()`, again after each TryAgain until attempts or patience run out; then raises `give_up(last)`."""
+        """`send()`, repeated after each TryAgain up to the limits; then raises `give_up(last)`."""
 
         def send_in_slot(slot: Slot) -> T:
             slot.begin()
@@ -110,7 +110,7 @@ class Throttle:
         give_up: Callable[[TryAgain], Exception],
         limit: threading.Semaphore | None = None,
     ) -> T:
-        """The same where a request takes time to prepare: `send` begins its turn when the request goes out.
+        """Like `call`, if a request takes time to prepare: `send` begins its slot when it sends the request.
 
         `limit` are how many calls of one kind may be under way.
         """
@@ -126,7 +126,7 @@ class Throttle:
                 failure.attempts = attempt
                 delay = self._delay(attempt, failure.after_s)
                 remaining_s -= delay
-                # A pause that this call will not wait for is not imposed on the others either.
+                # A pause that this call will not wait for does not delay other calls.
                 responded = not failure.of_host and failure.kind != "timeout"
                 self._leave(slot, failure if remaining_s >= 0 else None, delay, responded=responded)
                 if attempt == self.max_attempts or remaining_s < 0:
@@ -145,17 +145,17 @@ class Throttle:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _final_error(self, failure: TryAgain, error: Exception) -> Exception:
-        """`error`; where the host is down, one that says that no call need be made any more."""
+        """`error`; if the host is down, an error with `refused`, so that no more calls are made."""
         with self._condition:
             self._unanswered += failure.of_host
             unanswered, silent_s = self._unanswered, time.monotonic() - (self._last_answer_at or math.inf)
         for_long = silent_s >= self._down_after_s or (failure.after_s or 0.0) > self.max_retry_s
         if failure.of_host and unanswered >= MOST_UNANSWERED and for_long and isinstance(error, CallFailed):
-            return CallFailed(error.kind, f"{error}, and so it was with {unanswered} calls in a row", refused=True)
+            return CallFailed(error.kind, f"{error}; the same for {unanswered} calls in a row", refused=True)
         return error
 
     def holds_s(self) -> float:
-        """How long the host keeps calls waiting from now on; 0 where none waits for it."""
+        """Seconds until the host may be called again; 0 if no call is waiting."""
         with self._condition:
             return max(0.0, self._ready_at() - time.monotonic()) if self._waiting_calls else 0.0
 
@@ -173,7 +173,7 @@ class Throttle:
             time.sleep(min(remaining, LOOK_EVERY_S))
 
     def _enter(self) -> float:
-        """Waits for a turn → when it came. Raises RunStopped where there will be none."""
+        """Waits until a call may be sent → the time. Raises RunStopped."""
         with self._condition:
             while True:
                 if self._stopped():
@@ -200,7 +200,7 @@ class Throttle:
         succeeded: bool = False,
         responded: bool = False,
     ) -> None:
-        """A call is over; `responded`: the host had something to say to it, if only that it is wrong."""
+        """Ends a call; `responded`: the host sent a response, even if it was an error."""
         slot.release()
         entered_at = slot.entered_at
         if entered_at is None:
@@ -217,7 +217,7 @@ class Throttle:
             self._condition.notify_all()
 
     def _hold_back(self, entered_at: float, failure: TryAgain, delay: float) -> None:
-        """Everyone waits. Of calls that were under way together, only the first refusal says anything new."""
+        """Delays all calls. Of several concurrent calls, only the first refusal changes the limits."""
         now = time.monotonic()
         self._resume_at = max(self._resume_at, now + delay)
         if entered_at <= self._limited_at:
@@ -229,7 +229,7 @@ class Throttle:
 
 
 class Throttles(dict[str, Throttle]):
-    """The patience with each host, by its name, made when it is first asked for."""
+    """The throttle of each host, by name, created on first use."""
 
     def __init__(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
         super().__init__()
@@ -240,14 +240,14 @@ class Throttles(dict[str, Throttle]):
         return throttle
 
     def longest_wait(self) -> tuple[str, float] | None:
-        """The host that keeps calls waiting longest, and for how long from now on; None where none does."""
+        """The host with the longest current wait, and the seconds left; None if no call waits."""
         waits = [(host, throttle.holds_s()) for host, throttle in list(self.items())]
         host, wait_s = max(waits, key=lambda wait: wait[1], default=("", 0.0))
         return (host, wait_s) if wait_s > 0 else None
 
 
 def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
-    """What an HTTP status other than success means for the call: worth trying again, or not."""
+    """The failure for an HTTP status other than success: temporary or final."""
     text = f"{status}: {message}"
     if 300 <= status < 400:
         return CallFailed("failed", f"{status}: redirects, which is not followed; name the address behind it")
@@ -262,7 +262,7 @@ def failure_of_status(status: int, message: str, retry_after: str | None) -> Try
 
 
 def final_failure(last: TryAgain) -> CallFailed:
-    """The failure of a call that was tried often enough."""
+    """The failure of a call after its last attempt."""
     attempts = "1 attempt" if last.attempts == 1 else f"{last.attempts} attempts"
     return CallFailed(last.kind, f"{last} ({attempts})")
 

@@ -1,4 +1,4 @@
-"""How deep a JSON value goes."""
+"""The depth of a JSON value."""
 
 from __future__ import annotations
 

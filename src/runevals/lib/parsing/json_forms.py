@@ -1,4 +1,4 @@
-"""The ways in which programs write one value as JSON."""
+"""Different JSON texts of one value."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 
 def json_forms(value: object) -> list[str]:
-    """With and without spaces after its marks, and characters beyond ASCII as they are and escaped.
+    """With and without spaces after separators, and with non-ASCII characters unchanged and escaped.
 
-    Whoever looks for a piece of JSON in it cannot know how it is spaced and escaped.
+    For searches, because the spacing and escaping of the searched text is unknown.
     """
     return [
         json.dumps(value, ensure_ascii=escaped, separators=separators, default=str)

@@ -11,15 +11,15 @@ from runevals.records.errors import InvalidSettings
 if TYPE_CHECKING:
     from jsonpath import JSONPath
 
-LISTS = frozenset({"tool_calls", "citations"})  # what several values may be found of
+LISTS = frozenset({"tool_calls", "citations"})  # fields that may have several values
 
 
 class Pick:
-    """Where each field is looked for: the first of its places that has something."""
+    """The JSONPaths of each field; the first path with a value counts."""
 
     def __init__(self, paths_by_field: Mapping[str, Sequence[str]], what: str) -> None:
-        """`what` names the setting. Raises InvalidSettings for what is no JSONPath."""
-        import jsonpath  # only these targets need it
+        """`what` names the setting. Raises InvalidSettings for an invalid JSONPath."""
+        import jsonpath  # only needed by these targets
 
         environment = jsonpath.JSONPathEnvironment(strict=True)
         for name in ("match", "search"):  # an expression of the settings over a reply could hang the run
@@ -32,12 +32,12 @@ class Pick:
                     query = environment.compile(path)
                 except (jsonpath.JSONPathError, RecursionError) as error:
                     reason = str(error).partition("\n")[0]
-                    raise InvalidSettings(f"{what}.{field}: '{path}' is no JSONPath: {reason}") from None
+                    raise InvalidSettings(f"{what}.{field}: '{path}' is not a JSONPath: {reason}") from None
                 assert isinstance(query, jsonpath.JSONPath)  # noqa: S101 - strict, it knows no other
                 self._compiled.setdefault(field, []).append(_Query(path, query))
 
     def values_in(self, reply: object) -> dict[str, object]:
-        """Field → value, of those that are there and not null. Raises ValueError where one is ambiguous."""
+        """Field → value, for values that are present and not null. Raises ValueError if one is ambiguous."""
         values = {field: self._value(field, reply) for field in self._compiled}
         return {field: value for field, value in values.items() if value is not None}
 
@@ -59,10 +59,10 @@ class _Query:
     compiled: JSONPath
 
     def values_in(self, reply: object) -> list[object]:
-        """All that is there and not null. Raises ValueError where the reply is too deep to look through."""
+        """All values that are not null. Raises ValueError if the reply is nested too deep."""
         from jsonpath import JSONPathError
 
-        if not isinstance(reply, dict | list):  # a bare text or number has no places inside
+        if not isinstance(reply, dict | list):  # a bare text or number has no members
             return [reply] if self.path == "$" and reply is not None else []
         try:
             return [value for value in self.compiled.findall(reply) if value is not None]

@@ -1,4 +1,4 @@
-"""Templates of JSON: texts in them may hold `{{placeholders}}` for what a call is about."""
+"""JSON templates with `{{placeholders}}` in their texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def placeholders(template: object) -> Iterator[str]:
 
 
 def fill(template: object, values: Mapping[str, object]) -> object:
-    """The template with its values in place.
+    """The template with its values filled in.
 
     A text that is one placeholder and nothing else becomes the value itself, and a field whose value is unknown
     (None) is left out; inside a longer text, a value is written as text.
@@ -37,12 +37,12 @@ def fill(template: object, values: Mapping[str, object]) -> object:
 
 
 def fill_text(template: str, values: Mapping[str, object], escape: Callable[[str], str] = str) -> str:
-    """A text with its values in place, each escaped; what is unknown leaves nothing."""
+    """A text with its values filled in, each escaped; an unknown value becomes empty."""
     return _PLACEHOLDER.sub(lambda match: escape(_as_text(value_of(match[1], values))), template)
 
 
 def value_of(name: str, values: Mapping[str, object]) -> object:
-    """What `a.b.c` names in `values`, None where there is nothing."""
+    """The value at `a.b.c` in `values`, or None."""
     value: object = values
     for word in name.split("."):
         value = value.get(word) if isinstance(value, Mapping) else None

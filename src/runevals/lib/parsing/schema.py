@@ -18,7 +18,7 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
-    """What a schema has against a document; `key` says that the place names a key rather than its value."""
+    """A violation of a schema; `key`: the path is that of a key, not of its value."""
 
     place: Place
     message: str
@@ -44,7 +44,7 @@ def _quick(package: str, name: str, part: str | None) -> Callable[[object], obje
     import fastjsonschema
 
     document = schema(package, name)
-    # It knows the drafts up to 7; of the newer one, our schemas use nothing that means something else there.
+    # It supports drafts up to 7; our schemas use no keyword with another meaning in newer drafts.
     rules = {key: value for key, value in document.items() if key not in ("$schema", "$id")}
     if part is not None:
         rules = {**document["properties"][part], "$defs": document["$defs"]}
@@ -53,9 +53,9 @@ def _quick(package: str, name: str, part: str | None) -> Callable[[object], obje
 
 
 def fits(package: str, name: str, document: object, part: str | None = None) -> bool:
-    """Whether a schema of ours has nothing against `document`; 20 times as fast as asking what it has.
+    """Whether `document` is valid by a schema of runevals; 20 times as fast as listing the violations.
 
-    With `part`, `document` is what stands under that key.
+    With `part`, `document` is the value of that key.
     """
     from fastjsonschema import JsonSchemaValueException
 
@@ -98,7 +98,7 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
                     )
         case "required":
             missing = [name for name in error.validator_value if name not in error.instance]
-            # One error a missing name, each listing all required ones: its message begins with the name.
+            # One error per missing name, each with all required names: its message begins with the missing one.
             name = next(name for name in missing if error.message.startswith(repr(name)))
             yield Complaint(place=place, message=f"'{name}' is missing")
         case "type":
@@ -128,7 +128,7 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
 
 
 def _hint(name: str, names: Collection[str], place: Place, top: Collection[str]) -> str:
-    """The nearest known key; else where the key belongs, or which there are, if they are few."""
+    """The nearest known key; otherwise the object it belongs to, or the known keys, if they are few."""
     if guess := did_you_mean(name, names):
         return guess
     if place and name in top:

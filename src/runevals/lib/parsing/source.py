@@ -1,4 +1,4 @@
-"""JSON and YAML text → plain values that still know where they stood in their file."""
+"""JSON and YAML text → plain values with their locations in the file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read: its values, and where each of them stands."""
+    """The values of a file, and the location of each."""
 
     path: str
     text: str
@@ -39,11 +39,11 @@ class Source:
     has_marks: bool = False
     marks: Mapping[Place, tuple[int, int]] = field(
         default_factory=dict
-    )  # (key offset, offset), where known from reading
+    )  # (key offset, offset), if known from parsing
     _inside: dict[Place, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
 
     def locate(self, place: Place, *, key: bool = False) -> Location:
-        """Where the value at `place` begins, or its key; the nearest enclosing place if there is no such."""
+        """The location of the value at `place`, or of its key; of the nearest enclosing value if it is absent."""
         return self.at(self._offsets(place)[0 if key else 1])
 
     def _offsets(self, place: Place) -> tuple[int, int]:
@@ -54,7 +54,7 @@ class Source:
         offsets = (_after_space(self.text, 0),) * 2
         for depth, step in enumerate(place):
             outer = place[:depth]
-            if outer not in self._inside:  # each is looked through once, and only those that are asked for
+            if outer not in self._inside:  # each is scanned once, and only on demand
                 self._inside[outer] = _offsets_inside(self.text, offsets[1])
             if step not in self._inside[outer]:
                 break
@@ -97,7 +97,7 @@ def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str
 
 
 def decoded(content: bytes, display_path: str) -> str:
-    """The text of a file that was read, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
+    """The text of a file's bytes, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -105,7 +105,7 @@ def decoded(content: bytes, display_path: str) -> str:
 
 
 def read_lines(path: Path, display_path: str) -> Iterator[str]:
-    """The lines of such a file, of any size, one after the other. Raises InvalidSuite."""
+    """The lines of a UTF-8 file of any size. Raises InvalidSuite."""
     try:
         if not path.is_file():
             raise _stop(Location(file=display_path), "is not a file")
@@ -145,7 +145,7 @@ def read_json(text: str, display_path: str) -> Source:
                 SuiteProblem(
                     location=source.at(offset),
                     pointer=pointer(place),
-                    message=f"the key '{place[-1]}' stands here twice; remove one of them",
+                    message=f"duplicate key '{place[-1]}'; remove one of them",
                     rule="unreadable",
                 )
                 for place, offset in _duplicates(text)
@@ -155,17 +155,17 @@ def read_json(text: str, display_path: str) -> Source:
 
 
 def read_line(text: str) -> object:
-    """One line of JSON Lines. Raises ValueError for what is no JSON, and for keys that stand twice."""
+    """One line of JSON Lines. Raises ValueError for what is not JSON, and for duplicate keys."""
     return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """For `object_pairs_hook`: the object. Raises ValueError where a key stands twice."""
+    """For `object_pairs_hook`: the object. Raises ValueError for a duplicate key."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         keys: set[str] = set()
         duplicate = next(name for name, _ in pairs if name in keys or keys.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key '{duplicate}' stands here twice; remove one of them")
+        raise ValueError(f"duplicate key '{duplicate}'; remove one of them")
     return fields
 
 
@@ -188,7 +188,7 @@ def _past(text: str, offset: int) -> int:
 
 
 def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
-    """Of what stands in the object or list that begins there: where its key begins (itself, in a list), and it."""
+    """The members of the object or list at this offset → (offset of the key, offset of the value)."""
     offsets: dict[Step, tuple[int, int]] = {}
     bracket = text[offset : offset + 1]
     if bracket not in ("{", "["):
@@ -207,7 +207,7 @@ def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
 
 
 def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
-    """Every key of valid JSON text that its object has already: its place, and where it stands."""
+    """Every duplicate key of valid JSON text: its path and its offset."""
     place: list[Step] = []
     keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
     expects_key = False
@@ -242,7 +242,7 @@ def read_yaml(text: str, display_path: str) -> Source:
 
     if not text.strip():
         raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
-    if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # else nothing can nest so deep
+    if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # otherwise it cannot nest so deep
         _refuse_deep_yaml(text, display_path)
     try:
         loader = CoreLoader(text)
@@ -280,7 +280,7 @@ def read_source(path: Path, display_path: str) -> Source:
 
 
 def parse_source(content: bytes, suffix: str, display_path: str) -> Source:
-    """The content of such a file that stands elsewhere, as in another commit → Source. Raises InvalidSuite."""
+    """Bytes of a file, such as one of another commit → Source. Raises InvalidSuite."""
     try:
         return _source(content.decode("utf-8-sig"), suffix, display_path)
     except UnicodeDecodeError as error:
@@ -292,7 +292,7 @@ def _source(text: str, suffix: str, display_path: str) -> Source:
 
 
 def _refuse_deep_yaml(text: str, display_path: str) -> None:
-    """Raises InvalidSuite where a text nests deeper than a loader written in C has stack for."""
+    """Raises InvalidSuite if a text nests deeper than the stack of a loader written in C allows."""
     import yaml
 
     depth = 0
@@ -309,21 +309,21 @@ def _refuse_deep_yaml(text: str, display_path: str) -> None:
                     f"is nested deeper than {MOST_DEEP}",
                 )
     except yaml.YAMLError:
-        return  # told with its place when it is loaded
+        return  # reported with its location when it is loaded
 
 
 def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
-    """A file that a suite or settings file names, with links resolved; it must lie inside `root`.
+    """A file that a suite or settings file names, with links resolved; it must be inside `root`.
 
-    Raises UsageError where it does not exist, is no regular file, or leads out of the repository.
+    Raises UsageError if it does not exist, is not a regular file, or leads out of the repository.
     """
     path = resolved_path(base / reference)
     if path is None:
         raise UsageError(f"{what}: {reference[:80]!r} cannot be a path")
     if not path.is_relative_to(root.resolve()):
-        raise UsageError(f"{what}: {reference} lies outside the repository ({root})")
+        raise UsageError(f"{what}: {reference} is outside the repository ({root})")
     if is_of_git(path, root):
-        raise UsageError(f"{what}: {reference} is git's own file, and none of the repository's")
+        raise UsageError(f"{what}: {reference} is a file of git, not of the repository")
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
         folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
@@ -338,7 +338,7 @@ def lies_inside(root: Path, path: Path) -> bool:
 
 
 def resolved_path(path: Path) -> Path | None:
-    """`path` with links resolved; None for one that no file can have, or that leads round in a circle."""
+    """`path` with links resolved; None for an invalid path or a circle of links."""
     try:
         there = path.resolve()
         there.exists()
@@ -348,7 +348,7 @@ def resolved_path(path: Path) -> Path | None:
 
 
 def is_of_git(path: Path, root: Path) -> bool:
-    """Whether a file below `root`, links resolved, is git's own: there may be credentials in it."""
+    """Whether a file below `root`, links resolved, belongs to git: it may contain credentials."""
     parts = path.relative_to(root.resolve()).parts if path.is_relative_to(root.resolve()) else path.parts
     return any(part.lower() in (".git", "git~1") for part in parts)
 

@@ -50,7 +50,7 @@ def construct(
 
 
 def _finite(number: float) -> float:
-    """The same. Raises OverflowError for one that is larger than any float."""
+    """A number as a float. Raises OverflowError if it is too large."""
     if not isfinite(float(number)):
         raise OverflowError
     return number
@@ -72,7 +72,7 @@ class _Builder:
             raise yaml.YAMLError(f"aliases expand to more than {self.max_nodes} values")
         self.marks[place] = (key_offset, offset)
         if id(node) in self._open:
-            self.problems.append((place, offset, "an alias stands inside what it names"))
+            self.problems.append((place, offset, "an alias refers to a value that contains it"))
             return None
         self._open.add(id(node))
         try:
@@ -98,7 +98,7 @@ class _Builder:
                 continue
             key = str(key_node.value)
             if key in mapping:
-                message = f"the key '{key}' stands here twice; remove one of them"
+                message = f"duplicate key '{key}'; remove one of them"
                 self.problems.append(((*place, key), offset, message))
             mapping[key] = self.build(value_node, (*place, key), offset)
         return mapping
@@ -107,7 +107,7 @@ class _Builder:
         try:
             return self._tagged_value(node, place)
         except ValueError:
-            self.problems.append((place, node.start_mark.index, "is not the number that its tag says"))
+            self.problems.append((place, node.start_mark.index, "is not a number, as its tag requires"))
             return None
         except OverflowError:
             self.problems.append((place, node.start_mark.index, "is a number that is too large"))

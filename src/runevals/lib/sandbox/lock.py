@@ -128,7 +128,7 @@ class Lock:
     def put_on(self) -> None:
         """From here on only the few calls of the filter work, in this process and all it becomes.
 
-        Raises OSError where the kernel will not have it.
+        Raises OSError if the kernel will not have it.
         """
         self._checked(_PR_SET_NO_NEW_PRIVS, 1)
         self._checked(_PR_SET_SECCOMP, 2, self._address)
@@ -185,7 +185,7 @@ def _program(machine: str, read_fd: int | None) -> bytes:
 
 
 def drop_user() -> None:
-    """Another user without groups, where we are root and may change: others' files and processes are far then."""
+    """Another user without groups, if we are root and may change: others' files and processes are far then."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return
     try:
@@ -197,7 +197,7 @@ def drop_user() -> None:
 
 
 def landlock_version() -> int:
-    """The kernel's version of Landlock; below 1 where there is none."""
+    """The kernel's version of Landlock; below 1 if there is none."""
     if sys.platform != "linux":
         return 0
     version: int = ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_CREATE, None, 0, 1)
@@ -231,7 +231,7 @@ def hide() -> None:
 
 
 def memory_in_use() -> int:
-    """Bytes of address space that this process has already; 0 where nobody tells."""
+    """Bytes of address space that this process has already; 0 if nobody tells."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - without pathlib, it is quicker
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

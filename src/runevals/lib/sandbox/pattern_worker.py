@@ -128,12 +128,12 @@ def _regex(code: str, arguments: dict[str, str]) -> object:
 
 
 def _regex_groups(code: str, arguments: dict[str, str]) -> object:
-    """The whole match and its groups, None for one that took no part; None where nothing matches."""
+    """The whole match and its groups, None for one that took no part; None if nothing matches."""
     return json.loads(_run_javascript("exec", code, "", arguments["text"]))
 
 
 def _redact(code: str, arguments: dict[str, Any]) -> object:
-    """Each of the texts without what the patterns match, None where they match nothing."""
+    """Each of the texts without what the patterns match, None if they match nothing."""
     patterns = json.loads(code)
     for pattern in patterns:  # by itself first: within the group around it, half a pattern could be whole
         javascript_test(pattern, "u", "")

@@ -101,7 +101,7 @@ class Sandbox:
 
         The answer has `passed`, `score`, `reason` and `details` of an evaluator or assertion, the `value` of a
         skill or pattern, and `error` where there is none: a code beginning with `evaluator_`, with its `reason`.
-        Nothing that the code does raises here. Raises SandboxUnavailable where no worker can be started, or code
+        Nothing that the code does raises here. Raises SandboxUnavailable if no worker can be started, or code
         could only run unprotected and `reduced` was not allowed, ValueError for parameters that mean nothing.
         """
         _check(kind, language, timeout_s, memory_bytes)
@@ -194,7 +194,7 @@ class Sandbox:
 
 
 def _plain_pattern(call: Call) -> PlainPattern | None:
-    """The pattern of a `regex` call, where it needs no worker for its text."""
+    """The pattern of a `regex` call, if it needs no worker for its text."""
     if call.kind != "regex":
         return None
     plain = plain_pattern(call.code, str(call.arguments["flags"]))

@@ -17,7 +17,7 @@ from typing import Any
 
 GRADER_MODULES = ("collections", "difflib", "json", "math", "re")
 _ALLOWED = (*GRADER_MODULES, "__future__")
-# Whatever is imported lazily by these must be here already: nothing can be opened later.
+# Lazy imports of these modules must be complete now: nothing can be opened later.
 _FOR_GRADERS = (
     *GRADER_MODULES,
     *(
@@ -78,9 +78,9 @@ _NAME = "grader"
 
 
 def preloaded(*, skills: bool) -> Callable[[dict[str, Any], Callable[[], object]], str]:
-    """Imports all that a child may need, more of it for skills, and gives what runs a request in it."""
+    """Imports everything a child may need, more for skills, and returns the function that runs a request."""
     for name in (*_FOR_GRADERS, *(_FOR_SKILLS if skills else ())):
-        with suppress(ImportError):  # another build of Python may lack one; graders that name it are told so
+        with suppress(ImportError):  # another build of Python may lack one; an import of it is then an error
             __import__(name)
     json.dumps({"ready": "ü"}, allow_nan=False)
     "ü".encode("idna")
@@ -100,7 +100,7 @@ def run(request: dict[str, Any], on_loaded: Callable[[], object]) -> str:
     sys.stdout = sys.stderr = log
     sys.stdin = None
     sys.setrecursionlimit(_RECURSION)
-    ballast = bytearray(_BALLAST)  # given back to write the answer, when a grader has taken all memory
+    ballast = bytearray(_BALLAST)  # freed to write the answer, if a grader has used all memory
     try:
         answer = _call(request, on_loaded)
     except MemoryError:
@@ -113,7 +113,7 @@ def run(request: dict[str, Any], on_loaded: Callable[[], object]) -> str:
             "error": "evaluator_forbidden",
             "reason": f"the sandbox forbids this: {_error_text(error, request)}",
         }
-    except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is its failure, not ours
+    except BaseException as error:  # noqa: BLE001 - SystemExit of a grader is a failure of the grader
         answer = {"error": "evaluator_crashed", "reason": _error_text(error, request)}
     answer["logs"] = log.text()
     try:
@@ -130,7 +130,7 @@ class _Refused(Exception):
 
 
 class _Missing(_Refused, ModuleNotFoundError):
-    """A grader may try another module, as it would elsewhere."""
+    """A module that a grader may not import; it can catch this as an ImportError."""
 
 
 class _Log:
@@ -179,11 +179,11 @@ def _skill(
 ) -> dict[str, Any]:
     siblings = arguments.get("modules", {})
     for name in siblings:
-        sys.modules.pop(name, None)  # one of the author's goes before ours
+        sys.modules.pop(name, None)  # the author's module has precedence
     sys.meta_path.insert(0, _Siblings(siblings))
     try:
         module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
-    except Exception as error:  # noqa: BLE001 - whatever it is, the skill was never called
+    except Exception as error:  # noqa: BLE001 - the skill was never called
         reason = error.reason if isinstance(error, _Refused) else _error_text(error, request)
         raise _Refused("evaluator_syntax", reason) from None
     if arguments.get("mock_data") is not None:
@@ -194,7 +194,7 @@ def _skill(
     input_ = dict(arguments["input"])
     if "mock_data" not in input_ and "mock_data" in _parameters(action):
         input_["mock_data"] = arguments.get("mock_data")
-    sys.modules["random"].seed()  # every child would else draw the same
+    sys.modules["random"].seed()  # otherwise every child would draw the same numbers
     on_loaded()
     value = action(**input_)
     _require_value(value)
@@ -212,20 +212,20 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 
 
 def _require_value(value: object) -> None:
-    """Refuses what is no JSON value at all, whatever is in it: it equals none, and is no text."""
+    """Refuses a value that is not JSON: it equals no JSON value, and is not text."""
     if inspect.iscoroutine(value) or isinstance(value, str | int | list | tuple | dict | None):
         return
     if not isinstance(value, float):
-        raise _Refused("evaluator_no_json", f"it returned {type(value).__name__}, which is no JSON")
+        raise _Refused("evaluator_no_json", f"it returned {type(value).__name__}, which is not JSON")
     if not math.isfinite(value):
-        raise _Refused("evaluator_no_json", f"it returned {value}, which is no JSON")
+        raise _Refused("evaluator_no_json", f"it returned {value}, which is not JSON")
 
 
 def _plain(value: object) -> object:
-    """`value` if it is JSON; a refusal that says what is not."""
+    """`value` if it is JSON; otherwise a refusal with the reason."""
     if inspect.iscoroutine(value):
         value.close()
-        reason = "the function is async; make it plain"
+        reason = "the function is async; make it synchronous"
         raise _Refused("evaluator_bad_result", f"result does not follow the contract: {reason}")
     try:
         json.dumps(value, allow_nan=False)
@@ -274,7 +274,7 @@ def _guarded_import(allowed: tuple[str, ...]) -> Callable[..., Any]:
 
 
 class _Siblings:
-    """Imports the modules that lie beside a skill from their text."""
+    """Imports the sibling modules of a skill from their source."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources
@@ -289,7 +289,7 @@ class _Siblings:
         """The usual kind of module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        code = self._sources.get(module.__name__, "")  # a folder may do without an __init__
+        code = self._sources.get(module.__name__, "")  # a folder may lack an __init__
         exec(compile(code, f"{module.__name__}.py", "exec"), module.__dict__)  # noqa: S102
 
 
@@ -303,6 +303,6 @@ def _error_text(error: BaseException, request: dict[str, Any]) -> str:
     location = f" (line {lines[-1]})" if lines else ""
     try:
         reason = str(error)[:_MOST_REASON]
-    except Exception:  # noqa: BLE001 - a grader's exception may not even be able to say what it is
+    except Exception:  # noqa: BLE001 - str() of a grader's exception may fail
         reason = "an error that cannot be shown"
     return f"{type(error).__name__}: {reason}{location}"

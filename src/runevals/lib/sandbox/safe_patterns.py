@@ -1,7 +1,7 @@
-"""Patterns so plain that they need no worker: on any text that they are given, they are done after few steps.
+"""Patterns that need no worker because they match every text in a limited number of steps.
 
-A pattern of JavaScript's is plain where all of it means the same to Python, each repetition is of one character,
-and only texts are long for which that could take long. Everything else, broken patterns too, is the worker's.
+A JavaScript pattern is plain if all of it means the same in Python, each repetition is of one character, and the
+text is short enough for its steps. Everything else, including invalid patterns, goes to the worker.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
 
-MOST_STEPS = 40_000_000  # some tenths of a second, where they are the slowest
+MOST_STEPS = 40_000_000  # at most some tenths of a second
 LONGEST_PATTERN = 500
 LONGEST_TEXT = 1024 * 1024
 MOST_TIMES = 1000  # in {n,m}
 MOST_DEPTH = 20
 
-_FLAGS = frozenset("gis")  # of those, only `i` and `s` change what is found
+_FLAGS = frozenset("gis")  # of these, only `i` and `s` change the matches
 _DIGITS, _WORDS = "0-9", "A-Za-z0-9_"
 _SPACES = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 _CLASSES = {
@@ -73,7 +73,7 @@ class _NotPlain(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A part of a pattern: in Python's words, how large it is, and on how many ways it can match at one place."""
+    """A part of a pattern: its Python source, its size, and the number of ways to match at one position."""
 
     source: str
     size: int
@@ -150,9 +150,9 @@ class _Reader:
         return grouped
 
     def _repeated(self, character: str) -> _Read:
-        """How often it stands there; whether it takes many or few first does not change what is found.
+        """A quantifier; greedy or lazy makes no difference to whether there is a match.
 
-        Where the pattern ends with it, there is nothing for which it would have to try another number.
+        At the end of a pattern, it never backtracks.
         """
         least, most = self._times()
         if (least, most) == (1, 1):
@@ -228,13 +228,13 @@ class _Reader:
 
     @staticmethod
     def _escaped(sign: str) -> str:
-        """A punctuation mark that stands for itself."""
+        """A literal punctuation mark."""
         if not sign.isascii() or sign.isalnum() or not sign.isprintable() or sign == "_":
             raise _NotPlain
         return f"\\{sign}"
 
     def _literal(self, sign: str) -> str:
-        """Case is nothing that both languages agree on, beyond ASCII."""
+        """Beyond ASCII, the two languages ignore case differently."""
         if not sign.isprintable() or sign > "\uffff" or (self._ignores_case and not sign.isascii()):
             raise _NotPlain
         return re.escape(sign)

@@ -93,7 +93,7 @@ class _Buffer:
 
     @property
     def answer(self) -> memoryview | bytes:
-        """It is one line, as all JSON that we write is; nothing where it is not."""
+        """It is one line, as all JSON that we write is; nothing if it is not."""
         if self._bytes.find(b"\n", self._start, self._size) >= 0:
             return b""
         return self._content[self._start : self._size]
@@ -113,14 +113,14 @@ class _Buffer:
 
 
 def _has_request() -> bool:
-    """Waits until another request is there, without reading any of it. False where the host has hung up."""
+    """Waits until another request is there, without reading any of it. False if the host has hung up."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     return any(event & select.POLLIN for _, event in poll.poll())
 
 
 def _request() -> dict[str, Any]:
-    """The one request that is there. Raises ValueError where the host hangs up."""
+    """The one request that is there. Raises ValueError if the host hangs up."""
     line = bytearray()
     while not line.endswith(b"\n"):
         chunk = os.read(0, 65536)

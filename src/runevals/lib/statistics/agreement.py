@@ -18,7 +18,7 @@ Pairs = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A figure with its 95 % interval; None where the ratings do not settle it."""
+    """A figure with its 95 % interval; None if the ratings do not settle it."""
 
     value: float | None
     low: float | None = None
@@ -47,7 +47,7 @@ def krippendorff_alpha(units: Iterable[Ratings]) -> float | None:
 
 
 def weighted_kappa(pairs: Pairs) -> float | None:
-    """Cohen's kappa of two raters with quadratic weights, at most 1; None where nothing differs.
+    """Cohen's kappa of two raters with quadratic weights, at most 1; None if nothing differs.
 
     1 − observed / expected squared difference (Cohen 1968).
     """
@@ -61,7 +61,7 @@ def weighted_kappa(pairs: Pairs) -> float | None:
 
 
 def pearson(pairs: Pairs) -> float | None:
-    """Pearson's correlation, −1 to 1; None where either side does not vary."""
+    """Pearson's correlation, −1 to 1; None if either side does not vary."""
     try:
         return correlation([pair[0] for pair in pairs], [pair[1] for pair in pairs])
     except StatisticsError:

@@ -2,7 +2,7 @@
 
 Within each case, the values seen on base and head are re-dealt; p is the chance that a deal gives the head a
 total at most the observed one (one repeat a side: exact McNemar or sign-flip test; several: exact
-Cochran-Mantel-Haenszel). Integer arithmetic while small, else the normal form with continuity and skewness
+Cochran-Mantel-Haenszel). Integer arithmetic while small, otherwise the normal form with continuity and skewness
 terms. No random numbers: the same input gives the same bits everywhere.
 """
 
@@ -55,7 +55,7 @@ def case_blocked_test(
 
     Takes for each case key its values on base and on head, one an independent execution, in any order and
     number; keys that one side lacks, or has no value for, are left out. `value_range` is the width of the
-    values' scale. Raises ValueError where no case has values on both sides.
+    values' scale. Raises ValueError if no case has values on both sides.
     """
     patterns = Counter(
         (tuple(sorted(values)), tuple(sorted(head[key])))
@@ -68,7 +68,7 @@ def case_blocked_test(
 def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) -> BlockedTest:
     """The same of cases that are counted already: (sorted base values, sorted head values) → how many cases.
 
-    Raises ValueError where there is none.
+    Raises ValueError if there is none.
     """
     if not patterns:
         raise ValueError("no case has values on both sides")
@@ -200,7 +200,7 @@ def _grid(varying: Sequence[_Case]) -> int | None:
 
 
 def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
-    """(p for a loss, its mid-p, p for a gain) by counting all deals; None where that is too much work.
+    """(p for a loss, its mid-p, p for a gain) by counting all deals; None if that is too much work.
 
     Each case is a polynomial whose coefficient s counts the deals with head sum s. They are multiplied as
     big integers, one coefficient in each field of `bits` bits (Kronecker substitution).

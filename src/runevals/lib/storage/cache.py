@@ -42,7 +42,7 @@ class CacheInfo:
 class Cache:
     """Texts by key. What goes wrong with it is told once, and no run fails for it.
 
-    Where nothing more can be written, what is there is still read; where that cannot be either, it holds nothing.
+    If nothing more can be written, what is there is still read; if that cannot be either, it holds nothing.
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
@@ -62,7 +62,7 @@ class Cache:
         self._writable = True
 
     def get(self, key: str) -> str | None:
-        """What was kept under `key`, None where nothing was."""
+        """What was kept under `key`, None if nothing was."""
         if self._open_connection is None and not self.path.exists():
             return None
         row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
@@ -86,7 +86,7 @@ class Cache:
         return CacheInfo(path=self.path, answers=answers, size_bytes=self.path.stat().st_size)
 
     def clear(self) -> int | None:
-        """Forgets everything → how many answers that were, None where nobody knows."""
+        """Forgets everything → how many answers that were, None if nobody knows."""
         answers = self.info().answers
         self.close()
         remove_files(self.path.parent, (FILENAME, *_SQLITE_FILES, _ROLLBACK))
@@ -135,7 +135,7 @@ class Cache:
                 return None
 
     def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """A file that is no database of ours is put aside, and a new one begun."""
+        """A file that is not a database of ours is put aside, and a new one begun."""
         with suppress(sqlite3.Error):
             if self._open_connection is not None:
                 self._open_connection.close()
@@ -194,7 +194,7 @@ class SignedCache:
         self._secret = secret
 
     def get(self, question: object) -> str | None:
-        """What was kept for `question`, which is plain JSON; None where nothing was, or its signature is wrong."""
+        """What was kept for `question`, which is plain JSON; None if nothing was, or its signature is wrong."""
         key = _key(question)
         entry = self._cache.get(key)
         if entry is None or not hmac.compare_digest(

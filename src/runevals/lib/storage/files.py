@@ -37,7 +37,7 @@ class ForeignFile(OSError):
 
 
 def require_no_link(*paths: Path) -> None:
-    """Raises InvalidSettings where one of these files, which need not be there, is a link or lies behind one.
+    """Raises InvalidSettings if one of these files, which need not be there, is a link or lies behind one.
 
     Outside the repository, only the file itself must be none.
     """
@@ -58,7 +58,7 @@ def refuse_links(path: Path, names: Iterable[str]) -> None:
 
 
 def require_only(path: Path, names: Collection[str]) -> None:
-    """Raises InvalidSettings where the folder holds anything but plain files of these names; it need not be there.
+    """Raises InvalidSettings if the folder holds anything but plain files of these names; it need not be there.
 
     A file of such a name that was never finished may lie there too.
     """
@@ -110,7 +110,7 @@ def _below(folder: int, name: str, at: Path, *, make: bool) -> int:
 
 
 def _unchecked(path: Path) -> Path:
-    """The beginning of a path in which links may be: up to the repository that we are in, else all of it."""
+    """The beginning of a path in which links may be: up to the repository that we are in, otherwise all of it."""
     here = Path.cwd()
     # The outermost, if one is in another: a submodule's links are not its own only.
     repository = next(
@@ -154,7 +154,7 @@ def _is_file(name: str, folder: int) -> bool:
 def behind_links(path: Path) -> Path:
     """Where a file is that its author wants changed: a link stays a link, and what it leads to is written.
 
-    Raises InvalidSettings where that lies outside the repository that the link is in.
+    Raises InvalidSettings if that lies outside the repository that the link is in.
     """
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - see `open_folder`
     root, target = _unchecked(absolute), absolute.resolve()
@@ -212,7 +212,7 @@ def open_for_lock(path: Path) -> int:
 def folders_with_mark(path: Path, mark: str) -> list[str]:
     """The names of the folders in this one that hold a plain file called `mark`.
 
-    Raises InvalidSettings where this one is behind a link.
+    Raises InvalidSettings if this one is behind a link.
     """
     folders = []
     try:

@@ -1,4 +1,4 @@
-"""What was said, on disk instead of in memory once there is much of it."""
+"""Large values of records, stored on disk instead of in memory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from runevals.records import PreparedJson, StoredValue, attach_json, offload
 
 T = TypeVar("T")
 
-IN_MEMORY = 4 * 1024**2  # characters: small runs never come to a file
-SMALL = 512  # shorter values would save nothing
+IN_MEMORY = 4 * 1024**2  # characters: small runs never create a file
+SMALL = 512  # not worth storing below this
 
 
 class Spool:
-    """Keeps the large values of records in a temporary file, which is gone with the process however that ends.
+    """Stores the large values of records in an unnamed temporary file, which disappears with the process.
 
     One thread may write, any may read.
     """
@@ -30,7 +30,7 @@ class Spool:
         return offload(record, self._keep)
 
     def attach_json(self, record: PreparedJson, newline: str, text: str) -> None:
-        """Keeps the text of a record for its document; where there is no room, it will be made again."""
+        """Stores the JSON of a record; if the disk is full, it will be written again."""
         if not self._is_full:
             try:
                 attach_json(record, newline, self._write(text.encode("utf-8", "surrogatepass"), _WrittenText))
@@ -54,7 +54,7 @@ class Spool:
         try:
             return self._write(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), _OnDisk)
         except (OSError, pickle.PicklingError, AttributeError, TypeError, RecursionError):
-            return value  # no room, no plain value, or one that is too deep: memory may do
+            return value  # disk full, not picklable, or nested too deep: it stays in memory
 
     def _write(self, content: bytes, kind: type[_OnDisk]) -> StoredValue:
         if self._file is None:
@@ -67,7 +67,7 @@ class Spool:
 
 
 class _File:
-    """A file without a name, open while any value in it is known."""
+    """An unnamed file, open while a value in it is referenced."""
 
     def __init__(self) -> None:
         from tempfile import TemporaryFile
@@ -81,7 +81,7 @@ class _File:
 
 
 class _OnDisk(StoredValue):
-    """A value in such a file."""
+    """A value in the file."""
 
     __slots__ = ("_file", "_length", "_offset")
 
@@ -93,14 +93,14 @@ class _OnDisk(StoredValue):
     def read(self) -> Any:
         import pickle
 
-        return pickle.loads(self.content())  # noqa: S301 - our own, of this process, where nobody else can write
+        return pickle.loads(self.content())  # noqa: S301 - written by this process; no other process can write it
 
     def content(self) -> bytes:
         return os.pread(self._file.number, self._length, self._offset)
 
 
 class _WrittenText(_OnDisk):
-    """A text in such a file."""
+    """A text in the file."""
 
     __slots__ = ()
 

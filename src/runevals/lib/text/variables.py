@@ -25,7 +25,7 @@ def fill_variables(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str
 
 
 def other_markup(text: str, *, comments: bool) -> tuple[int, str] | None:
-    """(offset, in words what it is) of the first markup of templates that is no variable; None without any."""
+    """(offset, in words what it is) of the first markup of templates that is not a variable; None without any."""
     rest = VARIABLE.sub(lambda match: " " * len(match[0]), text)
     matches = [(rest.find(mark), what) for mark, what in _OTHER_MARKUP.items() if comments or mark != "{#"]
     return min((item for item in matches if item[0] >= 0), default=None)

@@ -27,7 +27,7 @@ class Assertions:
 
     source: Source
     sample: Mapping[str, Any]
-    folder: Path | None  # of the suite file, which `fn` is relative to; None where it has none
+    folder: Path | None  # of the suite file, which `fn` is relative to; None if it has none
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
     problems: list[SuiteProblem] = field(default_factory=list)

@@ -135,7 +135,7 @@ def is_misspelt(word: str, *known: str) -> bool:
 def expected_problems(
     source: Source, place: Place, expected: str | None, specs: Iterable[EvaluatorSpec]
 ) -> Iterable[SuiteProblem]:
-    """The checks that look for the expected text, which stands at `place`, where it says nothing."""
+    """The checks that look for the expected text, which stands at `place`, if it says nothing."""
     if expected is None or expected.strip():
         return
     for spec in specs:

@@ -314,7 +314,7 @@ class _Loader:
 
 
 def _citations(told: object) -> tuple[Citation, ...] | None:
-    """The sources beside a recorded response; None where they are not listed as the format has it."""
+    """The sources beside a recorded response; None if they are not listed as the format has it."""
     if not isinstance(told, list) or not all(isinstance(one, dict) for one in told):
         return None
     texts = [(one.get("text", one.get("source", "")), one.get("source")) for one in told]

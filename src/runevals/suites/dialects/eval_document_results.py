@@ -73,7 +73,7 @@ def filled(document: Mapping[str, Any], report: RunReport, suite: str) -> Json:
 
 
 def made(report: RunReport, suite: str, *, checked_by_default: bool) -> Json:
-    """The same of a suite that is no such document: its checks stay behind, what they found is in `scores`.
+    """The same of a suite that is not a such document: its checks stay behind, what they found is in `scores`.
 
     With `checked_by_default` the default evaluators are those that it was held against.
     """
@@ -135,7 +135,7 @@ def _outcome(turn: TurnReport) -> Json:
 
 
 def _status(turn: TurnReport) -> str | None:
-    """An errored check makes it partial whatever the others found; None where nothing was looked at."""
+    """An errored check makes it partial whatever the others found; None if nothing was looked at."""
     if turn.error is not None:
         return "error"
     outcomes = {result.outcome for result in turn.results}
@@ -180,7 +180,7 @@ def _score(result: CheckResult) -> Json:
 
 
 def _summary(turns: Sequence[Json]) -> Json:
-    """The counts of a conversation add up to its turns; where some have no status there is none to give."""
+    """The counts of a conversation add up to its turns; if some have no status there is none to give."""
     statuses = [turn.get("status") for turn in turns]
     if None in statuses:
         return {}

@@ -48,7 +48,7 @@ def read_gold(path: Path, shown: str, evaluator: str | None, definitions: Defini
     problems = [problem for row in rows for problem in row.problems(definitions)]
     keys = [row.key for row in rows]
     problems += [
-        row.source.problem(row.place, f"the id '{row.key}' stands here twice")
+        row.source.problem(row.place, f"duplicate id '{row.key}'")
         for index, row in enumerate(rows)
         if row.key in keys[:index]
     ]
@@ -119,7 +119,7 @@ def _named(row: Mapping[str, Any], evaluator: str | None) -> str | None:
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of a CSV row as numbers, where they are some; several are separated by semicolons."""
+    """The scores of a CSV row as numbers, if they are some; several are separated by semicolons."""
     found: dict[str, Any] = {}
     for name in ("score", "scores"):
         cells = [cell.strip() for cell in str(row.get(name) or "").split(";") if cell.strip()]

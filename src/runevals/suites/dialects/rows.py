@@ -111,7 +111,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     file = listed(source, NAME, "rows")
     document, root, problems = file.document, file.root, file.problems
     wanted = document.get("evaluators")
-    wanted = wanted if isinstance(wanted, list) else []  # else told by the schema, as what is no name in it
+    wanted = wanted if isinstance(wanted, list) else []  # else told by the schema, as what is not a name in it
     named = options.evaluators or tuple(name for name in wanted if isinstance(name, str))
     names = tuple(PRESETS.get(name, name) for name in named)
     cases: list[Case] = []

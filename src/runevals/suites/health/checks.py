@@ -63,7 +63,7 @@ class _Tells:
         self._tried: dict[object, bool] = {}
 
     def why(self, evaluator: Evaluator, threshold: float | None, expected: str | None) -> str | None:
-        """The reason, None where an answer can fail; an expected text may be what makes it so."""
+        """The reason, None if an answer can fail; an expected text may be what makes it so."""
         if threshold is not None and threshold <= evaluator.scale.minimum:
             return f"its threshold, {threshold:g}, is the least score there is"
         if isinstance(evaluator, Composite):

@@ -99,7 +99,7 @@ class Assertions:
         )
 
     def _resolved(self, raw: Any) -> Mapping[str, Any]:
-        """The assertion itself, where it stands as a reference to a template."""
+        """The assertion itself, if it stands as a reference to a template."""
         if not isinstance(raw, Mapping):
             raise NoEquivalent("is no assertion")
         reference = raw.get("$ref")

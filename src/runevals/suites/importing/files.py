@@ -23,7 +23,7 @@ class Files:
     root: Path
 
     def named(self, reference: str) -> list[Path]:
-        """The files behind `file://PATH`, which may be a pattern. Raises UsageError where there is none."""
+        """The files behind `file://PATH`, which may be a pattern. Raises UsageError if there is none."""
         name = reference.removeprefix(PREFIX).removeprefix("./")
         if "*" not in name:
             return [path_inside(self.root, name, base=self.folder, what=reference)]

@@ -93,7 +93,7 @@ def _shared_affixes(tests: Sequence[Test]) -> tuple[str, str] | None:
 
 
 def _with_affixes(prompts: Sequence[Prompt], shared: tuple[str, str] | None, remarks: Remarks) -> list[Prompt]:
-    """The prompts with them; where they are not the same for all tests, each case has its own as variables."""
+    """The prompts with them; if they are not the same for all tests, each case has its own as variables."""
     around = shared or tuple(f"{{{{{name}}}}}" for name in AFFIXES)
     found: list[Prompt] = []
     for prompt in prompts:

@@ -167,7 +167,7 @@ def _content(told: Mapping[str, Any]) -> str:
 
 
 def _usable(file: Path | None, prompt: Prompt, files: Files) -> Path | None:
-    """The file, where a target reads the same from it."""
+    """The file, if a target reads the same from it."""
     if file is None:
         return None
     if file.suffix in _TEXTS:

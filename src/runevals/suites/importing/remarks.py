@@ -10,7 +10,7 @@ Level = Literal["lost", "differs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One thing that its reader must know: where it stood, and what became of it."""
+    """One thing that its reader must know: if it stood, and what became of it."""
 
     level: Level
     where: str

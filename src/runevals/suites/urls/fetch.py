@@ -270,7 +270,7 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
 
 
 def _ascii(host: str) -> str:
-    """A host name as it goes over the network. Raises ValueError for what is no name."""
+    """A host name as it goes over the network. Raises ValueError for what is not a name."""
     return host if host.isascii() else host.encode("idna").decode("ascii")
 
 

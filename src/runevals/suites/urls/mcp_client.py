@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _WORDS_KEPT = 300  # of what a server wrote to stderr, for the message of its failure
 
-# (expression, text) → the whole match and its groups, None where nothing matches. Raises NotFetched.
+# (expression, text) → the whole match and its groups, None if nothing matches. Raises NotFetched.
 Groups = Callable[[str, str], Sequence[str | None] | None]
 
 
@@ -187,7 +187,7 @@ class _Running:
 
 
 def _text(result: CallToolResult) -> str:
-    """What a tool answers, where that is text and no more than may be fetched. Raises NotFetched."""
+    """What a tool answers, if that is text and no more than may be fetched. Raises NotFetched."""
     text = "\n".join(part.text for part in result.content if part.type == "text")
     other = next((part.type for part in result.content if part.type != "text"), None)
     if result.is_error:

@@ -54,7 +54,7 @@ class McpServer:
 
 
 def claiming(servers: Iterable[McpServer], url: str) -> McpServer | None:
-    """The first server that reads this address; None where none does."""
+    """The first server that reads this address; None if there is none."""
     return next((server for server in servers if any(text in url for text in server.patterns)), None)
 
 
@@ -112,7 +112,7 @@ def _server(name: str, told: Mapping[str, Any]) -> McpServer:
 
 
 def extracted(text: str, path: str) -> str | None:
-    """What stands at a dotted path of a JSON text, as JSON where it is no text; None where nothing is there."""
+    """What stands at a dotted path of a JSON text, as JSON where it is not text; None if nothing is there."""
     try:
         found = json.loads(text)
         for step in path.split("."):
