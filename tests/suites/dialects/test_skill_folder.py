@@ -17,7 +17,7 @@ SUITE = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "Write", "expected
         ("", "SKILL.md:1: warning: has no front matter"),
         ("---\nname: notes\n---\n", "SKILL.md:1: warning: the front matter has no description, which agents"),
         ("---\n- a\n---\n", "SKILL.md:1: warning: the front matter has no name and no description"),
-        ("---\nname: notes\nname: other\ndescription: d\n---\n", "SKILL.md:3:1: warning: the key 'name'"),
+        ("---\nname: notes\nname: other\ndescription: d\n---\n", "SKILL.md:3:1: warning: duplicate key 'name'"),
         (
             "---\nname: other\ndescription: d\n---\n",
             "/skill_name notice: is 'notes', but the skill's SKILL.md says",
