@@ -64,6 +64,8 @@ def known() -> frozenset[str]:
         found |= set(words_of(schema(*SCHEMAS[name])))
     for document in (schema("runevals.suites.urls", "mcp-1"), ACTION, CONTAINER, HOOKS):
         found |= set(words_of(document))
+    for file in (ROOT / "docs" / "ci").iterdir():
+        found |= set(re.findall(r"[\w-]+", file.read_text(encoding="utf-8")))
     for node in source():
         match node:
             case ast.Constant(value=str(text)):

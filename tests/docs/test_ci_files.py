@@ -1,0 +1,139 @@
+"""The files for other CI systems: valid by their schemas, and their commands do what the page says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from junitparser import JUnitXml
+
+from tests.docs.pages import ROOT
+from tests.sample_suites import AGENT, WORSE
+
+FILES = ROOT / "docs" / "ci"
+COULD_NOT = "def answer(prompt):\n raise RuntimeError('no answer')\n"
+
+
+def loaded(name):
+    return yaml.safe_load((FILES / name).read_text(encoding="utf-8"))
+
+
+def gitlab():
+    return loaded("gitlab-ci.yml")["evals"]["script"]
+
+
+def azure():
+    return [step["script"] for step in loaded("azure-pipelines.yml")["steps"] if "script" in step]
+
+
+def jenkins():
+    text = (FILES / "Jenkinsfile").read_text(encoding="utf-8")
+    return re.findall(r"sh(?:\(returnStatus: true, script:)? '([^']+)'", text)
+
+
+def bitbucket():
+    [step] = loaded("bitbucket-pipelines.yml")["pipelines"]["pull-requests"]["**"]
+    return step["step"]["script"]
+
+
+def circleci():
+    return [step["run"] for step in loaded("circleci.yml")["jobs"]["evals"]["steps"] if "run" in step]
+
+
+def buildkite():
+    [step] = loaded("buildkite.yml")["steps"]
+    return [line.replace("$$", "$") for line in step["command"]]
+
+
+def called(*words, **more):
+    return subprocess.run(words, capture_output=True, text=True, check=False, **more)
+
+
+SYSTEMS = {
+    "gitlab": (gitlab, {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}, "junit.xml"),
+    "azure": (azure, {"SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main"}, "junit.xml"),
+    "jenkins": (jenkins, {"CHANGE_TARGET": "main"}, "junit.xml"),
+    "bitbucket": (bitbucket, {"BITBUCKET_PR_DESTINATION_BRANCH": "main"}, "test-results/junit.xml"),
+    "circleci": (circleci, {"TARGET": "main"}, "test-results/evals/junit.xml"),
+    "buildkite": (buildkite, {"BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main"}, "junit.xml"),
+}
+
+
+@pytest.fixture
+def job(repository, tmp_path_factory):
+    """Runs the commands of a system in a clone of the change, as its shell does → (exit code, output, clone)."""
+    repository.git("commit", "-q", "--allow-empty", "-m", "change")
+    folder = tmp_path_factory.mktemp("job")
+    programs = folder / "programs"
+    programs.mkdir()
+    for name, text in {
+        "pip": '[ "$*" = "install runevals" ]',  # it is installed already
+        "runevals": f'exec "{sys.executable}" -m runevals "$@"',
+        "python": f'exec "{sys.executable}" "$@"',
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+
+    def run(system, agent):
+        lines, variables, _ = SYSTEMS[system]
+        repository.write("agent.py", agent)
+        repository.git("commit", "-qam", "the change", "--allow-empty")
+        clone = folder / "clone"
+        subprocess.run(["git", "clone", "-q", "-b", "change", str(repository.path), str(clone)], check=True)
+        subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "origin/main"], cwd=clone, check=True)
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        script = "set -e\n" + "\n".join(lines())
+        done = called("bash", "-c", script, cwd=clone, env={**os.environ, **variables, "CI": "true", "PATH": path})
+        return done.returncode, done.stdout + done.stderr, clone
+
+    return run
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_change_that_loses_a_case_fails_and_leaves_junit_where_the_file_says(job, system):
+    code, printed, clone = job(system, WORSE)
+    assert (code, "1 of 2 cases regressed" in printed) == (1, True), printed
+    junit = SYSTEMS[system][2]
+    assert JUnitXml.fromfile(str(clone / junit)).tests
+    name = next(path for path in FILES.iterdir() if path.name.lower().startswith(system))
+    folder = str(Path(junit).parent)
+    assert junit in name.read_text(encoding="utf-8")
+    assert folder == "." or folder.partition("/")[0] == "test-results"
+
+
+@pytest.mark.parametrize(("agent", "code"), [(AGENT, 0), (COULD_NOT, 3)], ids=["nothing lost", "not measured"])
+def test_exit_codes_are_those_that_the_files_tell_apart(job, agent, code):
+    assert job("gitlab", agent)[0] == code
+
+
+def test_where_a_system_can_exit_3_is_no_failure(job):
+    code, printed, _ = job("azure", COULD_NOT)
+    assert (code, "##vso[task.complete result=SucceededWithIssues;]" in printed) == (0, True)
+    assert loaded("gitlab-ci.yml")["evals"]["allow_failure"] == {"exit_codes": [3]}
+    assert loaded("buildkite.yml")["steps"][0]["soft_fail"] == [{"exit_status": 3}]
+    assert "if (code == 3) {\n            unstable(" in (FILES / "Jenkinsfile").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "more"),
+    [
+        ("gitlab-ci.yml", "gitlab-ci", ("--data-transform", "gitlab-ci")),
+        (
+            "azure-pipelines.yml",
+            "azure-pipelines",
+            ("--data-transform", "azure-pipelines", "--regex-variant", "nonunicode"),
+        ),
+        ("bitbucket-pipelines.yml", "bitbucket-pipelines", ()),
+        ("circleci.yml", "circle-ci", ()),
+        ("buildkite.yml", "buildkite", ()),
+    ],
+)
+def test_files_are_valid_by_the_schemas_of_their_systems(name, schema, more):
+    words = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *more)
+    done = called(*words, str(FILES / name))
+    assert done.returncode == 0, done.stdout
