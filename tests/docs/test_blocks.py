@@ -56,7 +56,14 @@ def fault_of(value: object, block: Block, folder: Path) -> str | None:
             return None  # tests/cli/test_schema.py follows it
         case [{"expires": _}, *_]:
             return _complaints("runevals.suites", "quarantine-1", value)
-        case {"messages": _} | {"samples": _} | {"schemaVersion": _} | {"skill": _} | {"evals": _}:
+        case (
+            {"messages": _}
+            | {"samples": _}
+            | {"schemaVersion": _}
+            | {"skill": _}
+            | {"skill_name": _}
+            | [{"query": _}, *_]
+        ):
             path = folder / ("block.prompt.yml" if "messages" in value else f"block.{block.language}")
             path.write_text(block.text, encoding="utf-8")
             try:
