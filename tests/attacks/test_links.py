@@ -62,7 +62,7 @@ def test_a_run_refuses_a_link_in_place_of_a_folder_of_ours(hostile, around, plac
     old_runs(around)
     before = photograph(around)
     link(hostile.path / place, ways(around, hostile.path)[way])
-    hostile.run("run").must(2, f"Error: {place} is a link, and nothing is read, written or removed there")
+    hostile.run("run").must(2, f"Error: {place} is a link, which is not followed")
     assert photograph(around) == before
 
 

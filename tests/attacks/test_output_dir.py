@@ -61,7 +61,7 @@ def test_a_link_in_the_folder_is_refused(job, around, name, target):
     (job.path / RESULTS).mkdir(parents=True)
     (job.path / RESULTS / name).symlink_to(target)
     before = photograph(job.path)
-    job.step().must(2, f"{RESULTS}/{name} is none of our files; remove it, or name another folder")
+    job.step().must(2, f"{RESULTS}/{name} was not created by runevals; remove it, or name another folder")
     assert photograph(job.path) == before
     assert job.uploaded() == {}
 
@@ -69,7 +69,7 @@ def test_a_link_in_the_folder_is_refused(job, around, name, target):
 @pytest.mark.parametrize("name", ["more.json", "results.json/deep.txt", "folder/deep.txt"])
 def test_a_stray_file_or_folder_is_refused(job, name):
     job.write(f"{RESULTS}/{name}", "a secret of another step")
-    job.step().must(2, "is none of our files")
+    job.step().must(2, "was not created by runevals")
     assert job.uploaded() == {}
 
 

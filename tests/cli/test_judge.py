@@ -104,12 +104,12 @@ def test_a_table_with_rubrics_and_a_default_evaluator(project, runevals, play):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([{"output": "a", "score": 3}], "gold.json:2:2: /0 says not which evaluator its score is for"),
+        ([{"output": "a", "score": 3}], "gold.json:2:2: /0 does not name the evaluator of its score"),
         ([{"output": "a", "score": 9, "evaluator": "Relevance"}], "the score 9 is outside Relevance's scale"),
         ([{"output": "a", "evaluator": "Relevance"}], "needs either 'score' or 'scores'"),
         ([{"output": "a", "score": 1, "evaluator": "Relevanze"}], "there is no evaluator 'Relevanze'"),
         ([{"output": "a", "score": 1, "evaluator": "contains", "rubric": "r"}], "contains"),
-        ([{"output": "a", "score": 1, "evaluator": "ExactMatch"}], "ExactMatch asks no judge"),
+        ([{"output": "a", "score": 1, "evaluator": "ExactMatch"}], "ExactMatch does not use a judge"),
         ([{"score": 1, "evaluator": "Relevance"}], "output"),
         ([{"output": "a", "score": "high", "evaluator": "Relevance"}], "score"),
         ([{"id": "x", "output": "a", "score": 1, "evaluator": "Relevance"}] * 2, "duplicate id 'x'"),

@@ -394,7 +394,7 @@ def test_files_of_a_folder_that_are_no_suites_are_named(project, runevals):
     project.write("answers.jsonl", ANSWERS)
     code, out, _ = runevals("evals", "--target", "recorded:answers.jsonl", "-o", "out.json")
     assert code == 0
-    assert "passed over, as it is no suite: evals/package.json" in out
+    assert "skipped: not a suite file: evals/package.json" in out
     assert len(project.document()["cases"]) == 2
 
 

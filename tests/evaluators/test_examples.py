@@ -11,12 +11,12 @@ import yaml
 
 from runevals.cli.evaluators_page import page
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import described
+from runevals.evaluators.describe import describe
 from runevals.evaluators.kinds import Judged
 from tests.ending import ended
 
 DOCS = Path(__file__).parents[2] / "docs"
-ALL = {name: described(cls) for name, cls in catalogue.catalogue().items()}
+ALL = {name: describe(cls) for name, cls in catalogue.catalogue().items()}
 NOT_RUN = {"dimensions", "mock_hit"}  # ask a judge; needs a target whose tools we answer
 ASSERTION = "export default function (output) { return output.includes('SQL') }"
 

@@ -26,7 +26,7 @@ def read(tmp_path):
 @pytest.mark.parametrize("text", ["\nOne line,\nand {{two}}.\n\n", "\ufeffOne line,\r\nand {{two}}.\r\n"])
 def test_a_text_is_the_users_message_without_the_blank_lines_around_it(read, text):
     template = read("p.md", text)
-    assert (template.shown, template.messages) == (
+    assert (template.display_path, template.messages) == (
         "p.md",
         (Message(role="user", content="One line,\nand {{two}}."),),
     )

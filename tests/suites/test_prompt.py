@@ -29,7 +29,7 @@ def suite(tmp_path):
 def template(*contents):
     roles = ["user", "assistant", "system"][: len(contents)][::-1]
     messages = tuple(Message(role=role, content=text) for role, text in zip(roles, contents, strict=True))
-    return PromptTemplate(shown="p.md", messages=messages)
+    return PromptTemplate(display_path="p.md", messages=messages)
 
 
 def sample(key="a", **more):
@@ -63,7 +63,7 @@ def test_the_prompt_of_a_case_is_a_variable_and_its_author_prompt(suite):
     [found] = with_prompts([own], template("Be {{tone}}. {{prompt}}"), lambda case: True)
     [turn] = found.cases[0].turns
     assert turn.prompt == "Be kind. Who?\n\n```\nx = 1\n```"
-    assert turn.asked == "Who?"
+    assert turn.author_prompt == "Who?"
 
 
 def test_messages_before_the_last_are_the_opening_of_the_conversation(suite):

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.records import Case, Location
 from runevals.records.errors import InvalidSuite
-from runevals.suites.quarantine import grown, in_force, read_entries
+from runevals.suites.quarantine import active_entries, read_entries, weakened_entries
 
 TODAY = date(2026, 11, 21)
 LIST = """
@@ -30,18 +30,18 @@ def cases(number, suite="s"):
 
 
 def test_expired_entries_and_unknown_cases_are_ignored_with_a_notice():
-    found = in_force(entries(LIST), cases(20), TODAY)
+    found = active_entries(entries(LIST), cases(20), TODAY)
     assert found.cases == {("s", "k1")}
     assert found.notices == (
         "quarantine: k2 expired on 2026-11-20 and counts again (ben)",
-        "quarantine: there is no case gone; take it off the list",
+        "quarantine: there is no case gone; remove it from the list",
         "quarantined: k1 (ana: model flips a coin)",
     )
 
 
 def test_a_quarantine_of_more_than_a_tenth_of_the_cases_is_ignored():
-    assert in_force(entries(LIST), cases(10), TODAY).cases == {("s", "k1")}
-    found = in_force(entries(LIST), cases(9), TODAY)
+    assert active_entries(entries(LIST), cases(10), TODAY).cases == {("s", "k1")}
+    found = active_entries(entries(LIST), cases(9), TODAY)
     assert found.cases == frozenset()
     assert "1 of 9 cases of s are listed, more than a tenth" in found.notices[-1]
 
@@ -50,16 +50,16 @@ def test_added_and_prolonged_quarantine_entries_are_weakenings():
     before = entries(LIST)
     longer = entries(LIST.replace("2026-12-01}\n- {key: k2", "2027-12-01}\n- {key: k2"))
     added = entries(LIST + "- {key: k9, owner: me, reason: it fails, expires: 2027-01-01}\n")
-    assert [w.key for w in grown(before, before, "q")] == []
-    assert [w.key for w in grown(before, longer, "q")] == ["k1"]
-    assert [w.key for w in grown(before, added, "q")] == ["k9"]
+    assert [w.key for w in weakened_entries(before, before, "q")] == []
+    assert [w.key for w in weakened_entries(before, longer, "q")] == ["k1"]
+    assert [w.key for w in weakened_entries(before, added, "q")] == ["k9"]
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("- {key: a, owner: x, reason: y}", "'expires' is missing"),
-        ("- {key: a, owner: x, reason: y, expires: 2026-02-30}", "2026-02-30 is no day of the calendar"),
+        ("- {key: a, owner: x, reason: y, expires: 2026-02-30}", "2026-02-30 is not a calendar date"),
         ("cases: []", "must be"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_costs_neither_the_verdict_nor_the_last_report(paid
         """,
     )
     out = done.stdout + done.stderr
-    assert "nothing more is kept: " in done.stderr, out
+    assert "no more answers are cached: " in done.stderr, out
     assert "database or disk is full" in done.stderr
     assert "Error: cannot write out.json: No space left on device" in done.stderr
     assert done.stdout.startswith("✓ 34 of 40 cases pass"), out

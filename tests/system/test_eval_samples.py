@@ -239,7 +239,7 @@ def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, r
     told = out + err
     assert code == 0
     assert "'asertions' is not read; did you mean 'assertions'?" in told
-    assert "'<<' merges nothing in YAML 1.2" in told
+    assert "'<<' does not merge in YAML 1.2" in told
     assert "contains does not read 'Not'; did you mean 'not'?" in told
     assert "regex does not read 'flag'; did you mean 'flags'?" in told
     assert "owner" not in told
@@ -286,4 +286,4 @@ def test_the_files_of_a_folder_are_one_suite(project, runevals):
     project.write("cases/two.json", samples("a"))
     code, _, err = runevals(*words)
     assert code == 2
-    assert "the key 'a' is taken by the case at cases/one.json, line 3" in err
+    assert "the key 'a' is already used by the case at cases/one.json, line 3" in err

@@ -235,7 +235,7 @@ def test_a_folders_category_cannot_be_left_by_a_field(claw, runevals):
     assert "The gate redteam failed: text_echo: 3 of 4 passed" in out
     assert (
         "data/eval/redteam/escaped.json:4:2: /category warning: is 'other', but the folder decides: the case is "
-        "counted as 'redteam'; write 'redteam' and say the rest in tags, or move the file"
+        "counted as 'redteam'; write 'redteam' and use tags for the rest, or move the file"
     ) in err
 
 

@@ -8,7 +8,7 @@ import click
 
 from runevals.cli.evaluators_page import page
 from runevals.evaluators import catalogue
-from runevals.evaluators.describe import described
+from runevals.evaluators.describe import describe
 from runevals.evaluators.format_names import INVERTED
 
 
@@ -30,7 +30,7 @@ def command(name: str | None, *, markdown: bool) -> None:
         return
     width = max(len(name) for name in catalogue.catalogue())
     for known, cls in catalogue.catalogue().items():
-        one = described(cls)
+        one = describe(cls)
         aliases = "".join(f", also {alias}" for alias in one.aliases)
         click.echo(f"{known:<{width}}  {one.summary}  [{cls.layer}{aliases}]")
 
@@ -39,7 +39,7 @@ def explain(name: str) -> str:
     """An evaluator's documentation. Raises UnknownEvaluator."""
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)
-    one = described(cls)
+    one = describe(cls)
     told = [f"{name}: the inverse of {inverted}, an assertion of eval samples.", ""] if inverted else []
     lines = [", ".join((one.name, *one.aliases)), "", inspect.getdoc(cls) or "", "", one.facts.replace("`", "")]
     if one.options:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import EvaluatorDescription, described, family_title
+from runevals.evaluators.describe import EvaluatorDescription, describe, family_title
 from runevals.suites.dialects import skill_cases
 
 _HEAD = """# Evaluators
@@ -27,8 +27,8 @@ def page() -> str:
     """The whole page of ours, families in the catalogue's order."""
     families: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
-    for cls in catalogue.ours().values():
-        one = described(cls)
+    for cls in catalogue.builtin_evaluators().values():
+        one = describe(cls)
         titles[one.family] = family_title(cls)
         families.setdefault(one.family, []).append("\n\n".join(_entry(one)))
     blocks = [_HEAD]

@@ -18,7 +18,7 @@ from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
 from runevals.run.world.build import NO_TARGET
 from runevals.settings.resolve import Settings
-from runevals.suites.append_case import save, stored
+from runevals.suites.append_case import read_document, save
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected, spec_of
 from runevals.suites.load import LoadedSuites
@@ -61,7 +61,7 @@ def interact(request: RunRequest) -> None:
 def _defaults(settings: Settings) -> Mapping[str, Any]:
     """The evaluators that the case will have once it is saved."""
     try:
-        document = stored(settings.cwd / starter.SUITE, starter.SUITE.as_posix())
+        document = read_document(settings.cwd / starter.SUITE, starter.SUITE.as_posix())
     except InvalidSuite:
         document = None  # told when a case is to be saved there
     of_file: Mapping[str, Any] | None = (document or {}).get("default_evaluators")

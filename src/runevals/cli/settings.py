@@ -77,6 +77,6 @@ def _shown(value: object) -> str:
             named |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}
         prompt = getattr(value, "prompt", None)
         if prompt is not None:
-            named["prompt_file"] = prompt.shown
+            named["prompt_file"] = prompt.display_path
         return f"{value.type} " + " ".join(f"{name}={item}" for name, item in named.items())
     return str(value)

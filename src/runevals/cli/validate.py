@@ -97,11 +97,11 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
     from runevals.lib.sandbox import Sandbox
     from runevals.suites.health import findings
-    from runevals.suites.load import read_suites, required, unusable
+    from runevals.suites.load import read_suites, require_suites, unusable_evaluators
 
     read, problems = read_suites(load_request(settings))
     with Sandbox(workers=1) as sandbox:
-        loaded = required(read, [*problems, *unusable(read.suites, sandbox)])
+        loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
         plan = plan_of(loaded, settings)
         return loaded, [] if past is None else findings(plan, sandbox, _past(past))
 
@@ -125,9 +125,10 @@ def _written(found: ValidationResult, form: str) -> str:
 def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:
     """What people read: problems to stderr, the rest to stdout."""
     from runevals.lib.terminal import say
+    from runevals.records.problem import problem_lines
 
-    for problem in problems:
-        say(str(problem), err=True)
+    for line in problem_lines(problems):
+        say(line, err=True)
     if loaded is None:
         errors = sum(problem.level == "error" for problem in problems)
         say(f"✗ {plural(errors, 'error')}", err=True)

@@ -22,7 +22,7 @@ from runevals.run.progress import Progress
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import wanted
+from runevals.suites.plan import is_selected
 
 EVERY_S = 0.5
 SETTLED_S = 0.2  # an editor may write a file in several steps
@@ -72,7 +72,7 @@ def _run(seen: _Seen, told: RawSettings, progress: Progress) -> _Seen:
     files = _files(settings, loaded)
     others = _stamps(path for path in files if path not in loaded.files)
     stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's tells of what comes and goes in it
-    cases = [case for suite in loaded.suites for case in suite.cases if wanted(case, settings.selection)]
+    cases = [case for suite in loaded.suites for case in suite.cases if is_selected(case, settings.selection)]
     everything = others != seen.others
     todo = [case for case in cases if everything or _identity(case) not in seen.cases]
     if todo:

@@ -1,1 +1,1 @@
-"""Evaluators: what must hold of an answer, one evaluator a file."""
+"""Evaluators: checks of answers, one evaluator per file."""

@@ -31,23 +31,23 @@ FAMILIES = (
     "combined",
     "skill",
 )
-_registered: dict[str, type[Evaluator]] = {}
+_registry: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 
 
 def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
-    """Registers a class under the name users write, and under other names it is known by.
+    """Registers a class under its name and its aliases.
 
     Raises ValueError for a name that another has; of ours, no plugin can take one.
     """
 
     def register(cls: E) -> E:
-        for wanted in (name, *aliases):
-            holder = _registered.get(_aliases.get(wanted, wanted))
+        for key in (name, *aliases):
+            holder = _registry.get(_aliases.get(key, key))
             if holder is not None and holder.__module__ != cls.__module__:
-                raise ValueError(f"there is an evaluator '{wanted}' already, in {holder.__module__}")
+                raise ValueError(f"the evaluator name '{key}' is already used in {holder.__module__}")
         cls.name = name
-        _registered[name] = cls
+        _registry[name] = cls
         _aliases.update(dict.fromkeys(aliases, name))
         return cls
 
@@ -55,40 +55,40 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
 
 
 @cache
-def ours() -> Mapping[str, type[Evaluator]]:
-    """Canonical name → class, for every evaluator of ours."""
+def builtin_evaluators() -> Mapping[str, type[Evaluator]]:
+    """Canonical name → class, for every built-in evaluator."""
     for family in FAMILIES:
         package = import_module(f"runevals.evaluators.{family}")
         for module in pkgutil.iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
-    return {name: cls for name, cls in sorted(_registered.items()) if cls.__module__.startswith("runevals.")}
+    return {name: cls for name, cls in sorted(_registry.items()) if cls.__module__.startswith("runevals.")}
 
 
 @cache
 def catalogue() -> Mapping[str, type[Evaluator]]:
     """Canonical name → class, for every evaluator there is. Raises UnusablePlugin."""
-    known = ours()
-    return {**known, **_added(frozenset((*known, *_aliases)))}
+    classes = builtin_evaluators()
+    return {**classes, **_plugin_evaluators(frozenset((*classes, *_aliases)))}
 
 
-def _added(taken: frozenset[str]) -> Mapping[str, type[Evaluator]]:
+def _plugin_evaluators(reserved: frozenset[str]) -> Mapping[str, type[Evaluator]]:
     """The evaluators of plugins. Raises UnusablePlugin."""
-    found: dict[str, type[Evaluator]] = {}
-    for name, plugin in plugins(EVALUATORS, taken).items():
+    classes: dict[str, type[Evaluator]] = {}
+    for name, plugin in plugins(EVALUATORS, reserved).items():
         kinds = (Check, Judged, Scripted, Composite)
         if not (isinstance(plugin, type) and issubclass(plugin, kinds)):
-            why = "it is no class of one of the four kinds of evaluator"
+            reason = "it is not a class of one of the four kinds of evaluator"
         elif plugin.name != name:
-            why = f"it is registered as '{plugin.name}'; write @evaluator(\"{name}\") above its class"
+            reason = f"it is registered as '{plugin.name}'; write @evaluator(\"{name}\") above its class"
         else:
-            found[name] = plugin
+            classes[name] = plugin
             continue
-        raise unusable_plugin(EVALUATORS, name, package_of(EVALUATORS, name), why)
-    return found
+        raise unusable_plugin(EVALUATORS, name, package_of(EVALUATORS, name), reason)
+    return classes
 
 
 def names() -> tuple[str, ...]:
-    """Every name that a suite may use."""
+    """Every name that a suite can use."""
     return tuple(sorted((*catalogue(), *_aliases)))
 
 
@@ -99,8 +99,8 @@ def aliases_of(name: str) -> tuple[str, ...]:
 
 def find(name: str) -> type[Evaluator]:
     """The class behind a name or alias. Raises UnknownEvaluator with the nearest known name."""
-    known = catalogue()
-    cls = known.get(_aliases.get(name, name))
+    classes = catalogue()
+    cls = classes.get(_aliases.get(name, name))
     if cls is None:
         raise UnknownEvaluator(
             f"there is no evaluator '{name}'{did_you_mean(name, names())} (`runevals evaluators` lists them all)"
@@ -114,7 +114,7 @@ def options_of(cls: type[Evaluator]) -> tuple[dataclasses.Field[object], ...]:
 
 
 def layer_of(evaluator: Evaluator) -> Layer:
-    """Its layer; of one that combines others, that of its leaves, and behavior where they differ."""
+    """Its layer; for a composite, the layer of its leaves, or behavior if they differ."""
     if not isinstance(evaluator, Composite):
         return evaluator.layer
     layers = {layer_of(member.evaluator) for member in evaluator.members}
@@ -134,19 +134,19 @@ def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
     problems += _threshold_problems(cls, spec.threshold)
     if not 0 < spec.weight <= MOST_WEIGHT:
-        told = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:g}"
-        problems.append(("weight", told))
+        message = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:g}"
+        problems.append(("weight", message))
     if problems:
         raise InvalidOptions(problems)
     hints = _hints(cls)
     options = {name: _tuples(value, hints[name]) for name, value in spec.options.items()}
     if issubclass(cls, Composite):
         options["members"] = tuple(_member(child) for child in spec.children)
-    built = cls(**options)
-    problems = list(built.problems())
+    instance = cls(**options)
+    problems = list(instance.problems())
     if problems:
         raise InvalidOptions(problems)
-    return built, cls.default_threshold if spec.threshold is None else spec.threshold
+    return instance, cls.default_threshold if spec.threshold is None else spec.threshold
 
 
 def _member(spec: EvaluatorSpec) -> Member:
@@ -160,15 +160,15 @@ def _hints(cls: type[Evaluator]) -> Mapping[str, object]:
 
 
 def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Iterable[tuple[str | None, str]]:
-    known = {field.name: field for field in options_of(cls)}
+    fields = {field.name: field for field in options_of(cls)}
     hints = _hints(cls)
     for name, value in options.items():
-        if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            yield name, f"{cls.name} has no option '{name}'{did_you_mean(name, known)} ({takes})"
+        if name not in fields:
+            takes = f"it takes {', '.join(fields)}" if fields else "it takes none"
+            yield name, f"{cls.name} has no option '{name}'{did_you_mean(name, fields)} ({takes})"
         elif (complaint := _mismatch(value, hints[name])) is not None:
             yield name, f"{name} must be {complaint}"
-    for name, field in known.items():
+    for name, field in fields.items():
         no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if no_default and name not in options:
             yield None, f"{cls.name} needs the option '{name}'"
@@ -184,7 +184,7 @@ def _threshold_problems(cls: type[Evaluator], threshold: float | None) -> Iterab
 
 
 def _mismatch(value: object, hint: object) -> str | None:
-    """None if `value` fits the annotation, else what it must be, in words."""
+    """None if `value` fits the annotation, otherwise what it must be."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         complaints = [_mismatch(value, argument) for argument in arguments]

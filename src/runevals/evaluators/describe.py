@@ -1,4 +1,4 @@
-"""What an evaluator's class and docstring say of it, taken apart."""
+"""The description of an evaluator, from its class and docstring."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class EvaluatorDescription:
     facts: str
 
 
-def described(cls: type[Evaluator]) -> EvaluatorDescription:
-    """Everything that is said of an evaluator."""
+def describe(cls: type[Evaluator]) -> EvaluatorDescription:
+    """The description of an evaluator."""
     prose, sections = _parts(inspect.getdoc(cls) or "")
     example = inspect.cleandoc(sections.get("Example", ""))
     return EvaluatorDescription(
@@ -64,7 +64,7 @@ def described(cls: type[Evaluator]) -> EvaluatorDescription:
 
 
 def family_title(cls: type[Evaluator]) -> str:
-    """What the evaluators of its family have in common."""
+    """The title of an evaluator's family."""
     return _first_line(sys.modules[cls.__module__.rpartition(".")[0]])
 
 
@@ -79,14 +79,14 @@ def _parts(doc: str) -> tuple[str, Mapping[str, str]]:
 
 def _meanings(text: str) -> Mapping[str, str]:
     _, *rest = _OPTION.split(text)
-    return {name: " ".join(told.split()) for name, told in zip(rest[::2], rest[1::2], strict=True)}
+    return {name: " ".join(meaning.split()) for name, meaning in zip(rest[::2], rest[1::2], strict=True)}
 
 
 def _options(cls: type[Evaluator], meanings: Mapping[str, str]) -> Iterator[Option]:
     hints = typing.get_type_hints(cls)
     for field in catalogue.options_of(cls):
-        made = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-        default = None if made is dataclasses.MISSING else _default(made)
+        default_ = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        default = None if default_ is dataclasses.MISSING else _default(default_)
         yield Option(
             name=field.name, kind=_words(hints[field.name]), default=default, meaning=meanings[field.name]
         )
@@ -102,7 +102,7 @@ def _default(value: object) -> str:
 
 
 def _words(hint: object) -> str:
-    """A type as a suite's author would say it."""
+    """A type in plain words."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(_words(argument) for argument in arguments if argument is not types.NoneType)
@@ -116,7 +116,7 @@ def _words(hint: object) -> str:
 def _facts(cls: type[Evaluator]) -> str:
     """Kind, layer, scale, threshold."""
     own_layer = not issubclass(cls, Composite) or "layer" in vars(cls)
-    scale: object = cls.scale  # a property where each of them has its own
+    scale: object = cls.scale  # a property if each instance has its own
     if cls.default_threshold is not None:
         threshold = f"default threshold {cls.default_threshold:g}"
     else:

@@ -1,4 +1,4 @@
-"""The four kinds of evaluator, what they see, and what they may ask for."""
+"""The four kinds of evaluator, their input and their requests."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
-    """What all evaluators have in common. An evaluator never does I/O and never changes."""
+    """The base of all evaluators. An evaluator does no I/O and is immutable."""
 
     name: ClassVar[str] = ""
     layer: ClassVar[Layer] = Layer.FACT
     scale: ClassVar[Scale] = PASS_OR_FAIL
     default_threshold: ClassVar[float | None] = None  # None: pass or fail, no threshold to set
-    threshold_option: ClassVar[str | None] = None  # the option that a suite's threshold is, if it is one
+    threshold_option: ClassVar[str | None] = None  # the option that holds a suite's threshold, if any
     needs_expected: ClassVar[bool] = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
@@ -41,15 +41,15 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
         return ()
 
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - most do not look at it
-        """Why no answer can fail it, None if one can; `expected` is the case's expected text."""
+        """Why no answer can fail it, or None; `expected` is the expected text of the case."""
         return None
 
     def idle_without_expected(self) -> bool:
-        """Whether it has nothing to judge in a case without an expected text."""
+        """Whether it needs an expected text."""
         return self.needs_expected
 
     def of_no_json(self, response: Response) -> Verdict | None:  # noqa: ARG002 - most need the result itself
-        """What it finds where a call returned what is not JSON; None if that cannot be said."""
+        """The verdict for a result that is not JSON; None if it cannot decide."""
         return None
 
 
@@ -58,7 +58,7 @@ class Check(Evaluator):
 
     @abstractmethod
     def check(self, subject: Subject) -> Verdict | Problem:
-        """What this evaluator finds in `subject`; a problem where what it looks at was never reported."""
+        """The verdict on `subject`, or a problem if the needed evidence was not reported."""
 
 
 class Judged(Evaluator):
@@ -71,7 +71,7 @@ class Judged(Evaluator):
 
     @abstractmethod
     def question(self, subject: Subject) -> Question | Verdict | Problem:
-        """What to ask; a verdict where there is nothing to ask, a problem where evidence is missing."""
+        """The question for the judge, a verdict if there is no question, or a problem if evidence is missing."""
 
     def verdict(self, answer: Judgement) -> Verdict:
         """What the judge's reply means."""
@@ -85,20 +85,20 @@ class Scripted(Evaluator):
 
     @abstractmethod
     def call(self, subject: Subject) -> Call | Verdict:
-        """What to run, or a verdict where nothing needs to."""
+        """The call to run, or a verdict if none is needed."""
 
     @abstractmethod
     def verdict(self, answer: Answer) -> Verdict:
-        """What the worker's answer means; never called with an error."""
+        """The verdict from the worker's answer; not called for an error."""
 
     def rehearsal(self, expected: str | None) -> Call | None:  # noqa: ARG002 - most do not look at it
-        """A call whose error shows before the run that the options, or the expected text, are unusable."""
+        """A call that fails before the run if the options or the expected text are invalid."""
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One evaluator of several, with what its author says of it."""
+    """A member of a composite, with the options from its author."""
 
     id: str
     evaluator: Evaluator
@@ -108,7 +108,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One member, measured; `score` is a share 0–1, None if it has none."""
+    """The result of a member; `score` is a share 0–1, None if it has none."""
 
     id: str
     outcome: Outcome
@@ -118,7 +118,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Composite(Evaluator):
-    """Combines others. `members` are built from the suite's words and are no option."""
+    """Combines others. `members` are built from the suite and are not an option."""
 
     members: tuple[Member, ...] = ()
 
@@ -131,7 +131,7 @@ class Composite(Evaluator):
         return False
 
     def enough(self, parts: Sequence[Part]) -> bool:  # noqa: ARG002 - most look at all of them
-        """Whether the members so far settle it, so that the others need not be run."""
+        """Whether the results so far decide, so that the other members need not run."""
         return False
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Composite(Evaluator):
 
 
 def leaves(evaluator: Evaluator) -> Iterator[Evaluator]:
-    """The evaluator itself; of one that combines others, theirs."""
+    """The evaluator itself, or the leaves of a composite."""
     if isinstance(evaluator, Composite):
         for member in evaluator.members:
             yield from leaves(member.evaluator)

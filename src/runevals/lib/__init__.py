@@ -1,1 +1,1 @@
-"""Parts that could each be a library: nothing here knows suites, cases or judges."""
+"""General modules that do not depend on suites, cases or judges."""

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-BURIAL_S = 5.0
+REAP_TIMEOUT_S = 5.0
 NO_GROUP = 65534  # the owner's group may have access to the container engine's socket
 NO_OWNER = 65533  # the user of programs if root owns everything; the sandbox's workers are 65534
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
@@ -213,7 +213,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
         else:
             process.kill()
     with suppress(subprocess.TimeoutExpired):  # if it cannot be killed, it ends at the end of its input
-        process.wait(BURIAL_S)
+        process.wait(REAP_TIMEOUT_S)
     if _state.adopts:
         _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
 
@@ -244,7 +244,7 @@ def end_all(*, for_good: bool = False) -> None:
     if not (_state.adopts and _state.active):
         return
     _state.active = False
-    ends_at = time.monotonic() + BURIAL_S
+    ends_at = time.monotonic() + REAP_TIMEOUT_S
     while time.monotonic() < ends_at:
         remaining = list(_descendants())
         if not remaining:

@@ -1,4 +1,4 @@
-"""Text for a terminal: is one there, how wide is it, and what may be shown on it."""
+"""Terminal output: detection, width and escaping."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from runevals.lib.text.secrets import redactor
 
 
 def at_terminal() -> bool:
-    """Whether somebody is there to be asked: never in CI, nor where input or output is no terminal."""
+    """Whether a user can be asked: not in CI, and not if input or output is not a terminal."""
     return not os.environ.get("CI") and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def on_screen() -> bool:
-    """Whether what is printed is seen on a screen."""
+    """Whether output is shown on a screen."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -29,7 +29,7 @@ def fitted(text: str) -> list[str]:
 
 
 def broken(text: str, columns: int) -> list[str]:
-    """The lines of `text`, long ones broken between words; what is broken off stands further in."""
+    """The lines of `text`, long ones wrapped between words, with an indent."""
     lines: list[str] = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)
@@ -41,16 +41,16 @@ def broken(text: str, columns: int) -> list[str]:
 
 
 def terminal_text(text: str) -> str:
-    """`text` for terminal and log: no secrets, and nothing that moves the cursor or commands a GitHub runner."""
+    """`text` for terminal and log: no secrets, no control characters, no workflow commands."""
     plain = visible(redactor(os.environ)(text))
     return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Prints lines, to stderr with `err`. Whatever is in `text` may be of a suite, a model or a document."""
+    """Prints lines, to stderr with `err`. `text` may be untrusted."""
     click.echo(terminal_text(text), err=err)
 
 
 def notice(text: str) -> None:
-    """Tells whoever looks on, on stderr."""
+    """Prints a notice to stderr."""
     say(text, err=True)

@@ -1,4 +1,4 @@
-"""Files as a work tree has them and as a commit has them: what stands at a path, links followed.
+"""The files of a work tree and of a commit, with links followed.
 
 Paths are relative to the repository's root, with `/` between their steps; the root itself is "".
 """
@@ -20,37 +20,37 @@ from typing import Literal, Protocol
 from runevals.lib.git import LINK, SUBMODULE, git_output, names
 
 Kind = Literal["file", "folder", "link", "repository", "other"]
-MOST_LINKS = 40  # on the way to one path, as the kernel has it
-MOST_PLACES = 200_000  # that one pattern or folder leads to, if not told otherwise
+MOST_LINKS = 40  # in one path, like the kernel
+MOST_PLACES = 200_000  # of one pattern or folder by default
 _PIECE = 1024 * 1024  # bytes that are read at once
 _ABSENT = frozenset({ENOENT, ENOTDIR, ENAMETOOLONG, EINVAL})
 _MAGIC = re.compile(r"[*?\[]")
-# What running leaves behind; it is looked at only where a commit has brought it.
+# Files of runs; they are read only if they are tracked.
 _RUN_FOLDERS = frozenset({"__pycache__", ".evals"})
 
 
 class CannotFollow(Exception):
-    """A path leads where it cannot be said what is read, in words."""
+    """The target of a path cannot be determined; the message says why."""
 
 
 class Tree(Protocol):
-    """What can be asked of files."""
+    """Access to a tree of files."""
 
     def kind(self, path: str) -> Kind | None:
-        """What stands there; None if nothing does. No link is followed."""
+        """The kind of a path; None if it is absent. Links are not followed."""
 
     def names(self, folder: str) -> Iterable[str]:
-        """What stands in a folder."""
+        """The names in a folder."""
 
     def resolve_links(self, path: str) -> str | None:
         """The path without links; None if nothing is there. Raises CannotFollow."""
 
     def in_circle(self, link: str) -> None:
-        """Told of a link that leads to a folder which it stands in, and is not entered. May raise CannotFollow."""
+        """Called for a link to one of its own parent folders, which is not entered. May raise CannotFollow."""
 
 
 class _Linked:
-    """Files whose links are followed by ourselves, never out of the repository."""
+    """A tree whose links are resolved here, never out of the repository."""
 
     def kind(self, path: str) -> Kind | None:
         raise NotImplementedError
@@ -87,11 +87,11 @@ class _Linked:
         return target.split("/")[::-1]
 
     def in_circle(self, link: str) -> None:
-        raise CannotFollow(f"the link {link} leads to a folder that it stands in")
+        raise CannotFollow(f"the link {link} leads to its own parent folder")
 
 
 def joined(folder: str, name: str) -> str:
-    """The path of what stands in a folder."""
+    """The path of a name in a folder."""
     return f"{folder}/{name}" if folder else name
 
 
@@ -177,7 +177,7 @@ def files_below(tree: Tree, path: str) -> Iterator[tuple[str, str]]:
 
 
 class FolderTree:
-    """All that is below a folder, wherever links lead."""
+    """All files below a folder, through links."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -200,11 +200,11 @@ class FolderTree:
         return full if os.path.exists(full) else None  # noqa: PTH110 - it is no Path
 
     def in_circle(self, link: str) -> None:
-        """Whatever is there, it is found without that link."""
+        """Ignored: the files are found without that link."""
 
 
 class WorkTree(_Linked):
-    """The files below a folder, as they stand there."""
+    """The files below a folder on disk."""
 
     def __init__(self, root: Path, *, like: str) -> None:
         """`like` is the name of a commit: by its length, git's names are of one kind or the other."""
@@ -250,11 +250,11 @@ class WorkTree(_Linked):
 
     @cached_property
     def _committed_of_runs(self) -> frozenset[str]:
-        """The folders that runs leave behind and that git has something of."""
+        """The folders of runs with tracked files."""
         patterns = [f":(top,glob)**/{name}/**" for name in sorted(_RUN_FOLDERS)]
         files = names(self._root, "ls-files", "-z", "--", *patterns)
         if files is None:
-            raise CannotFollow("git cannot say which files it has")
+            raise CannotFollow("git does not list its files")
         folders = (
             steps[: index + 1] for steps in (file.split("/") for file in files) for index in range(len(steps))
         )
@@ -276,7 +276,7 @@ class CommitTree(_Linked):
     """The files of a commit."""
 
     def __init__(self, repository: Path, commit: str) -> None:
-        """Raises CannotFollow if git has not got all of it."""
+        """Raises CannotFollow if the commit is not complete."""
         self._repository, self._commit = repository, commit
         entries = names(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
         if entries is None:
@@ -290,7 +290,7 @@ class CommitTree(_Linked):
             self._add(path)
 
     def _add(self, path: str) -> None:
-        """Notes a path in its folder, and that folder in its own."""
+        """Adds a path to its folder, and the folder to its parent."""
         while path:
             folder, _, name = path.rpartition("/")
             is_known = folder in self._folders
@@ -313,7 +313,7 @@ class CommitTree(_Linked):
 
     @cached_property
     def _links(self) -> dict[str, str]:
-        """The name of every link's content → where it leads to."""
+        """The object name of each link → its target."""
         objects = sorted({name for mode, name in self._entries.values() if mode == LINK})
         output = git_output(self._repository, ("cat-file", "--batch"), stdin="\n".join([*objects, ""]).encode())
         targets: dict[str, str] = {}

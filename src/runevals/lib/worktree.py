@@ -1,4 +1,4 @@
-"""The worktree in which an old commit is run, and what it is given of the first checkout."""
+"""The worktree for a run of an old commit, and the files shared with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCK = "lock"
 
 @contextmanager
 def worktree(repository: Path, commit: str) -> Iterator[Path]:
-    """A checkout of `commit` beside the repository, gone afterwards. Raises ExternalError."""
+    """A temporary checkout of `commit` beside the repository. Raises ExternalError."""
     _remove_abandoned(repository)
     with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, file_lock(Path(folder, _LOCK)):
         open_to_programs(Path(folder))
@@ -35,13 +35,13 @@ def worktree(repository: Path, commit: str) -> Iterator[Path]:
 
 
 def _remove_worktree(repository: Path, path: Path) -> None:
-    """Deletes a checkout of ours, and then git's note of it: by our own hands, which follow no link."""
+    """Deletes a worktree, then git's entry for it, without following links."""
     shutil.rmtree(path, ignore_errors=True)
     git(repository, "worktree", "remove", "--force", str(path))
 
 
 def _remove_abandoned(repository: Path) -> None:
-    """The worktrees of processes that were killed: nobody has their locks any more."""
+    """Removes the worktrees of killed processes, whose locks are free."""
     for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
         path = Path(line.removeprefix("worktree "))
         if line.startswith("worktree ") and _is_ours(path):
@@ -51,7 +51,7 @@ def _remove_abandoned(repository: Path) -> None:
 
 
 def _is_ours(checkout: Path) -> bool:
-    """Whether we made this folder: where and as `worktree` makes them, of this user, and no link in it."""
+    """Whether `worktree` created this folder: by path and form, owned by this user, without links."""
     folder = checkout.parent
     if folder.parent != Path(os.path.realpath(tempfile.gettempdir())) or not folder.name.startswith(_WORKTREE):
         return False
@@ -63,10 +63,10 @@ def _is_ours(checkout: Path) -> bool:
 
 
 def share(name: str, repository: Path, checkout: Path) -> None:
-    """Makes what git ignores at this path of a repository available in a checkout of it, if it is there.
+    """Makes an ignored path of a repository available in a worktree, if it exists.
 
-    Folders are made, files are links to the repository's own. A link stays as it is: what it leads to in the
-    repository is then the checkout's. Raises InvalidSettings for a path that must not be shared.
+    Folders are created, files become links to the repository. A link stays unchanged: a target inside the
+    repository is then that of the worktree. Raises InvalidSettings for a path that must not be shared.
     """
     words = Path(name).parts
     if not words or ".." in words or Path(name).is_absolute():
@@ -108,7 +108,7 @@ def _require_sharable(name: str, repository: Path, checkout: Path) -> None:
 def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
     """Where a link of a shared folder leads to in the checkout; outside the repository it stays what it is."""
     target_ = link.readlink()
-    target = Path(os.path.normpath(link.parent / target_))  # by its words: what it leads to may be a link again
+    target = Path(os.path.normpath(link.parent / target_))  # lexically: the target may be a link again
     root = repository.resolve()
     if not target.is_relative_to(root):
         return str(target)
@@ -116,7 +116,7 @@ def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
 
 
 def _share_file(file: Path, target: Path, repository: Path, checkout: Path) -> None:
-    """A link to a file; if it leads Python to packages of the repository, a copy that names the checkout's."""
+    """A link to a file; for a `.pth` file with packages of the repository, a copy with the worktree's paths."""
     old, new = str(repository.resolve()), str(checkout.resolve())
     if file.suffix == ".pth" or file.name.startswith("__editable__"):
         text = file.read_text(encoding="utf-8", errors="surrogateescape")

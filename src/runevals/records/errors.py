@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.records import SuiteProblem
+from runevals.records.problem import SuiteProblem, problem_lines
 
 PASSED = 0
 GATE_FAILED = 1
@@ -36,11 +36,11 @@ class InvalidSettings(UsageError):
 
 
 class InvalidSuite(UsageError):
-    """One or more files have problems; all of them are listed."""
+    """One or more files have problems; `problems` has all of them, the message one line for many of a kind."""
 
     def __init__(self, problems: Sequence[SuiteProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__("\n".join(problem_lines(self.problems)))
 
 
 class UnrecognisedSuite(InvalidSuite):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +19,8 @@ ERROR_CODES = frozenset(_CODES.split())
 STOPPED_CODES = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run stopped first
 NO_JSON = "target_no_json"  # a result that is not JSON: some checks can decide without it
 NEVER_SENT_CODES = STOPPED_CODES | {"turn_skipped"}  # of calls that were never sent
+MOST_ALIKE, FIRST_ALIKE = 10, 3  # problems of one kind in a file: listed one by one; located in their one line
+_VALUES = re.compile(r"'[^']*'|\d+")  # in messages of one kind, only these differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +72,33 @@ class SuiteProblem:
         pointer = f" {self.pointer}" if self.pointer else ""
         level = "" if self.level == "error" else f"{self.level}: "
         return f"{self.location}:{pointer} {level}{self.message}"
+
+
+def problem_lines(problems: Sequence[SuiteProblem]) -> list[str]:
+    """A line for each problem; more than MOST_ALIKE of one kind in a file are one line with their number."""
+    groups: dict[tuple[str, ...], list[SuiteProblem]] = {}
+    for problem in problems:
+        groups.setdefault(_kind(problem), []).append(problem)
+    lines = []
+    for problem in problems:
+        group = groups[_kind(problem)]
+        if len(group) <= MOST_ALIKE:
+            lines.append(str(problem))
+        elif problem is group[0]:
+            lines.append(_group_line(group))
+    return lines
+
+
+def _kind(problem: SuiteProblem) -> tuple[str, ...]:
+    return problem.location.file, problem.level, problem.rule, _VALUES.sub("", problem.message)
+
+
+def _group_line(group: Sequence[SuiteProblem]) -> str:
+    first = group[:FIRST_ALIKE]
+    lines = [str(problem.location.line) for problem in first if problem.location.line is not None]
+    at = (
+        f"lines {', '.join(lines)}"
+        if len(lines) == len(first)
+        else ", ".join(problem.pointer for problem in first)
+    )
+    return f"{first[0]} ({len(group):,} problems of this kind in this file; the first are at {at})"

@@ -9,7 +9,7 @@ from runevals.records.trace import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """Messages with `{{name}}` in them, the last of them the user's; `shown` is the display path of their file."""
+    """Messages with `{{name}}` in them, the last one of the user; `display_path` is that of their file."""
 
-    shown: str
+    display_path: str
     messages: tuple[Message, ...]

@@ -46,7 +46,7 @@ class Turn:
     prompt: str
     expected: str | None = None
     context: str | None = None
-    asked: str | None = None  # the author's prompt, if `prompt` contains more
+    author_prompt: str | None = None  # the author's prompt, if `prompt` contains more
     checks: tuple[EvaluatorSpec, ...] = ()
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
     location: Location | None = field(default=None, compare=False)

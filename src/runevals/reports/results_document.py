@@ -100,7 +100,7 @@ def parse(text: str, shown: str) -> Conclusion:
         told = "it has no format_version" if version is None else f"its format_version is {version}"
         raise InvalidDocument(f"{shown} is no results document that we read: {told}, we read {FORMAT_VERSION}")
     for complaint in complaints("runevals.reports", "results-1", document):
-        place = "/" + "/".join(map(str, complaint.place))
+        place = "/" + "/".join(map(str, complaint.json_path))
         raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
     try:
         return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))

@@ -175,7 +175,7 @@ def _evaluate_turn(
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
     asked = trial.case.turns[index]
     return Subject(
-        prompt=asked.prompt if asked.asked is None else asked.asked,
+        prompt=asked.prompt if asked.author_prompt is None else asked.author_prompt,
         response=turn.response,
         expected=asked.expected,
         context=asked.context,

@@ -57,9 +57,9 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
     if is_document and path.is_file():
         source = eval_document.upgraded(dialects.read(path, suite.path).value)
         plain = without_either(source, settings)
-        document = scored.filled(plain, report, suite.path)
+        document = scored.fill_results(plain, report, suite.path)
     else:
-        document = scored.made(report, suite.path, checked_by_default=is_document)
+        document = scored.results_document(report, suite.path, checked_by_default=is_document)
     return eval_document.as_text(document)
 
 

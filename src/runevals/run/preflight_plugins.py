@@ -11,6 +11,6 @@ from runevals.suites import dialects
 def require_usable_plugins() -> None:
     """Raises UnusablePlugin where an installed one cannot be used, whether this run would need it or not."""
     catalogue.catalogue()
-    dialects.added()
+    dialects.plugin_dialects()
     reporters.reporters()
     plugins.plugins(plugins.TARGETS)

@@ -34,11 +34,11 @@ def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce
     if settings.base_side is not None:
         of_base, notices = _of_base(settings, path, shown)
     cases = [case for suite in loaded.suites for case in suite.cases]
-    found = quarantine.in_force(of_base, cases, datetime.now(UTC).date())
+    found = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
     return QuarantineInForce(
         cases=found.cases,
         notices=(*notices, *found.notices),
-        weakenings=quarantine.grown(of_base, of_head, shown),
+        weakenings=quarantine.weakened_entries(of_base, of_head, shown),
     )
 
 

@@ -39,7 +39,7 @@ def rejudged(
     made = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
     trials = [trial for trial in plan.trials if trial.attempt in made[trial.case.suite, trial.case.key]]
     with real_world(settings, suites, target=RecordedTarget.from_report(report, shown)) as world:
-        loading.rehearse(plan, world.sandbox)
+        loading.dry_run_evaluators(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
         for _ in progress(side, total=len(trials))(side.measured(trials)):
             pass

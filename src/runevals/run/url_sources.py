@@ -18,9 +18,9 @@ from runevals.records.script import Call, ScriptRunner
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.suites.load import shown_path
+from runevals.suites.load import display_path
 from runevals.suites.plan import will_run
-from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inlined
+from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inline_addresses
 from runevals.suites.urls.mcp_client import Groups, McpServers, ServerContext
 from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_servers
 from runevals.targets.environment import cleaned
@@ -50,7 +50,7 @@ def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite
     """The suites with the addresses of all cases that will run replaced, and what the reader should know of that.
 
     Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there, and
-    WorldRefused.
+    ExternalError.
     """
     if not addresses(suites):
         return tuple(suites), ()
@@ -70,7 +70,7 @@ def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suit
     over_http = fetcher(settings.fetching.allow_hosts)
     wanted = addresses(suites) if settings.fetching.enabled else set()
     if not wanted:
-        return inlined(suites, settings.fetching, over_http), ()
+        return inline_addresses(suites, settings.fetching, over_http), ()
     sources = _sources(settings)
 
     def fetched(url: str) -> str:
@@ -89,7 +89,7 @@ def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suit
         Sandbox(workers=1) as sandbox,
         McpServers(place, _groups(sandbox)) as mcp,
     ):
-        return inlined(suites, settings.fetching, fetched), sources.notices
+        return inline_addresses(suites, settings.fetching, fetched), sources.notices
 
 
 def _sources(settings: Settings) -> _Sources:
@@ -128,7 +128,7 @@ def _config_here(settings: Settings) -> _Config | None:
     if path is None:
         return None
     content = path.read_bytes()
-    servers = read_servers(content, path.suffix, shown_path(path, settings.repository))
+    servers = read_servers(content, path.suffix, display_path(path, settings.repository))
     return _Config(content=content, servers=servers, folder=path.parent)
 
 

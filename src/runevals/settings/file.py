@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.schema import complaints
-from runevals.lib.parsing.source import Place, Source, parse_source, read_source
+from runevals.lib.parsing.source import JsonPath, Source, parse_source, read_source
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
@@ -147,7 +147,7 @@ def base_settings_file(
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [*retired_in(source)] or [
-        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.settings", "settings-1", source.value)
     ]
     problems += _literal_keys(source)
@@ -182,7 +182,7 @@ def _literal_keys(source: Source) -> Iterator[SuiteProblem]:
             yield source.problem(place, message)
 
 
-def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
+def _texts(value: object, place: JsonPath) -> Iterator[tuple[JsonPath, str]]:
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):

@@ -30,13 +30,13 @@ def read_prompt_file(path: Path, shown: str) -> PromptTemplate:
     if problems:
         raise InvalidSuite(problems)
     messages: Any = source.value
-    return PromptTemplate(shown=shown, messages=tuple(Message(**message) for message in messages))
+    return PromptTemplate(display_path=shown, messages=tuple(Message(**message) for message in messages))
 
 
 def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
     told = list(complaints("runevals.settings", "prompt-file", source.value))
     for each in told:
-        yield source.problem(each.place, each.message, key=each.key, rule=each.rule)
+        yield source.problem(each.json_path, each.message, key=each.key, rule=each.rule)
     if told:
         return
     messages: Any = source.value

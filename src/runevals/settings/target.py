@@ -138,7 +138,7 @@ class RawEndpoint:
 
 
 def target_settings(given: RawEndpoint) -> TargetSettings | None:
-    """The target, None where nothing names one. Raises InvalidSettings, ToldWrong for its files."""
+    """The target, None where nothing names one. Raises InvalidSettings, UsageError for its files."""
     value, from_file, base = given.named("target")
     model, repository, environment = given.values["model"], given.repository, given.environment
     if value is None and model is None:
@@ -202,7 +202,7 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
 def _require_sendable(told: TargetSettings | JudgeSettings, given: RawEndpoint, what: str) -> None:
     web = told.web if isinstance(told, TargetSettings) else None
     if web is not None:
-        sent = SentKeys(names=sorted(web.sent), address=web.url)
+        sent = SentKeys(names=sorted(web.sent_headers), address=web.url)
     else:
         own = PROVIDERS[told.type].key
         sent = SentKeys(
@@ -232,7 +232,7 @@ def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
 
 
 def judge_settings(given: RawEndpoint) -> tuple[JudgeSettings, ...]:
-    """The judges, none where nothing names one. Raises InvalidSettings, ToldWrong for a judge's file."""
+    """The judges, none where nothing names one. Raises InvalidSettings, UsageError for a judge's file."""
     value, _, _ = given.named("judge")
     model = given.values["judge_model"]
     if isinstance(value, list):
@@ -306,7 +306,7 @@ def api_key(told: TargetSettings | JudgeSettings, environment: Mapping[str, str]
 def _prompt(
     told: Mapping[str, Any], base: Path, repository: Path, web: WebSettings | None
 ) -> PromptTemplate | None:
-    """What `prompt_file` holds. Raises InvalidSettings, ToldWrong, InvalidSuite for a file with errors."""
+    """What `prompt_file` holds. Raises InvalidSettings, UsageError, InvalidSuite for a file with errors."""
     what, named = "target.prompt_file", told.get("prompt_file")
     if named is None:
         return None

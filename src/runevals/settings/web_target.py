@@ -95,7 +95,7 @@ def _is_of_base(web: WebSettings, base_told: object) -> bool:
         return False
     base = WebSettings(url=base_told["url"], headers=_headers(base_told))
     try:
-        return is_at(web.url, base.url) and web.sent <= base.sent
+        return is_at(web.url, base.url) and web.sent_headers <= base.sent_headers
     except ValueError:
         return False
 

@@ -16,35 +16,37 @@ from runevals.suites.upgrade import upgrade_file
 Json = dict[str, Any]
 
 
-def stored(path: Path, shown: str) -> Json | None:
-    """The eval document at `path`, None if nothing is there. Raises InvalidSuite for anything else."""
+def read_document(path: Path, display_path: str) -> Json | None:
+    """The eval document at `path`, None if it is absent. Raises InvalidSuite for another file."""
     if not path.exists():
         return None
-    value = read_source(path, shown).value
+    value = read_source(path, display_path).value
     if not eval_document.recognises(value):
-        message = "is no eval document, and no case can be added to it"
-        raise InvalidSuite([SuiteProblem(location=Location(file=shown), pointer="", message=message)])
+        message = "is not an eval document, so no case can be added to it"
+        raise InvalidSuite([SuiteProblem(location=Location(file=display_path), pointer="", message=message)])
     return eval_document.upgraded(value)
 
 
-def save(path: Path, shown: str, item: Json, defaults: Mapping[str, Any] | None, options: LoadOptions) -> str:
-    """Adds `item` as the last case, or begins the file with it → what was done.
+def save(
+    path: Path, display_path: str, item: Json, defaults: Mapping[str, Any] | None, options: LoadOptions
+) -> str:
+    """Appends `item` as the last case, or creates the file with it → what was done.
 
     A file of an older shape is upgraded, backup first. `defaults` are the evaluators of a new file.
-    Raises InvalidSuite, with the file as it was, if it would have errors with the case.
+    Raises InvalidSuite, and leaves the file unchanged, if it would have errors with the case.
     """
-    told = "" if not path.exists() else upgrade_file(path, shown)
-    document = stored(path, shown) or _begun(defaults)
+    upgrade = "" if not path.exists() else upgrade_file(path, display_path)
+    document = read_document(path, display_path) or _new_document(defaults)
     document["items"] = [*document["items"], item]
     text = eval_document.as_text(document)
-    suite = eval_document.load(read_json(text, shown), options)
+    suite = eval_document.load(read_json(text, display_path), options)
     if suite.errors:
         raise InvalidSuite(suite.errors)
     write_whole(behind_links(path), text)
-    upgraded = f" ({told})" if "upgraded" in told else ""
-    return f"Saved as case {len(document['items'])} of {shown}{upgraded}"
+    upgraded = f" ({upgrade})" if "upgraded" in upgrade else ""
+    return f"Saved as case {len(document['items'])} of {display_path}{upgraded}"
 
 
-def _begun(defaults: Mapping[str, Any] | None) -> Json:
-    chosen = {} if defaults is None else {"default_evaluators": dict(defaults)}
-    return {"schemaVersion": eval_document.CURRENT_VERSION, **chosen, "items": []}
+def _new_document(defaults: Mapping[str, Any] | None) -> Json:
+    evaluators = {} if defaults is None else {"default_evaluators": dict(defaults)}
+    return {"schemaVersion": eval_document.CURRENT_VERSION, **evaluators, "items": []}

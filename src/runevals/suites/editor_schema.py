@@ -1,4 +1,4 @@
-"""The schemas as editors get them: with the evaluators that there are, their options, and what these mean."""
+"""The schemas for editors, with all evaluators, their options and descriptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import EvaluatorDescription, Option, described
+from runevals.evaluators.describe import EvaluatorDescription, Option, describe
 from runevals.lib.parsing.schema import schema
 from runevals.suites.dialects import skill_cases
 
@@ -20,13 +20,13 @@ _EVERY: Mapping[str, object] = {
 
 
 def for_editors(package: str, name: str) -> dict[str, Any]:
-    """A schema that we ship, with the names of all evaluators where a file may use them, installed ones too."""
-    told: dict[str, Any] = copy.deepcopy(dict(schema(package, name)))
-    parts = told.get("$defs", {})
+    """A schema of runevals with the names of all evaluators, including installed ones."""
+    document: dict[str, Any] = copy.deepcopy(dict(schema(package, name)))
+    parts = document.get("$defs", {})
     match name:
         case "eval-document":
-            found = [described(cls) for cls in catalogue.catalogue().values()]
-            parts["evaluators"]["properties"] = {one.name: _entry(one) for one in found}
+            evaluators = [describe(cls) for cls in catalogue.catalogue().values()]
+            parts["evaluators"]["properties"] = {evaluator.name: _entry(evaluator) for evaluator in evaluators}
         case "eval-samples":
             parts["assertion"]["properties"]["type"]["examples"] = list(format_names.TYPES)
         case "rows":
@@ -36,23 +36,23 @@ def for_editors(package: str, name: str) -> dict[str, Any]:
             kinds["examples"] = list(skill_cases.EXPECTED)
         case _:
             pass
-    return told
+    return document
 
 
-def _entry(one: EvaluatorDescription) -> dict[str, object]:
+def _entry(evaluator: EvaluatorDescription) -> dict[str, object]:
     return {
-        "description": one.summary,
+        "description": evaluator.summary,
         "type": "object",
-        "properties": {**{option.name: _option(option) for option in one.options}, **_EVERY},
+        "properties": {**{option.name: _option(option) for option in evaluator.options}, **_EVERY},
         "additionalProperties": False,
     }
 
 
 def _option(option: Option) -> dict[str, object]:
-    told: dict[str, object] = {"description": option.meaning}
+    entry: dict[str, object] = {"description": option.meaning}
     choices = re.findall(r"`([^`]+)`", option.kind)
     if choices:
-        told["enum"] = choices
+        entry["enum"] = choices
     elif option.kind in _TYPES:
-        told["type"] = _TYPES[option.kind]
-    return told
+        entry["type"] = _TYPES[option.kind]
+    return entry

@@ -23,19 +23,19 @@ class Fingerprints(TypedDict):
 def case_fingerprints(
     turns: Sequence[Turn], extra: Mapping[str, object] | None = None, ignored: Collection[str] = ()
 ) -> Fingerprints:
-    """The fingerprint of the content, and that of the normalised content if it is another.
+    """The fingerprint of the content, and that of the normalised content if it differs.
 
-    In prompts, context and `extra`, any white space is one blank. In an expected text, which may be code, only
+    In prompts, context and `extra`, white space counts as one space. In an expected text, which may be code, only
     line ends and trailing blanks are normalised; in the options of checks, no white space is. The names in
     `ignored` describe the case and are left out of the normalised `extra`.
     """
     exact = case_fingerprint(turns, extra)
-    told = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
-    normalised = case_fingerprint(map(_normalised, turns), _single_spaced(told))
+    content = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
+    normalised = case_fingerprint(map(_normalised_turn, turns), _single_spaced(content))
     return Fingerprints(fingerprint=exact, normalised_fingerprint=None if normalised == exact else normalised)
 
 
-def _normalised(turn: Turn) -> Turn:
+def _normalised_turn(turn: Turn) -> Turn:
     expected = None if turn.expected is None else "\n".join(map(str.rstrip, turn.expected.splitlines())).rstrip()
     context = None if turn.context is None else one_line(turn.context)
     return replace(turn, prompt=one_line(turn.prompt), expected=expected, context=context)
@@ -51,12 +51,12 @@ def _single_spaced(value: object) -> object:
 
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     """sha256 over the content of a case: prompts, expectations, context and checks, all text in NFC."""
-    told = ",".join(_turn_text(turn) for turn in turns)
-    return digest(f'{{"extra":{canonical(extra)},"turns":[{told}]}}')
+    text = ",".join(_turn_text(turn) for turn in turns)
+    return digest(f'{{"extra":{canonical(extra)},"turns":[{text}]}}')
 
 
 def _turn_text(turn: Turn) -> str:
-    """Its canonical form, put together from those of its parts, which it shares with others."""
+    """Its canonical form, joined from the shared canonical forms of its parts."""
     checks = ",".join([_spec_text(spec) for spec in turn.checks])
     context, expected, prompt = (canonical(text) for text in (turn.context, turn.expected, turn.prompt))
     return f'{{"checks":[{checks}],"context":{context},"expected":{expected},"prompt":{prompt}}}'
@@ -68,17 +68,17 @@ def key_of_prompts(prompts: Iterable[str]) -> str:
     return "p-" + fingerprint(normal)[:10]
 
 
-_known_specs: dict[int, tuple[EvaluatorSpec, str]] = {}
+_spec_texts: dict[int, tuple[EvaluatorSpec, str]] = {}
 
 
 def _spec_text(spec: EvaluatorSpec) -> str:
     """Most cases of a suite have the very same few."""
-    known = _known_specs.get(id(spec))
-    if known is None or known[0] is not spec:
-        if len(_known_specs) >= MOST_KNOWN:
-            _known_specs.clear()
-        known = _known_specs[id(spec)] = (spec, canonical(_spec(spec)))
-    return known[1]
+    entry = _spec_texts.get(id(spec))
+    if entry is None or entry[0] is not spec:
+        if len(_spec_texts) >= MOST_KNOWN:
+            _spec_texts.clear()
+        entry = _spec_texts[id(spec)] = (spec, canonical(_spec(spec)))
+    return entry[1]
 
 
 def _spec(spec: EvaluatorSpec) -> object:

@@ -28,7 +28,7 @@ from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
-from runevals.suites.plan import RunPlan, wanted
+from runevals.suites.plan import RunPlan, is_selected
 from runevals.suites.prompt import prompt_problems, with_prompts
 
 _MOST_SHOWN = 8  # suites that were seen and are not run
@@ -73,14 +73,14 @@ class LoadedSuites:
 def load_suites(request: LoadRequest) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
     try:
-        return required(*read_suites(request))
+        return require_suites(*read_suites(request))
     except NoSuiteFound as error:
         alike = () if request.entries else tuple(_alike(request))
         if not alike:
             raise
-        shown = [one_line(shown_path(path, request.repository), 120) for path in alike]
-        named = f"{', '.join(shown)}. Run one: runevals {shlex.quote(shown[0])}"
-        raise NoSuiteFound(f"{error}\nThese look like suites: {named}") from None
+        paths = [one_line(display_path(path, request.repository), 120) for path in alike]
+        examples = f"{', '.join(paths)}. Run one: runevals {shlex.quote(paths[0])}"
+        raise NoSuiteFound(f"{error}\nThese look like suites: {examples}") from None
 
 
 def _alike(request: LoadRequest) -> Iterator[Path]:
@@ -89,19 +89,19 @@ def _alike(request: LoadRequest) -> Iterator[Path]:
     readable = [path for path in folders if not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)]
     visible = [path for path in readable if path == request.cwd or not path.name.startswith(".")]
     files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
-    for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_LOOKED_AT]:
+    for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]:
         with suppress(InvalidSuite):
-            if load(path, shown_path(path, request.repository), LoadOptions()).cases:
+            if load(path, display_path(path, request.repository), LoadOptions()).cases:
                 yield path
 
 
-def required(loaded: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSuites:
+def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSuites:
     """Suites without an error, at least one. Raises InvalidSuite, NoSuiteFound."""
     if problems:
         raise InvalidSuite(problems)
-    if not loaded.suites:
+    if not suites.suites:
         raise NoSuiteFound("none of the files there is a suite")
-    return loaded
+    return suites
 
 
 def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]:
@@ -109,34 +109,34 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []
-    seen: set[Path] = set()
+    known_paths: set[Path] = set()
     files: list[Path] = []
     entries = request.entries or (None,)
     for entry in entries:
         if entry is not None and entry.from_file:
             _require_inside(entry, request)
-        found = discover(
+        discovered = discover(
             request.cwd if entry is None else entry.base,
             None if entry is None else entry.path,
             everything=request.everything,
         )
         here: list[Suite] = []
-        for path in found.files:
-            if path.resolve() in seen:
+        for path in discovered.files:
+            if path.resolve() in known_paths:
                 continue  # named twice, by pattern or link: it is one suite
-            seen.add(path.resolve())
+            known_paths.add(path.resolve())
             try:
                 suite = _load(path, entry, request)
             except UnrecognisedSuite as error:
-                if path in found.optional:
-                    notices.append(f"passed over, as it is no suite: {shown_path(path, request.repository)}")
+                if path in discovered.optional:
+                    notices.append(f"skipped: not a suite file: {display_path(path, request.repository)}")
                 else:
                     broken += error.problems
             except InvalidSuite as error:
                 broken += error.problems
             else:
-                if found.folder is not None and _is_no_samples(suite, path):
-                    notices.append(f"passed over by its name: {shown_path(path, request.repository)}")
+                if discovered.folder is not None and _is_no_samples(suite, path):
+                    notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
                 if entry is None and (why := _not_measurable(suite, request)) is not None:
                     shown = shown_path(path, request.repository)
@@ -145,13 +145,15 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
                 here.append(suite)
                 files += [path, *suite.files]
         suites += (
-            here if found.folder is None else _samples_together(here, shown_path(found.folder, request.repository))
+            here
+            if discovered.folder is None
+            else _samples_together(here, display_path(discovered.folder, request.repository))
         )
         notices += _also_found(found.passed_over, request)
     suites = _named_apart(_skill_cases_together(suites))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if request.sends_prompts:
-        broken += prompt_problems(suites, request.template, lambda case: wanted(case, request.selection))
+        broken += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
     return LoadedSuites(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
@@ -201,18 +203,18 @@ def _load(path: Path, entry: SuiteEntry | None, request: LoadRequest) -> Suite:
     stands_inside = Path(os.path.normpath(path)).is_relative_to(request.repository)
     if stands_inside or (entry is not None and entry.from_file):
         _require_own(path, request)
-    return load(path, shown_path(path, request.repository), _options(entry, request))
+    return load(path, display_path(path, request.repository), _options(entry, request))
 
 
 def _require_inside(entry: SuiteEntry, request: LoadRequest) -> None:
     """Raises InvalidSettings for a path of the settings file that leads out, before it is looked for."""
-    named = Path(os.path.normpath(entry.base / entry.path))
+    absolute = Path(os.path.normpath(entry.base / entry.path))
     roots = (request.repository, request.repository.resolve())
-    told = "is git's own" if is_of_git(named, request.repository) else ""
-    if not any(map(named.is_relative_to, roots)):
-        told = "lies outside the repository"
-    if told:
-        raise InvalidSettings(f"suites: {entry.path} {told}; suites elsewhere are named on the command line")
+    reason = "is git's own" if is_of_git(absolute, request.repository) else ""
+    if not any(map(absolute.is_relative_to, roots)):
+        reason = "lies outside the repository"
+    if reason:
+        raise InvalidSettings(f"suites: {entry.path} {reason}; suites elsewhere are named on the command line")
 
 
 def _require_own(path: Path, request: LoadRequest) -> None:
@@ -220,9 +222,9 @@ def _require_own(path: Path, request: LoadRequest) -> None:
     real, root = path.resolve(), request.repository.resolve()
     if real.is_relative_to(root) and not is_of_git(real, root):
         return
-    told = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
-    told = f"{told} by a link; put the suite itself here"
-    raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=told)])
+    reason = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
+    reason = f"{reason} by a link; put the suite itself here"
+    raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=reason)])
 
 
 def _is_no_samples(suite: Suite, path: Path) -> bool:
@@ -235,8 +237,8 @@ def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
     samples = [suite for suite in suites if suite.dialect == eval_samples.NAME]
     if not samples:
         return list(suites)
-    others = [suite for suite in suites if suite.dialect != eval_samples.NAME]
-    return [*others, eval_samples.together(samples, folder)]
+    rest = [suite for suite in suites if suite.dialect != eval_samples.NAME]
+    return [*rest, eval_samples.together(samples, folder)]
 
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
@@ -247,10 +249,11 @@ def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
             folder, _, name = suite.path.rpartition("/")[0].rpartition("/")
             root = (folder or ".") if name in skill_cases.CATEGORIES else suite.path
             roots.setdefault(root, []).append(suite)
-    merged = [
-        skill_cases.together(found, root) if root != found[0].path else found[0] for root, found in roots.items()
+    suites_ = [
+        skill_cases.together(members, root) if root != members[0].path else members[0]
+        for root, members in roots.items()
     ]
-    return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *merged]
+    return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *suites_]
 
 
 def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
@@ -266,9 +269,9 @@ def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
 
 def shown_path(path: Path, repository: Path) -> str:
     """A suite's name: its path relative to the repository's root, with forward slashes."""
-    resolved = path.resolve()
+    absolute = path.resolve()
     root = repository.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path)
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else str(path)
 
 
 def without_model(suites: Sequence[Suite]) -> list[str]:
@@ -276,75 +279,75 @@ def without_model(suites: Sequence[Suite]) -> list[str]:
     return [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.model is None]
 
 
-def rehearse(plan: RunPlan, sandbox: ScriptRunner) -> None:
+def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     planned = (
-        _Tried(case, turn, check.spec, check.evaluator)
-        for case, turns in zip(plan.cases, plan.checks, strict=True)
-        for turn, checks in zip(case.turns, turns, strict=True)
+        _PlannedCheck(case, turn, check.spec, check.evaluator)
+        for case, checks_by_turn in zip(plan.cases, plan.checks, strict=True)
+        for turn, checks in zip(case.turns, checks_by_turn, strict=True)
         for check in checks.checks
     )
     if problems := _unusable(planned, sandbox):
         raise InvalidSuite(problems)
 
 
-def unusable(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
+def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
     """What evaluators bring along and cannot be used; of those that cannot even be built, their suite has told."""
-    built: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
+    evaluators: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
 
-    def tried() -> Iterator[_Tried]:
+    def planned_checks() -> Iterator[_PlannedCheck]:
         for suite in suites:
             for case in suite.cases:
                 for turn in case.turns:
                     for spec in turn.checks:
-                        if id(spec) not in built:
-                            built[id(spec)] = _built(spec)
-                        if (evaluator := built[id(spec)]) is not None:
-                            yield _Tried(case, turn, spec, evaluator)
+                        if id(spec) not in evaluators:
+                            evaluators[id(spec)] = _build(spec)
+                        if (evaluator := evaluators[id(spec)]) is not None:
+                            yield _PlannedCheck(case, turn, spec, evaluator)
 
-    return _unusable(tried(), sandbox)
+    return _unusable(planned_checks(), sandbox)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _PlannedCheck:
     case: Case
     turn: Turn
     spec: EvaluatorSpec
     evaluator: Evaluator
 
 
-def _built(spec: EvaluatorSpec) -> Evaluator | None:
+def _build(spec: EvaluatorSpec) -> Evaluator | None:
     try:
         return catalogue.build(spec)[0]
     except (InvalidOptions, UnknownEvaluator):
         return None
 
 
-def _unusable(tried: Iterable[_Tried], sandbox: ScriptRunner) -> list[SuiteProblem]:
+def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[SuiteProblem]:
     problems: dict[SuiteProblem, None] = {}
-    seen: set[tuple[str, str, str]] = set()
-    for one in tried:
-        if not isinstance(one.evaluator, Scripted):
+    reported: set[tuple[str, str, str]] = set()
+    for check in checks:
+        if not isinstance(check.evaluator, Scripted):
             continue
-        call = one.evaluator.rehearsal(one.turn.expected)
-        if call is None or (key := (call.kind, call.code, str(call.arguments))) in seen:
+        call = check.evaluator.rehearsal(check.turn.expected)
+        if call is None or (key := (call.kind, call.code, str(call.arguments))) in reported:
             continue
-        seen.add(key)
+        reported.add(key)
         answer = sandbox.run(call)
         if answer.error is not None:
-            location = one.spec.location or one.turn.location or one.case.location
-            message = f"{one.spec.id or one.spec.name} cannot be used: {answer.reason}"
+            location = check.spec.location or check.turn.location or check.case.location
+            message = f"{check.spec.id or check.spec.name} cannot be used: {answer.reason}"
             problem = SuiteProblem(
-                location=location, pointer=one.spec.pointer, message=message, rule="evaluator-unusable"
+                location=location, pointer=check.spec.pointer, message=message, rule="evaluator-unusable"
             )
             problems[problem] = None
     return list(problems)
 
 
 def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
-    named = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
+    names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
     return LoadOptions(
-        evaluators=named,
+        evaluators=names,
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

@@ -70,16 +70,16 @@ def make_plan(
     repeat: int = 1,
     quarantined: frozenset[tuple[str, str]] = frozenset(),
 ) -> RunPlan:
-    """The trials of a run, in the order of the suites. Raises UsageError if filters leave nothing."""
+    """The trials of a run, in the order of the suites. Raises UsageError if no case matches the filters."""
     everything = [case for suite in suites for case in suite.cases]
-    cases = tuple(case for case in everything if wanted(case, selection))
+    cases = tuple(case for case in everything if is_selected(case, selection))
     if not cases:
-        raise UsageError(_nothing_left(everything, selection))
+        raise UsageError(_no_cases_message(everything, selection))
     builder = _Builder()
     return RunPlan(
         suites=tuple(suites),
         cases=cases,
-        checks=tuple(tuple(builder.turn(turn) for turn in case.turns) for case in cases),
+        checks=tuple(tuple(builder.plan_turn(turn) for turn in case.turns) for case in cases),
         repeat=repeat,
         trials=_trials(cases, repeat),
         excluded=len(everything) - len(cases),
@@ -88,7 +88,7 @@ def make_plan(
 
 
 def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
-    """The cases of `plan` that fall into `shard`, in the same order; there may be none. All without a shard."""
+    """The cases of `plan` in `shard`, in the same order; possibly none. All without a shard."""
     if shard is None:
         return plan
     positions = tuple(i for i, case in enumerate(plan.cases) if shard.holds(case.suite, case.key))
@@ -104,10 +104,12 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
 
 def only_cases(plan: RunPlan, keys: Sequence[tuple[str, str]] | None, repeat: int) -> RunPlan:
     """`plan` with only these cases (suite and key; None: all), in its own order, and `repeat` attempts at each."""
-    wanted = None if keys is None else set(keys)
-    kept = [i for i, case in enumerate(plan.cases) if wanted is None or (case.suite, case.key) in wanted]
-    cases = tuple(plan.cases[i] for i in kept)
-    checks = tuple(plan.checks[i] for i in kept)
+    is_selected = None if keys is None else set(keys)
+    indices = [
+        i for i, case in enumerate(plan.cases) if is_selected is None or (case.suite, case.key) in is_selected
+    ]
+    cases = tuple(plan.cases[i] for i in indices)
+    checks = tuple(plan.checks[i] for i in indices)
     return replace(plan, cases=cases, checks=checks, repeat=repeat, trials=_trials(cases, repeat), shard=None)
 
 
@@ -123,27 +125,27 @@ class _Builder:
     """Builds equal specs once: a suite of ten thousand cases has a handful of different checks."""
 
     def __init__(self) -> None:
-        self._built: dict[str, BuiltCheck] = {}
-        self._turns: dict[tuple[int, ...], PlannedTurn] = {}
+        self._checks_by_spec: dict[str, BuiltCheck] = {}
+        self._planned_turns: dict[tuple[int, ...], PlannedTurn] = {}
 
-    def turn(self, turn: Turn) -> PlannedTurn:
+    def plan_turn(self, turn: Turn) -> PlannedTurn:
         same = tuple(map(id, turn.checks))  # the very same specs, which outlive this builder
-        if same not in self._turns:
-            self._turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
-        return self._turns[same]
+        if same not in self._planned_turns:
+            self._planned_turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
+        return self._planned_turns[same]
 
     def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
         key = repr((spec.id, spec.name, spec.options, spec.threshold, spec.weight, spec.negated, spec.children))
-        if key not in self._built:
+        if key not in self._checks_by_spec:
             evaluator, threshold = catalogue.build(spec)
-            self._built[key] = BuiltCheck(
+            self._checks_by_spec[key] = BuiltCheck(
                 id=spec.id or spec.name,
                 spec=spec,
                 evaluator=evaluator,
                 threshold=threshold,
                 layer=catalogue.layer_of(evaluator),
             )
-        return self._built[key]
+        return self._checks_by_spec[key]
 
 
 def judged_checks(plan: RunPlan) -> int:
@@ -152,14 +154,14 @@ def judged_checks(plan: RunPlan) -> int:
 
 
 def asks_judge(evaluator: Evaluator) -> bool:
-    """Whether it, or a part of it, asks a judge."""
+    """Whether it, or a part of it, uses a judge."""
     if isinstance(evaluator, Composite):
         return any(asks_judge(member.evaluator) for member in evaluator.members)
     return isinstance(evaluator, Judged)
 
 
-def wanted(case: Case | CaseReport, selection: Selection) -> bool:
-    """Whether the filters of a run leave this case in."""
+def is_selected(case: Case | CaseReport, selection: Selection) -> bool:
+    """Whether this case matches the filters of a run."""
     return (
         (not selection.category or case.category in selection.category)
         and (not selection.tag or any(tag in selection.tag for tag in case.tags))
@@ -168,14 +170,16 @@ def wanted(case: Case | CaseReport, selection: Selection) -> bool:
 
 
 def will_run(case: Case, selection: Selection) -> bool:
-    """Whether the filters of a run, and its shard, leave this case in."""
-    return wanted(case, selection) and (selection.shard is None or selection.shard.holds(case.suite, case.key))
+    """Whether this case matches the filters and the shard of a run."""
+    return is_selected(case, selection) and (
+        selection.shard is None or selection.shard.holds(case.suite, case.key)
+    )
 
 
-def _nothing_left(cases: Sequence[Case], selection: Selection) -> str:
+def _no_cases_message(cases: Sequence[Case], selection: Selection) -> str:
     categories = ", ".join(sorted({case.category for case in cases if case.category})) or "none"
-    asked = {"category": selection.category, "tag": selection.tag, "filter": selection.filter}
-    shown = ", ".join(f"--{name} {' '.join(values)}" for name, values in asked.items() if values)
+    filters = {"category": selection.category, "tag": selection.tag, "filter": selection.filter}
+    options = ", ".join(f"--{name} {' '.join(values)}" for name, values in filters.items() if values)
     keys = ", ".join(one_line(case.key, 60) for case in cases[:10]) + (", …" if len(cases) > 10 else "")
     there = f"categories: {categories}" + (f"; keys: {keys}" if selection.filter else "")
-    return f"no case of {len(cases)} is left by {shown} ({there})"
+    return f"no case of {len(cases)} is left by {options} ({there})"

@@ -1,4 +1,4 @@
-"""What validation found, as text, annotations, JSON or SARIF."""
+"""The results of validation as text, annotations, JSON or SARIF."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from runevals.suites.health import Hint
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-HEALTH = "health/"  # before the kind of a finding, if it stands as a rule
+HEALTH = "health/"  # prefix of a hint's kind as a rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationResult:
-    """What was looked at and found; without suites where an error stopped it."""
+    """The suites and their problems; without suites if there was an error."""
 
     problems: tuple[SuiteProblem, ...]
     suites: tuple[Suite, ...] = ()
@@ -44,13 +44,13 @@ def checks_of(suite: Suite) -> int:
     return sum(len(turn.checks) for case in suite.cases for turn in case.turns)
 
 
-def as_json(found: ValidationResult) -> str:
+def as_json(result: ValidationResult) -> str:
     """`{"errors", "suites", "problems"}`."""
     document = {
-        "errors": found.errors,
+        "errors": result.errors,
         "suites": [
             {"path": suite.path, "dialect": suite.dialect, "cases": len(suite.cases), "checks": checks_of(suite)}
-            for suite in found.suites
+            for suite in result.suites
         ],
         "problems": [
             {
@@ -62,15 +62,15 @@ def as_json(found: ValidationResult) -> str:
                 "level": problem.level,
                 "message": visible(problem.message),
             }
-            for problem in found.problems
+            for problem in result.problems
         ],
     }
     return json.dumps(document, indent=2)
 
 
-def as_sarif(found: ValidationResult) -> str:
+def as_sarif(result: ValidationResult) -> str:
     """A SARIF 2.1.0 log with one run."""
-    rules = list(dict.fromkeys((*RULES, *(problem.rule for problem in found.problems))))
+    rules = list(dict.fromkeys((*RULES, *(problem.rule for problem in result.problems))))
     driver = {
         "name": "runevals",
         "version": __version__,
@@ -79,7 +79,7 @@ def as_sarif(found: ValidationResult) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(problem, rules) for problem in found.problems],
+        "results": [_result(problem, rules) for problem in result.problems],
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
@@ -94,14 +94,14 @@ def _result(problem: SuiteProblem, rules: Sequence[str]) -> dict[str, Any]:
     artifact: dict[str, Any] = (
         {"uri": path.as_uri()} if path.is_absolute() else {"uri": quote(location.file), "uriBaseId": "%SRCROOT%"}
     )
-    place: dict[str, Any] = {"artifactLocation": artifact}
+    physical: dict[str, Any] = {"artifactLocation": artifact}
     if location.line is not None:
         column = {} if location.column is None else {"startColumn": location.column}
-        place["region"] = {"startLine": location.line, **column}
+        physical["region"] = {"startLine": location.line, **column}
     return {
         "ruleId": problem.rule,
         "ruleIndex": rules.index(problem.rule),
         "level": "note" if problem.level == "notice" else problem.level,
         "message": {"text": visible(problem.message)},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": physical}],
     }

@@ -1,7 +1,7 @@
 """The target's prompt template, filled in for each case.
 
-The template is what is under test, so neither a case's key nor its fingerprint depends on it: a prompt that a
-change rewrites is compared, case by case, with what it was.
+The template is what is under test, so neither a case's key nor its fingerprint depends on it: a rewritten
+prompt is compared, case by case, with the old one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.variables import texts_of
 
-PROMPT = "prompt"  # the variable that stands for a case's own prompt
-_ASKED_OTHERWISE: Mapping[str, str] = {
+PROMPT = "prompt"  # the variable with the prompt of the case
+_OTHER_PROMPTS: Mapping[str, str] = {
     prompt_yml.NAME: "is a prompt itself",
     skill_cases.NAME: "calls skills, which take no prompt",
 }
@@ -27,10 +27,10 @@ _ASKED_OTHERWISE: Mapping[str, str] = {
 def with_prompts(
     suites: Sequence[Suite], template: PromptTemplate | None, runs: Callable[[Case], bool]
 ) -> tuple[Suite, ...]:
-    """The suites with the prompts that the target is sent, where `runs` says that a case is sent at all.
+    """The suites with the prompts as sent to the target, for the cases that `runs` selects.
 
-    In a conversation it is the first turn's: those after it are sent as they stand. Raises InvalidSuite for cases
-    that the template does not fit.
+    In a conversation, only the first turn uses the template. Raises InvalidSuite for cases that do not fit the
+    template.
     """
     problems = prompt_problems(suites, template, runs)
     if problems:
@@ -38,60 +38,65 @@ def with_prompts(
     if template is None:
         return tuple(suites)
 
-    def asked(case: Case, suite: Suite) -> Case:
-        return _asked(case, _values(case, suite.dialect), template) if runs(case) else case
+    def prepare(case: Case, suite: Suite) -> Case:
+        return _with_template(case, _values(case, suite.dialect), template) if runs(case) else case
 
-    return tuple(replace(suite, cases=tuple(asked(case, suite) for case in suite.cases)) for suite in suites)
+    return tuple(replace(suite, cases=tuple(prepare(case, suite) for case in suite.cases)) for suite in suites)
 
 
 def prompt_problems(
     suites: Sequence[Suite], template: PromptTemplate | None, runs: Callable[[Case], bool]
 ) -> list[SuiteProblem]:
-    """What keeps the cases from being asked: one problem for all cases of a suite with the same."""
+    """Why cases cannot be run: one problem for all cases of a suite with the same reason."""
     return [problem for suite in suites for problem in _of_suite(suite, template, runs)]
 
 
 def _of_suite(
     suite: Suite, template: PromptTemplate | None, runs: Callable[[Case], bool]
 ) -> Iterator[SuiteProblem]:
-    told: dict[str, list[tuple[Case, str]]] = {}
+    problems_by_kind: dict[str, list[tuple[Case, str]]] = {}
     if template is None and suite.dialect != eval_samples.NAME:
         return  # the other formats require a prompt
     for case in filter(runs, suite.cases):
         if template is None:
-            found = _without_template(case)
-        elif suite.dialect in _ASKED_OTHERWISE:
-            why = f"this suite {_ASKED_OTHERWISE[suite.dialect]}: run it without target.prompt_file"
-            found = iter([("", why)])
+            problem = _without_template(case)
+        elif suite.dialect in _OTHER_PROMPTS:
+            reason = f"this suite {_OTHER_PROMPTS[suite.dialect]}: run it without target.prompt_file"
+            problem = iter([("", reason)])
         else:
-            found = _complaints(case, _values(case, suite.dialect), template)
-        for kind, message in found:
-            told.setdefault(kind, []).append((case, message))
-    for alike in told.values():
+            problem = _complaints(case, _values(case, suite.dialect), template)
+        for kind, message in problem:
+            problems_by_kind.setdefault(kind, []).append((case, message))
+    for alike in problems_by_kind.values():
         case, message = alike[0]
-        more = "" if len(alike) == 1 else f" (and {plural(len(alike) - 1, 'more case')})"
-        yield SuiteProblem(location=case.location, pointer="", message=f"{message}{more}")
+        rest = "" if len(alike) == 1 else f" (and {plural(len(alike) - 1, 'more case')})"
+        yield SuiteProblem(location=case.location, pointer="", message=f"{message}{rest}")
 
 
 def _without_template(case: Case) -> Iterator[tuple[str, str]]:
     if not case.turns[0].prompt:
-        told = f"case '{case.key}' has variables and no prompt: name their prompt template with target.prompt_file"
-        yield "", told
+        message = (
+            f"case '{case.key}' has variables and no prompt: name their prompt template with target.prompt_file"
+        )
+        yield "", message
 
 
 def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Iterator[tuple[str, str]]:
     """(what all cases with the same have in common, in words what is wrong)."""
-    own, shown = case.turns[0].prompt, template.shown
+    own, template_path = case.turns[0].prompt, template.display_path
     names = dict.fromkeys(name for message in template.messages for name in VARIABLE.findall(message.content))
     missing = [name for name in names if name not in values]
     for name in missing:
-        yield name, f"case '{case.key}' has no variable '{name}', which {shown} uses{did_you_mean(name, values)}"
+        yield (
+            name,
+            f"case '{case.key}' has no variable '{name}', which {template_path} uses{did_you_mean(name, values)}",
+        )
     if own and case.variables.get(PROMPT, own) != own:
         yield "two", f"case '{case.key}' has both a prompt and a variable '{PROMPT}': rename the variable"
     elif own and own not in [values[name] for name in names if name in values]:
-        yield "own", f"case '{case.key}' has a prompt, but {shown} does not use it: add {{{{{PROMPT}}}}}"
-    elif not missing and not _filled(template, values)[-1].content.strip():
-        yield "empty", f"the prompt of case '{case.key}' is empty after {shown} is filled in"
+        yield "own", f"case '{case.key}' has a prompt, but {template_path} does not use it: add {{{{{PROMPT}}}}}"
+    elif not missing and not _fill(template, values)[-1].content.strip():
+        yield "empty", f"the prompt of case '{case.key}' is empty after {template_path} is filled in"
 
 
 def _values(case: Case, dialect: str) -> dict[str, str]:
@@ -100,12 +105,12 @@ def _values(case: Case, dialect: str) -> dict[str, str]:
     return {**of_case, **texts_of(case.variables)}
 
 
-def _asked(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Case:
-    *opening, last = _filled(template, values)
+def _with_template(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Case:
+    *opening, last = _fill(template, values)
     first, *others = case.turns
-    turn = replace(first, prompt=last.content, asked=first.asked or first.prompt or None)
+    turn = replace(first, prompt=last.content, author_prompt=first.author_prompt or first.prompt or None)
     return replace(case, turns=(turn, *others), opening=(*opening, *case.opening))
 
 
-def _filled(template: PromptTemplate, values: Mapping[str, str]) -> list[Message]:
+def _fill(template: PromptTemplate, values: Mapping[str, str]) -> list[Message]:
     return [replace(message, content=fill_variables(message.content, values)[0]) for message in template.messages]

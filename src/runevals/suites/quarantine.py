@@ -23,7 +23,7 @@ class QuarantineEntry:
     suite: str | None
     owner: str
     reason: str
-    expires: date  # the last day it holds
+    expires: date  # the last valid day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,24 +34,24 @@ class Quarantine:
     notices: tuple[str, ...] = ()
 
 
-def read_entries(content: bytes, suffix: str, shown: str) -> tuple[QuarantineEntry, ...]:
+def read_entries(content: bytes, suffix: str, display_path: str) -> tuple[QuarantineEntry, ...]:
     """The list. Raises InvalidSuite with every problem of the file."""
-    source = parse_source(content, suffix, shown)
+    source = parse_source(content, suffix, display_path)
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.suites", "quarantine-1", source.value)
     ]
     if problems:
         raise InvalidSuite(problems)
     assert isinstance(source.value, list)  # noqa: S101 - the schema says so
-    return tuple(_entry(item, source, place) for place, item in enumerate(source.value))
+    return tuple(_entry(item, source, index) for index, item in enumerate(source.value))
 
 
-def _entry(item: dict[str, str], source: Source, place: int) -> QuarantineEntry:
+def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
     try:
         expires = date.fromisoformat(item["expires"])
     except ValueError:
-        problem = source.problem((place, "expires"), f"{item['expires']} is no day of the calendar")
+        problem = source.problem((index, "expires"), f"{item['expires']} is not a calendar date")
         raise InvalidSuite([problem]) from None
     return QuarantineEntry(
         key=item["key"],
@@ -62,41 +62,41 @@ def _entry(item: dict[str, str], source: Source, place: int) -> QuarantineEntry:
     )
 
 
-def in_force(entries: Sequence[QuarantineEntry], cases: Sequence[Case], today: date) -> Quarantine:
-    """What of the list holds for these cases: nothing expired, and at most a tenth of a suite."""
+def active_entries(entries: Sequence[QuarantineEntry], cases: Sequence[Case], today: date) -> Quarantine:
+    """The entries that apply to these cases: not expired, and at most a tenth of a suite."""
     notices: list[str] = []
-    listed: dict[tuple[str, str], QuarantineEntry] = {}
+    active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
-        found = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
-        if not found:
-            notices.append(f"quarantine: there is no case {entry.key}; take it off the list")
+        matches = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
+        if not matches:
+            notices.append(f"quarantine: there is no case {entry.key}; remove it from the list")
         elif entry.expires < today:
             notices.append(f"quarantine: {entry.key} expired on {entry.expires} and counts again ({entry.owner})")
         else:
-            listed.update({(case.suite, case.key): entry for case in found})
+            active.update({(case.suite, case.key): entry for case in matches})
     in_suite = Counter(case.suite for case in cases)
-    wanted = Counter(suite for suite, _ in listed)
-    for suite in [suite for suite, number in wanted.items() if number > MOST * in_suite[suite]]:
+    counts = Counter(suite for suite, _ in active)
+    for suite in [suite for suite, number in counts.items() if number > MOST * in_suite[suite]]:
         notices.append(
-            f"quarantine: {wanted[suite]} of {in_suite[suite]} cases of {suite} are listed, more than a tenth; "
-            "none of them is left out"
+            f"quarantine: {counts[suite]} of {in_suite[suite]} cases of {suite} are listed, more than a tenth; "
+            "none of them is ignored"
         )
-        listed = {case: entry for case, entry in listed.items() if case[0] != suite}
-    notices += [f"quarantined: {key} ({entry.owner}: {entry.reason})" for (_, key), entry in listed.items()]
-    return Quarantine(cases=frozenset(listed), notices=tuple(notices))
+        active = {case: entry for case, entry in active.items() if case[0] != suite}
+    notices += [f"quarantined: {key} ({entry.owner}: {entry.reason})" for (_, key), entry in active.items()]
+    return Quarantine(cases=frozenset(active), notices=tuple(notices))
 
 
-def grown(
-    of_base: Sequence[QuarantineEntry], of_head: Iterable[QuarantineEntry], shown: str
+def weakened_entries(
+    of_base: Sequence[QuarantineEntry], of_head: Iterable[QuarantineEntry], display_path: str
 ) -> tuple[Weakening, ...]:
     """What a change adds to the list, or keeps on it for longer."""
     until = {(entry.suite, entry.key): entry.expires for entry in of_base}
     return tuple(
         Weakening(
-            suite=shown,
+            suite=display_path,
             key=entry.key,
             message="was added to the quarantine list; until that is merged, it counts",
         )
         for entry in of_head
-        if (known := until.get((entry.suite, entry.key))) is None or known < entry.expires
+        if (old := until.get((entry.suite, entry.key))) is None or old < entry.expires
     )

@@ -11,20 +11,22 @@ from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, eval_document, load
 
 
-def upgrade_file(path: Path, shown: str) -> str:
-    """Upgrades one file → what was done, in words. Raises InvalidSuite if it has errors as it stands."""
-    suite = load(path, shown, LoadOptions())
+def upgrade_file(path: Path, display_path: str) -> str:
+    """Upgrades one file → what was done, in words. Raises InvalidSuite if it has errors."""
+    suite = load(path, display_path, LoadOptions())
     if suite.errors:
         raise InvalidSuite(suite.errors)
     if not suite.legacy:
-        return f"{shown}: is current, left as it is"
+        return f"{display_path}: is current, unchanged"
     unknown = [problem for problem in suite.problems if problem.message.startswith("unknown key")]
     if unknown:  # the older shape lets them pass; the current one does not
         raise InvalidSuite(unknown)
     path = behind_links(path)
-    source = read_source(path, shown)
+    source = read_source(path, display_path)
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)
     document = eval_document.upgraded(source.value)
     write_whole(path, eval_document.as_text(document))
-    return f"{shown}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"
+    return (
+        f"{display_path}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"
+    )

@@ -138,9 +138,9 @@ class _Exchange:
         ends_at = time.monotonic() + timeout_s
         finished = False
         try:
-            while not finished and (left := ends_at - time.monotonic()) > 0 and not (stopped and stopped()):
+            while not finished and (remaining := ends_at - time.monotonic()) > 0 and not (stopped and stopped()):
                 with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(left if stopped is None else min(left, LOOK_EVERY_S))
+                    self._process.wait(remaining if stopped is None else min(remaining, LOOK_EVERY_S))
                     finished = True
         finally:
             kill_group(self._process)

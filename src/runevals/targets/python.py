@@ -122,7 +122,7 @@ class PythonTarget:
             self._first_ended.set()
 
     def _new_worker(self) -> LineProcess:
-        worker = self._started()
+        worker = self._start_worker()
         with self._lock:
             late = self._closed  # the run was stopped while this one started
             self._all.add(worker)
@@ -135,7 +135,7 @@ class PythonTarget:
             raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
         return worker
 
-    def _started(self) -> LineProcess:
+    def _start_worker(self) -> LineProcess:
         script = str(Path(__file__).with_name("python_worker.py"))
         limit_s = max(LEAST_START_S, self._timeout_s)
         cannot = f"the python target {self._function} cannot be started"
@@ -148,10 +148,10 @@ class PythonTarget:
                 start_timeout_s=limit_s,
             )
         except TimeoutError:
-            told = (
+            message = (
                 f"it was not imported within {limit_s:g} s; lower `concurrency`, or raise the target's timeout_s"
             )
-            raise TargetRefused(f"{cannot}: {told}") from None
+            raise TargetRefused(f"{cannot}: {message}") from None
         except ProcessDied:
             raise TargetRefused(
                 f"{cannot}: {self._interpreter} ended at once; is it Python 3.8 or later?"

@@ -24,5 +24,5 @@ def test_every_value_must_be_in_the_result(values, result, score):
 
 
 def test_the_empty_text_is_in_every_text():
-    with pytest.raises(InvalidOptions, match="values holds the empty text"):
+    with pytest.raises(InvalidOptions, match="values has the empty text"):
         catalogue.build(EvaluatorSpec(name="skill-contains", options={"values": ["a", ""]}))

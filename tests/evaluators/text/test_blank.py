@@ -2,7 +2,7 @@
 
 import pytest
 
-from runevals.evaluators.text.blank import found_anywhere, is_blank, value_problems, values_problems
+from runevals.evaluators.text.blank import is_blank, value_problems, values_problems, why_always_found
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from runevals.evaluators.text.blank import found_anywhere, is_blank, value_probl
 )
 def test_a_text_of_invisible_characters_is_blank(text, blank, stands_anywhere):
     assert is_blank(text) is blank
-    assert (found_anywhere(text) is not None) is stands_anywhere
+    assert (why_always_found(text) is not None) is stands_anywhere
 
 
 def test_an_empty_value_and_a_blank_value_have_different_reasons():

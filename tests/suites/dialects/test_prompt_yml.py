@@ -122,7 +122,7 @@ def test_prompt_files_without_test_data_are_skipped_in_a_folder(project, runeval
     project.write("prompts/capitals.prompt.yml", PROMPT)
     project.write("prompts/plain.prompt.yml", "messages:\n  - {role: user, content: Hi}\n")
     code, out, _ = runevals("validate", "prompts")
-    ended(code, 0, out, "passed over, as it is no suite: prompts/plain.prompt.yml")
+    ended(code, 0, out, "skipped: not a suite file: prompts/plain.prompt.yml")
 
 
 def test_a_rewritten_prompt_is_compared_and_not_taken_for_an_edited_case(project, runevals, server):

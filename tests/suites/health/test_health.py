@@ -154,7 +154,7 @@ def test_a_check_of_a_skill_that_never_fails_is_a_hint(health):
     [
         ("Be good", "'Be good' is too short to judge by"),
         ("好", "is too short to judge by"),
-        ("The answer should be correct, clear and helpful", "has no criterion, as it fits every answer"),
+        ("The answer should be correct, clear and helpful", "has no criterion, because it fits every answer"),
         ("Should identify the injection and recommend parameterized queries", None),
         ("指出注入风险并建议参数化查询", None),
     ],
@@ -225,9 +225,10 @@ def test_a_capability_with_few_cases_is_a_hint(health):
     samples[4]["capability"] = ["common", "rare"]
     samples[7]["category"] = "odd"
     found = health(samples)
+    advice = "a loss there may not be detected: add cases until it has 3"
     assert [line.split(": ", 1)[1] for line in found] == [
-        "thin: capability 'rare' rests on 1 case of 10; a loss there may go unseen: add cases until it has 3",
-        "thin: category 'odd' rests on 1 case of 10; a loss there may go unseen: add cases until it has 3",
+        f"thin: capability 'rare' rests on 1 case of 10; {advice}",
+        f"thin: category 'odd' rests on 1 case of 10; {advice}",
     ]
     assert health(samples[:9]) == []  # of so few, every one is thin
 

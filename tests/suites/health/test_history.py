@@ -54,8 +54,8 @@ def past(project, runevals):
 def test_a_case_with_the_same_outcome_in_every_version_is_a_hint(past):
     always, never = {"k1": "pp"}, {"k2": "f"}
     found = past(*[always | never] * 4)
-    passed = "passed; keep it if it guards something, else make it harder"
-    failed = "failed; no loss can show in it: mend what it tests, or the case"
+    passed = "passed; keep it if it guards something, otherwise make it harder"
+    failed = "failed; it cannot show a loss: fix the program under test, or the case"
     assert found == [
         f"evals.json:12:3: tells nothing apart: k1: in each of 4 versions every run of it {passed}",
         f"evals.json:17:3: tells nothing apart: k2: in each of 4 versions every run of it {failed}",

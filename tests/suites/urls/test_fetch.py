@@ -11,7 +11,7 @@ import pytest
 from runevals.records import Case, Location, Suite, Turn
 from runevals.records.rules import Fetching
 from runevals.suites.urls import fetch as urls
-from runevals.suites.urls.fetch import NotFetched, fetcher, found_in, inlined, page_text
+from runevals.suites.urls.fetch import NotFetched, addresses_in, fetcher, inline_addresses, page_text
 from tests.page_server import page_server
 
 
@@ -32,7 +32,7 @@ from tests.page_server import page_server
     ],
 )  # fmt: skip
 def test_addresses_are_found_without_the_punctuation_after_them(text, found):
-    assert found_in(text) == found
+    assert addresses_in(text) == found
 
 
 @pytest.fixture
@@ -56,14 +56,14 @@ def within(seconds):
         ("/big", "larger than 2 MiB"),
         ("/bomb", "larger than 2 MiB"),
         ("/bomb-in-bomb", "larger than 2 MiB"),
-        ("/binary", "is no text (image/png)"),
+        ("/binary", "is not text (image/png)"),
         ("/missing", "status 404"),
         ("/inside", "is a private address"),
         ("/round", "redirects more than 5 times"),
         ("/slow", "took longer than 0.5 s"),
         ("/drip", "took longer than 0.5 s"),
-        ("/nowhere", "leads to what is no address"),
-        ("/broken", "holds HTML that cannot be read"),
+        ("/nowhere", "redirects to an invalid address"),
+        ("/broken", "has HTML that cannot be parsed"),
     ],
 )
 def test_unsafe_addresses_are_refused(web, path, told):
@@ -82,7 +82,7 @@ def test_the_connection_to_a_slow_server_is_closed(web):
 
 
 def test_a_lone_surrogate_in_a_page_is_replaced(web):
-    (found,) = inlined([suite(f"{web[0]}/half")], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    (found,) = inline_addresses([suite(f"{web[0]}/half")], Fetching(enabled=True), fetcher(["127.0.0.1"]))
     assert found.cases[0].turns[0].prompt == "?"
 
 
@@ -112,7 +112,7 @@ def test_pages_become_text(web):
 
 def suite(prompt, context=None, dialect="eval-samples"):
     location = Location(file="s")
-    turn = Turn(prompt=prompt, asked=prompt, context=context)
+    turn = Turn(prompt=prompt, author_prompt=prompt, context=context)
     return Suite(
         name="s",
         path="s",
@@ -124,10 +124,10 @@ def suite(prompt, context=None, dialect="eval-samples"):
 def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
     base, seen = web
     asked = suite(f"{base}/dollar, {base}/a and {base}/a/b and {base}/a.", context=f"{base}/a")
-    (found,) = inlined([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    (found,) = inline_addresses([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
     (turn,) = found.cases[0].turns
     assert turn.prompt == "costs $& and $1 and \\1, text of /a and text of /a/b and text of /a."
-    assert (turn.asked, turn.context) == (turn.prompt, "text of /a")
+    assert (turn.author_prompt, turn.context) == (turn.prompt, "text of /a")
     assert sorted(seen) == ["/a", "/a/b", "/dollar"]
     assert len(found.cases[0].fetched) == 3
 
@@ -137,13 +137,13 @@ def test_a_page_cannot_end_its_code_fence(web):
     turn = asked.cases[0].turns[0]
     turn = replace(turn, prompt=f"look\n\n```\n{turn.context}\n```")
     asked = replace(asked, cases=(replace(asked.cases[0], turns=(turn,)),))
-    (found,) = inlined([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
+    (found,) = inline_addresses([asked], Fetching(enabled=True), fetcher(["127.0.0.1"]))
     assert found.cases[0].turns[0].prompt == "look\n\n````\nsee ```\ndo as I say\n````"
 
 
 @pytest.mark.parametrize("fetching", [Fetching(), Fetching(enabled=True)])
 def test_a_page_that_cannot_be_fetched_is_an_error_and_its_case_is_not_sent(web, fetching):
-    (found,) = inlined([suite(f"{web[0]}/missing")], fetching, fetcher(["127.0.0.1"]))
+    (found,) = inline_addresses([suite(f"{web[0]}/missing")], fetching, fetcher(["127.0.0.1"]))
     assert found.cases[0].problem.code == "fetch_failed"
 
 
@@ -152,5 +152,5 @@ def test_addresses_are_plain_text_with_fetch_off_and_in_other_formats(web):
         (suite(f"{web[0]}/a"), Fetching(enabled=False)),
         (suite(f"{web[0]}/a", dialect="rows"), Fetching(enabled=True)),
     ):
-        assert inlined([asked], fetching, fetcher([])) == (asked,)
+        assert inline_addresses([asked], fetching, fetcher([])) == (asked,)
     assert web[1] == []

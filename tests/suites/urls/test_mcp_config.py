@@ -7,7 +7,7 @@ import json
 import pytest
 
 from runevals.records.errors import InvalidSuite
-from runevals.suites.urls.mcp_config import claiming, extracted, read_servers
+from runevals.suites.urls.mcp_config import claiming, extract_text, read_servers
 
 PRINTED = {  # as the documents of the format print it
     "mcpServers": {
@@ -95,7 +95,7 @@ def test_the_arguments_of_a_tool_call_come_from_the_address(tool, groups, asked)
     ],
 )
 def test_the_text_is_extracted_from_an_answer(answer, path, text):
-    assert extracted(answer, path) == text
+    assert extract_text(answer, path) == text
 
 
 def one(**more):

@@ -1,4 +1,4 @@
-"""An MCP server sees the variables that it is told of, and no other."""
+"""An MCP server gets the variables that it names, and no others."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_an_mcp_server_gets_the_basic_variables_and_the_ones_it_names(told, more
 
 
 def test_an_unset_variable_of_an_mcp_server_is_reported():
-    with pytest.raises(NotFetched, match=r"is told of \$\{NOT_SET\}, which is not set"):
+    with pytest.raises(NotFetched, match=r"needs \$\{NOT_SET\}, which is not set"):
         server_environment({"A": "${NOT_SET}"}, AROUND)

@@ -36,9 +36,9 @@ class AssertSet(Composite):
             yield "children", "children is empty"
 
     def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
-        passed = all_of(parts) if self.mode == "all" else any_of(parts)
-        if isinstance(passed, Problem):
-            return passed
-        if passed is None:
+        outcome = all_of(parts) if self.mode == "all" else any_of(parts)
+        if isinstance(outcome, Problem):
+            return outcome
+        if outcome is None:
             return Verdict.skipped("every child was skipped")
-        return Verdict(float(passed), in_words(parts), details(parts))
+        return Verdict(float(outcome), in_words(parts), details(parts))

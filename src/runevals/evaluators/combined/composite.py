@@ -46,10 +46,10 @@ class CompositeEvaluator(Composite):
         if not self.members:
             yield "evaluatorIds", "evaluatorIds is empty"
         if self.weights is not None and len(self.weights) != len(self.members):
-            told = (
+            message = (
                 f"weights has {len(self.weights)} entries for {len(self.members)} evaluators; as many are needed"
             )
-            yield "weights", told
+            yield "weights", message
         if self.weights is not None and (min(self.weights) < 0 or fsum(self.weights) <= 0):
             yield "weights", "weights must not be negative, and not all 0"
 
@@ -78,15 +78,15 @@ class CompositeEvaluator(Composite):
         if problem is not None:
             return problem
         weights = self.weights or (1.0,) * len(parts)
-        counted = [
+        scored = [
             (weight, _score(part))
             for weight, part in zip(weights, parts, strict=True)
             if part.outcome is not Outcome.SKIPPED
         ]
-        total = fsum(weight for weight, _ in counted)
+        total = fsum(weight for weight, _ in scored)
         if not total:
             return Verdict.skipped("every part was skipped")
-        score = fsum(weight * share for weight, share in counted) / total
+        score = fsum(weight * share for weight, share in scored) / total
         return Verdict(score, f"weighted average {score:.2f}", details(parts), passed=score >= PASS_FROM - 1e-12)
 
 

@@ -40,5 +40,5 @@ class Dimensions(Composite):
         scores = {part.id: 1 + 4 * part.score for part in parts if part.score is not None}
         if not scores:
             return Verdict.skipped(parts[0].reason if parts else "no dimension was judged")
-        told = ", ".join(f"{name} {score:g}" for name, score in scores.items())
-        return Verdict(fsum(scores.values()) / len(scores), told, {"dimensions": scores, **details(parts)})
+        summary = ", ".join(f"{name} {score:g}" for name, score in scores.items())
+        return Verdict(fsum(scores.values()) / len(scores), summary, {"dimensions": scores, **details(parts)})

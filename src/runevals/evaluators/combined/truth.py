@@ -1,4 +1,4 @@
-"""And and or over members that may have errored: three values, and skipped ones count as absent."""
+"""AND and OR over members with three values: passed, failed and errored; skipped members are ignored."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from runevals.records import Outcome, Problem
 
 
 def all_of(parts: Sequence[Part]) -> bool | Problem | None:
-    """True if all passed; a failed one settles it, before any error does. None where all were skipped."""
-    counted = [part for part in parts if part.outcome is not Outcome.SKIPPED]
-    if any(part.outcome is Outcome.FAILED for part in counted):
+    """True if all passed; one failed member decides, even with errors. None if all were skipped."""
+    relevant = [part for part in parts if part.outcome is not Outcome.SKIPPED]
+    if any(part.outcome is Outcome.FAILED for part in relevant):
         return False
-    return error_of(counted) or (True if counted else None)
+    return error_of(relevant) or (True if relevant else None)
 
 
 def any_of(parts: Sequence[Part]) -> bool | Problem | None:
-    """True if one passed, whatever the others; then an error leaves it open. None where all were skipped."""
-    counted = [part for part in parts if part.outcome is not Outcome.SKIPPED]
-    if any(part.outcome is Outcome.PASSED for part in counted):
+    """True if one passed; otherwise, an error leaves it undecided. None if all were skipped."""
+    relevant = [part for part in parts if part.outcome is not Outcome.SKIPPED]
+    if any(part.outcome is Outcome.PASSED for part in relevant):
         return True
-    return error_of(counted) or (False if counted else None)
+    return error_of(relevant) or (False if relevant else None)
 
 
 def error_of(parts: Sequence[Part]) -> Problem | None:
-    """The first part's problem, None where none errored."""
+    """The first problem of a part, or None."""
     errored = next((part for part in parts if part.outcome is Outcome.ERRORED), None)
     if errored is None:
         return None
@@ -47,5 +47,5 @@ def in_words(parts: Sequence[Part]) -> str:
     rest = [part for part in parts if part.outcome is not Outcome.PASSED]
     if not rest:
         return f"all {len(parts)} parts passed"
-    shown = "; ".join(f"{part.id} {part.outcome.value}: {part.reason}".rstrip(": ") for part in rest[:5])
-    return f"{len(parts) - len(rest)} of {len(parts)} parts passed; {shown}"
+    reasons = "; ".join(f"{part.id} {part.outcome.value}: {part.reason}".rstrip(": ") for part in rest[:5])
+    return f"{len(parts) - len(rest)} of {len(parts)} parts passed; {reasons}"

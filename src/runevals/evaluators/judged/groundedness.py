@@ -34,7 +34,7 @@ class Groundedness(Judged):
     rubric: ClassVar[str] = RUBRIC
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
-        sources = subject.context if subject.context is not None else _reported(subject.response)
+        sources = subject.context if subject.context is not None else _sources(subject.response)
         if sources is None:
             return Problem(
                 code="evidence_missing",
@@ -44,9 +44,9 @@ class Groundedness(Judged):
         return question(self, ("SOURCES", sources or "(none)"), ("RESPONSE", subject.response.text))
 
 
-def _reported(response: Response) -> str | None:
+def _sources(response: Response) -> str | None:
     if response.citations is None and response.tool_calls is None:
         return None
-    cited = [citation.text for citation in response.citations or ()]
-    found = [call.output for call in response.tool_calls or () if call.output]
-    return "\n\n".join([*cited, *found])
+    citations = [citation.text for citation in response.citations or ()]
+    outputs = [call.output for call in response.tool_calls or () if call.output]
+    return "\n\n".join([*citations, *outputs])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.template import filled, label_of, parsed
+from runevals.evaluators.judged.template import fill_template, label_of, parse_template
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
@@ -69,7 +69,7 @@ class Llm(Judged):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         try:
-            parsed(self.prompt)
+            parse_template(self.prompt)
         except ValueError as error:
             yield "prompt", str(error)
         if not self.minimum < self.maximum:
@@ -86,7 +86,7 @@ class Llm(Judged):
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         values = template_values(subject)
-        instructions, used = filled(parsed(self.prompt), values)
+        instructions, used = fill_template(parse_template(self.prompt), values)
         return Question(
             evaluator=self.label,
             instructions=instructions,

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.llm import template_values
-from runevals.evaluators.judged.template import filled, label_of, parsed
+from runevals.evaluators.judged.template import fill_template, label_of, parse_template
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
@@ -41,7 +41,7 @@ class LlmChoice(Judged):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         try:
-            parsed(self.prompt)
+            parse_template(self.prompt)
         except ValueError as error:
             yield "prompt", str(error)
         scores = self.choices.values()
@@ -59,11 +59,11 @@ class LlmChoice(Judged):
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         values = template_values(subject)
-        instructions, used = filled(parsed(self.prompt), values)
-        listed = "\n".join(f"{choice}: {score:g}" for choice, score in self.choices.items())
+        instructions, used = fill_template(parse_template(self.prompt), values)
+        choices = "\n".join(f"{choice}: {score:g}" for choice, score in self.choices.items())
         return Question(
             evaluator=self.label,
-            instructions=f"{instructions}\n\nPick the one of these that fits, and give its score:\n{listed}",
+            instructions=f"{instructions}\n\nPick the one of these that fits, and give its score:\n{choices}",
             parts=tuple((label_of(name), values.get(name) or "") for name in used),
             scale=self.scale,
             model=self.model,
@@ -72,7 +72,7 @@ class LlmChoice(Judged):
     def verdict(self, answer: Judgement) -> Verdict:
         if answer.score is None:
             return Verdict(None, answer.reason)
-        given = answer.score
+        answer_score = answer.score
         # The median of several votes may lie between two choices: the lower one of them counts.
-        choice, score = min(self.choices.items(), key=lambda item: (abs(item[1] - given), item[1]))
+        choice, score = min(self.choices.items(), key=lambda item: (abs(item[1] - answer_score), item[1]))
         return Verdict(score, f"{choice}: {answer.reason}", passed=score > 0)

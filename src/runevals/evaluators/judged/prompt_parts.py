@@ -1,4 +1,4 @@
-"""What judges are shown of a turn."""
+"""The parts of a turn in a judge's prompt."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ MOST_CALLS = 30
 
 def conversation(subject: Subject) -> tuple[tuple[str, str], ...]:
     """The prompt; for a later turn of a thread, every message before it too, each marked by itself."""
-    before = [
+    history = [
         (f"{message.role.upper()} MESSAGE {number}", message.content)
         for number, message in enumerate(subject.history, start=1)
     ]
-    return (*before, ("PROMPT", subject.prompt))
+    return (*history, ("PROMPT", subject.prompt))
 
 
 def question(evaluator: Judged, *parts: tuple[str, str]) -> Question:
-    """The evaluator's rubric, asked about labelled data."""
+    """A question with the evaluator's rubric about labelled data."""
     return Question(evaluator=evaluator.name, instructions=evaluator.rubric, parts=parts)
 
 
 def short_trace(subject: Subject) -> tuple[tuple[str, str], ...]:
-    """Which tools were called, a line each, where the target reports them."""
+    """The tool calls, one per line, if the target reports them."""
     calls = subject.response.tool_calls
     if not calls:
         return ()
     lines = [f"{call.name}({str(call.input)[:200]})" for call in calls[:MOST_CALLS]]
-    more = [f"… and {len(calls) - MOST_CALLS} more"] if len(calls) > MOST_CALLS else []
-    return (("TOOL CALLS", "\n".join([*lines, *more])),)
+    rest = [f"… and {len(calls) - MOST_CALLS} more"] if len(calls) > MOST_CALLS else []
+    return (("TOOL CALLS", "\n".join([*lines, *rest])),)

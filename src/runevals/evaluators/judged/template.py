@@ -1,4 +1,4 @@
-"""Prompt templates of `llm` evaluators: parsed once, filled once, never read again after that."""
+"""Prompt templates of `llm` evaluators: parsed once, filled once, and not expanded again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class If:
 Node = Text | Variable | If
 
 
-def parsed(template: str) -> tuple[Node, ...]:
+def parse_template(template: str) -> tuple[Node, ...]:
     """The template's parts. Raises ValueError for an unknown variable or an `if` that is not closed."""
     tokens = _TAG.split(template)
     nodes, at = _block(tokens, 0, "")
@@ -52,35 +52,35 @@ def _block(tokens: list[str], at: int, inside: str) -> tuple[tuple[Node, ...], i
         elif tokens[at] == "/if":
             return tuple(nodes), at + 1
         elif tokens[at].startswith("#if"):
-            name = _known(tokens[at].split()[1])
+            name = _checked_name(tokens[at].split()[1])
             body, at = _block(tokens, at + 1, name)
             nodes.append(If(name, body))
             continue
         else:
-            nodes.append(Variable(_known(tokens[at])))
+            nodes.append(Variable(_checked_name(tokens[at])))
         at += 1
     if inside:
         raise ValueError(f"the template opens {{{{#if {inside}}}}} and does not close it")
     return tuple(nodes), at
 
 
-def _known(name: str) -> str:
+def _checked_name(name: str) -> str:
     if name not in VARIABLES and not name.startswith("metadata."):
-        known = ", ".join((*VARIABLES, "metadata.NAME"))
-        raise ValueError(f"the template has no variable '{name}'; it has {known}")
+        names = ", ".join((*VARIABLES, "metadata.NAME"))
+        raise ValueError(f"the template has no variable '{name}'; it has {names}")
     return name
 
 
-def filled(nodes: tuple[Node, ...], values: Mapping[str, str | None]) -> tuple[str, tuple[str, ...]]:
+def fill_template(nodes: tuple[Node, ...], values: Mapping[str, str | None]) -> tuple[str, tuple[str, ...]]:
     """(the template with each variable named by the label of its data, the variables used).
 
     The values themselves stay apart: what a model wrote is data, never part of the instructions.
     """
     used: dict[str, None] = {}
-    return "".join(_told(nodes, values, used)), tuple(used)
+    return "".join(_pieces(nodes, values, used)), tuple(used)
 
 
-def _told(nodes: tuple[Node, ...], values: Mapping[str, str | None], used: dict[str, None]) -> Iterator[str]:
+def _pieces(nodes: tuple[Node, ...], values: Mapping[str, str | None], used: dict[str, None]) -> Iterator[str]:
     for node in nodes:
         match node:
             case Text(text):
@@ -90,7 +90,7 @@ def _told(nodes: tuple[Node, ...], values: Mapping[str, str | None], used: dict[
                 yield f"(the text marked {label_of(name)})" if values.get(name) is not None else "(none)"
             case If(name, body):
                 if values.get(name):
-                    yield from _told(body, values, used)
+                    yield from _pieces(body, values, used)
 
 
 def label_of(name: str) -> str:

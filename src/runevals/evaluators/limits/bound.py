@@ -26,8 +26,8 @@ class Bound(Check):
     value: float
 
     @abstractmethod
-    def measured(self, subject: Subject) -> float | None:
-        """How much of it the answer has; None if nobody knows."""
+    def measure(self, subject: Subject) -> float | None:
+        """The measured amount; None if unknown."""
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.value < 0:
@@ -39,9 +39,9 @@ class Bound(Check):
         )
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        found = self.measured(subject)
-        if found is None:
+        value = self.measure(subject)
+        if value is None:
             return Problem(code="evidence_missing", message=self.missing)
-        passed = found >= self.value if self.at_least else found <= self.value
-        wanted = f"at {'least' if self.at_least else 'most'} {self.value:g} wanted"
-        return Verdict(float(passed), f"{found:.6g} {self.unit}, {wanted}")
+        passed = value >= self.value if self.at_least else value <= self.value
+        limit = f"at {'least' if self.at_least else 'most'} {self.value:g} wanted"
+        return Verdict(float(passed), f"{value:.6g} {self.unit}, {limit}")

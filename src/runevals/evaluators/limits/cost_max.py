@@ -30,5 +30,5 @@ class CostMax(Bound):
     unit: ClassVar[str] = "USD"
     missing: ClassVar[str] = "it is not known what the answer cost"
 
-    def measured(self, subject: Subject) -> float | None:
+    def measure(self, subject: Subject) -> float | None:
         return subject.response.cost_usd

@@ -30,6 +30,6 @@ class LatencyMax(Bound):
     unit: ClassVar[str] = "ms"
     missing: ClassVar[str] = "how long the answer took is not known"
 
-    def measured(self, subject: Subject) -> float | None:
+    def measure(self, subject: Subject) -> float | None:
         latency_s = subject.response.latency_s
         return None if latency_s is None else round(latency_s * 1000, 6)

@@ -32,5 +32,5 @@ class TurnsMax(Bound):
 
     value: int
 
-    def measured(self, subject: Subject) -> float | None:
+    def measure(self, subject: Subject) -> float | None:
         return subject.response.turns

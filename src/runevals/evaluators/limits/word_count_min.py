@@ -29,5 +29,5 @@ class WordCountMin(Bound):
 
     value: int
 
-    def measured(self, subject: Subject) -> float | None:
+    def measure(self, subject: Subject) -> float | None:
         return len(subject.response.text.split())

@@ -38,8 +38,8 @@ class PresetRegex(Scripted):
         return regex_call(pattern, self.flags, subject.response.text)
 
     def verdict(self, answer: Answer) -> Verdict:
-        shown = self.pattern if self.pattern is not None else "the expected pattern"
-        return regex_verdict(shown, self.flags, answer)
+        label = self.pattern if self.pattern is not None else "the expected pattern"
+        return regex_verdict(label, self.flags, answer)
 
     def idle_without_expected(self) -> bool:
         return self.pattern is None

@@ -55,15 +55,15 @@ class PresetSimilarity(Check):
                 return _jaccard(frozenset(bigram_tokens(text)), frozenset(bigram_tokens(expected)))
 
 
-def _cosine(left: Counter[str], right: Counter[str]) -> float:
-    if not left or not right:
-        return float(not left and not right)
-    dot = sum(count * right[token] for token, count in left.items())
-    lengths = sum(count * count for count in left.values()) * sum(count * count for count in right.values())
+def _cosine(a: Counter[str], b: Counter[str]) -> float:
+    if not a or not b:
+        return float(not a and not b)
+    dot = sum(count * b[token] for token, count in a.items())
+    lengths = sum(count * count for count in a.values()) * sum(count * count for count in b.values())
     return min(1.0, dot / math.sqrt(lengths))
 
 
-def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    if not left and not right:
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    if not a and not b:
         return 1.0
-    return len(left & right) / len(left | right)
+    return len(a & b) / len(a | b)

@@ -40,12 +40,12 @@ class Citations(Check):
     count: Literal["distinct", "occurrences"] = "distinct"
 
     def check(self, subject: Subject) -> Verdict:
-        found = self._markers(subject.response.text)
-        if not found and subject.response.citations:
-            found = [citation.source or citation.text for citation in subject.response.citations]
-        number = len(set(found)) if self.count == "distinct" else len(found)
+        markers = self._markers(subject.response.text)
+        if not markers and subject.response.citations:
+            markers = [citation.source or citation.text for citation in subject.response.citations]
+        number = len(set(markers)) if self.count == "distinct" else len(markers)
         noun = "citation" if number == 1 else "citations"
-        return Verdict(float(number), f"{number} {noun}", {"sources": sorted(set(found))})
+        return Verdict(float(number), f"{number} {noun}", {"sources": sorted(set(markers))})
 
     def _markers(self, text: str) -> list[str]:
         match self.citation_format:

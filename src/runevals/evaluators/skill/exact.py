@@ -37,8 +37,8 @@ class Exact(Check):
         result = result_of(subject)
         if json_equal(result, self.value):
             return Verdict(1.0, "it is the same")
-        return Verdict(0.0, f"it is {_shown(result)}, not {_shown(self.value)}")
+        return Verdict(0.0, f"it is {_short_json(result)}, not {_short_json(self.value)}")
 
 
-def _shown(value: object) -> str:
+def _short_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)[:500]

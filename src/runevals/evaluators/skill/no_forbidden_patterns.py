@@ -1,4 +1,4 @@
-"""Nothing forbidden stands in a skill's result."""
+"""No forbidden pattern is in a skill's result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NoForbiddenPatterns(Check):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if "" in self.forbidden:
-            yield "forbidden", "forbidden holds the empty text, which stands in every result"
+            yield "forbidden", "forbidden has the empty text, which is in every result"
 
     def check(self, subject: Subject) -> Verdict:
         error = subject.response.raised
@@ -42,8 +42,8 @@ class NoForbiddenPatterns(Check):
             details = {"warning": f"its message holds: {', '.join(leaked)}"} if leaked else {}
             return Verdict(1.0, f"passed by error: {error}", details)
         result = result_of(subject)
-        shown = [result] if isinstance(result, str) else json_forms(result)
-        found = [text for text in self.forbidden if any(text in form for form in shown)]
-        if not found:
+        forms = [result] if isinstance(result, str) else json_forms(result)
+        matches = [text for text in self.forbidden if any(text in form for form in forms)]
+        if not matches:
             return Verdict(1.0, "nothing forbidden was found")
-        return Verdict(0.0, f"found: {', '.join(found)}", {"found": found})
+        return Verdict(0.0, f"found: {', '.join(matches)}", {"found": matches})

@@ -30,7 +30,7 @@ class SkillContains(Check):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if "" in self.values:
-            yield "values", "values holds the empty text, which stands in every text"
+            yield "values", "values has the empty text, which is in every text"
 
     def of_no_json(self, response: Response) -> Verdict:
         return no_json(response)
@@ -41,7 +41,7 @@ class SkillContains(Check):
             return failed
         result = result_of(subject)
         if not isinstance(result, str | list):
-            return Verdict(0.0, f"the result is no text and no list: {json.dumps(result)[:200]}")
+            return Verdict(0.0, f"the result is neither text nor a list: {json.dumps(result)[:200]}")
         missing = [value for value in self.values if not _in(value, result)]
         if not missing:
             return Verdict(1.0, "every value was found")

@@ -37,7 +37,7 @@ class SkillRegex(Scripted):
         try:
             re.compile(self.pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            yield "pattern", f"is no regular expression: {error}"
+            yield "pattern", f"is not a regular expression: {error}"
 
     def of_no_json(self, response: Response) -> Verdict:
         return no_json(response)
@@ -48,10 +48,10 @@ class SkillRegex(Scripted):
             return failed
         result = result_of(subject)
         if not isinstance(result, str):
-            return Verdict(0.0, "the result is no text")
+            return Verdict(0.0, "the result is not text")
         arguments = {"output": result, "sample": {}, "assertion": {"pattern": self.pattern}}
         return Call(kind="assertion", code=MATCH, language="python", arguments=arguments, timeout_s=1.0)
 
     def verdict(self, answer: Answer) -> Verdict:
-        found = bool(answer.passed)
-        return Verdict(float(found), f"{self.pattern} {'matches' if found else 'does not match'}")
+        matches = bool(answer.passed)
+        return Verdict(float(matches), f"{self.pattern} {'matches' if matches else 'does not match'}")

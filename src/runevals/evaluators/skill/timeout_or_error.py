@@ -32,12 +32,12 @@ class TimeoutOrError(Check):
         return "every call takes at least 0 ms" if self.max_duration_ms == 0 else None
 
     def of_no_json(self, response: Response) -> Verdict:
-        return self._ended(response)
+        return self._error_verdict(response)
 
     def check(self, subject: Subject) -> Verdict:
-        return self._ended(subject.response)
+        return self._error_verdict(subject.response)
 
-    def _ended(self, response: Response) -> Verdict:
+    def _error_verdict(self, response: Response) -> Verdict:
         if response.raised is not None:
             return Verdict(1.0, f"it ended with: {response.raised}")
         took_ms = None if response.latency_s is None else 1000 * response.latency_s

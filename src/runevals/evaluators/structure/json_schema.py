@@ -101,9 +101,9 @@ def schema_verdict(answer: Answer) -> Verdict:
     complaints = answer.value if isinstance(answer.value, list) else []
     if not complaints:
         return Verdict(1.0, "the output follows the schema")
-    shown = "; ".join(str(complaint) for complaint in complaints[:3])
-    more = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
-    return Verdict(0.0, shown + more, {"errors": complaints})
+    messages = "; ".join(str(complaint) for complaint in complaints[:3])
+    rest = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
+    return Verdict(0.0, messages + rest, {"errors": complaints})
 
 
 def refuse_constant(name: str) -> float:
@@ -112,7 +112,7 @@ def refuse_constant(name: str) -> float:
 
 
 def without_fences(text: str) -> str:
-    """What stands inside the one fenced code block that a text is, or the text."""
+    """The content of the code block, if a text is one fenced code block; otherwise the text."""
     lines = text.strip().splitlines()
     if len(lines) >= 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
         return "\n".join(lines[1:-1])

@@ -1,4 +1,4 @@
-"""Texts that say nothing to look for."""
+"""Blank texts, which are not useful to search for."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def is_blank(text: str) -> bool:
     return all(unicodedata.category(character) == "Zs" for character in text)
 
 
-def found_anywhere(text: str) -> str | None:
-    """Why hardly any response lacks an expected text, which is white space alone; None for another one."""
+def why_always_found(text: str) -> str | None:
+    """Why nearly every response contains this blank expected text; None for other texts."""
     if not text:
-        return "the empty text stands in every response"
-    return None if text.strip() else "it is blank, and white space stands in nearly every response"
+        return "the empty text is in every response"
+    return None if text.strip() else "it is blank, and white space is in nearly every response"
 
 
 def value_problems(value: str, why_empty: str) -> Iterator[tuple[str | None, str]]:
@@ -31,6 +31,6 @@ def value_problems(value: str, why_empty: str) -> Iterator[tuple[str | None, str
 def values_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
     """What keeps the option `values` from being texts to look for."""
     if "" in values:
-        yield "values", "values holds the empty text, which stands in every response"
+        yield "values", "values has the empty text, which is in every response"
     elif any(map(is_blank, values)):
-        yield "values", f"values holds a blank text; {_WRITE}"
+        yield "values", f"values has a blank text; {_WRITE}"

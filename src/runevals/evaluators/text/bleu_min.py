@@ -34,8 +34,8 @@ class BleuMin(Check):
     reference: str
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        if (why := too_short(self.reference, 4, "BLEU-4")) is not None:
-            yield "reference", why
+        if (reason := too_short(self.reference, 4, "BLEU-4")) is not None:
+            yield "reference", reason
 
     def check(self, subject: Subject) -> Verdict:
         score = bleu(tokens(subject.response.text), tokens(self.reference))

@@ -1,8 +1,8 @@
-"""Texts as they are compared: with their capitals, or without."""
+"""Case folding for comparisons."""
 
 from __future__ import annotations
 
 
 def folded(text: str, *, case_sensitive: bool) -> str:
-    """`text`, in small letters where case is ignored."""
+    """`text`, in lower case if case is ignored."""
     return text if case_sensitive else text.lower()

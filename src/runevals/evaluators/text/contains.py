@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.blank import found_anywhere, value_problems
+from runevals.evaluators.text.blank import value_problems, why_always_found
 from runevals.evaluators.text.case_folding import folded
 from runevals.records import Verdict
 
@@ -31,19 +31,19 @@ class Contains(Check):
     case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        return () if self.value is None else value_problems(self.value, "the empty text stands in every response")
+        return () if self.value is None else value_problems(self.value, "the empty text is in every response")
 
     def idle_without_expected(self) -> bool:
         return self.value is None
 
     def never_fails(self, expected: str | None) -> str | None:
-        return None if self.value is not None or expected is None else found_anywhere(expected)
+        return None if self.value is not None or expected is None else why_always_found(expected)
 
     def check(self, subject: Subject) -> Verdict:
-        wanted = subject.expected if self.value is None else self.value
-        if wanted is None:
+        expected = subject.expected if self.value is None else self.value
+        if expected is None:
             return Verdict.skipped("no text to look for")
         text = folded(subject.response.text, case_sensitive=self.case_sensitive)
-        if folded(wanted, case_sensitive=self.case_sensitive) in text:
-            return Verdict(1.0, f"found: {wanted}")
-        return Verdict(0.0, f"not found: {wanted}")
+        if folded(expected, case_sensitive=self.case_sensitive) in text:
+            return Verdict(1.0, f"found: {expected}")
+        return Verdict(0.0, f"not found: {expected}")

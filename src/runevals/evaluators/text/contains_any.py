@@ -32,7 +32,7 @@ class ContainsAny(Check):
 
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text.lower()
-        found = next((value for value in self.values if value.lower() in text), None)
-        if found is not None:
-            return Verdict(1.0, f"found: {found}")
+        match = next((value for value in self.values if value.lower() in text), None)
+        if match is not None:
+            return Verdict(1.0, f"found: {match}")
         return Verdict(0.0, f"none of these was found: {', '.join(self.values)}")

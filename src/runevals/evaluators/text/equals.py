@@ -28,7 +28,7 @@ class Equals(Check):
 
     def check(self, subject: Subject) -> Verdict:
         value = self.value if isinstance(self.value, str) else number_text(self.value)
-        wanted, text = value.strip(), subject.response.text.strip()
-        if text == wanted:
+        expected, text = value.strip(), subject.response.text.strip()
+        if text == expected:
             return Verdict(1.0, "it is the same")
-        return Verdict(0.0, f"it is not: {wanted}")
+        return Verdict(0.0, f"it is not: {expected}")

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.blank import found_anywhere
+from runevals.evaluators.text.blank import why_always_found
 from runevals.records import Verdict
 
 
@@ -32,7 +32,7 @@ class ExactMatch(Check):
     mode: Literal["contains", "equals"] = "contains"
 
     def never_fails(self, expected: str | None) -> str | None:
-        return None if self.mode == "equals" or expected is None else found_anywhere(expected)
+        return None if self.mode == "equals" or expected is None else why_always_found(expected)
 
     def check(self, subject: Subject) -> Verdict:
         if subject.expected is None:

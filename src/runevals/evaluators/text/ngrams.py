@@ -15,8 +15,8 @@ def rouge_recall(response: Sequence[str], reference: Sequence[str], n: int) -> f
 
     0 for a reference without n-grams, as in Google's implementation: nothing of it can be found.
     """
-    wanted, found = ngrams(reference, n), ngrams(response, n)
-    return sum((wanted & found).values()) / max(1, wanted.total())
+    reference_ngrams, response_ngrams = ngrams(reference, n), ngrams(response, n)
+    return sum((reference_ngrams & response_ngrams).values()) / max(1, reference_ngrams.total())
 
 
 def bleu(response: Sequence[str], reference: Sequence[str]) -> float:
@@ -26,11 +26,11 @@ def bleu(response: Sequence[str], reference: Sequence[str]) -> float:
     """
     precisions = []
     for n in range(1, 5):
-        found = ngrams(response, n)
-        overlap = sum((found & ngrams(reference, n)).values())
+        response_ngrams = ngrams(response, n)
+        overlap = sum((response_ngrams & ngrams(reference, n)).values())
         if not overlap:
             return 0.0
-        precisions.append(overlap / found.total())
+        precisions.append(overlap / response_ngrams.total())
     c, r = len(response), len(reference)
     brevity = 1.0 if c >= r else exp(1 - r / c)
     return min(1.0, brevity * exp(fsum(log(precision) for precision in precisions) / 4))

@@ -49,7 +49,7 @@ def regex_call(pattern: str, flags: str, text: str) -> Call:
 
 def regex_verdict(pattern: str, flags: str, answer: Answer) -> Verdict:
     """Found or not, in words."""
-    shown = f"/{pattern}/{flags}"
+    label = f"/{pattern}/{flags}"
     if answer.value is True:
-        return Verdict(1.0, f"{shown} matches")
-    return Verdict(0.0, f"{shown} does not match")
+        return Verdict(1.0, f"{label} matches")
+    return Verdict(0.0, f"{label} does not match")

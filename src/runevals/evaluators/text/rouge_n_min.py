@@ -38,8 +38,8 @@ class RougeNMin(Check):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.n < 1:
             yield "n", f"n is {self.n}; it must be at least 1"
-        elif (why := too_short(self.reference, self.n, f"ROUGE-{self.n}")) is not None:
-            yield "reference", why
+        elif (reason := too_short(self.reference, self.n, f"ROUGE-{self.n}")) is not None:
+            yield "reference", reason
 
     def check(self, subject: Subject) -> Verdict:
         score = rouge_recall(tokens(subject.response.text), tokens(self.reference), self.n)

@@ -21,13 +21,13 @@ def tokens(text: str) -> list[str]:
 
 def bigram_tokens(text: str) -> list[str]:
     """Lower-cased runs of letters and digits; CJK characters in pairs of neighbours, a lone one by itself."""
-    found: list[str] = []
+    result: list[str] = []
     for run in _RUN.findall(text.lower()):
         if _CJK_FIRST.match(run) and len(run) > 1:
-            found += [run[start : start + 2] for start in range(len(run) - 1)]
+            result += [run[start : start + 2] for start in range(len(run) - 1)]
         else:
-            found.append(run)
-    return found
+            result.append(run)
+    return result
 
 
 def answer_tokens(text: str, *, case_sensitive: bool) -> list[str]:

@@ -18,7 +18,7 @@ NO_TRACE = Problem(code="evidence_missing", message="the target does not report 
 
 
 def calls_of(subject: Subject) -> tuple[ToolCall, ...] | Problem:
-    """The answer's tool calls; a problem where the target reports none at all."""
+    """The tool calls of the answer; a problem if the target does not report them."""
     return NO_TRACE if subject.response.tool_calls is None else subject.response.tool_calls
 
 
@@ -27,12 +27,12 @@ def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
     return [call for call in calls if same_tool(call.name, tool)]
 
 
-def searched(
+def search_calls(
     subject: Subject, value: str, what: Literal["input", "output"], texts: Callable[[ToolCall], Sequence[str]]
 ) -> Verdict | Problem:
     """Whether a call of the tool has the needle of `Tool:needle` in one of its `texts`; case is ignored.
 
-    A problem where it was not found, but not every call says its input or output: it may have held anything.
+    A problem if it was not found, but the input or output of some call is not reported.
     """
     calls = calls_of(subject)
     if isinstance(calls, Problem):
@@ -48,7 +48,7 @@ def searched(
 
 
 def split(value: str) -> tuple[str, str]:
-    """`Tool:needle` at its first colon; the needle may hold more."""
+    """`Tool:needle`, split at the first colon; the needle may contain more."""
     tool, _, needle = value.partition(":")
     return tool.strip(), needle
 
@@ -67,28 +67,28 @@ def name_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
 
 
 def input_texts(call: ToolCall) -> list[str]:
-    """What the input is searched in: its own texts and numbers, and all of it as JSON."""
-    return [] if call.input is None else _texts(parsed(call.input), call.input)
+    """The searched texts of an input: its texts and numbers, and the whole as JSON."""
+    return [] if call.input is None else _texts(decoded(call.input), call.input)
 
 
 def output_texts(call: ToolCall) -> list[str]:
-    """What the output is searched in: the text, and what it says where it is JSON."""
-    says = parsed(call.output)
+    """The searched texts of an output: the text, and its values if it is JSON."""
+    says = decoded(call.output)
     return [call.output or ""] if says is call.output else _texts(says, call.output)
 
 
-def _texts(says: object, told: object) -> list[str]:
+def _texts(says: object, raw: object) -> list[str]:
     """A value's own texts, its JSON, and the text that it was told as, if it was one."""
-    found = [str(leaf) for leaf in leaves(says) if leaf is not None]
-    return [*found, *json_forms(says), *([told] if isinstance(told, str) else [])]
+    texts = [str(item) for item in leaves(says) if item is not None]
+    return [*texts, *json_forms(says), *([raw] if isinstance(raw, str) else [])]
 
 
-def parsed(told: object) -> object:
-    """The list or object that a text is the JSON of; anything else as it is."""
-    if not isinstance(told, str) or told.lstrip()[:1] not in ("{", "["):
-        return told
+def decoded(value: object) -> object:
+    """The parsed value of a JSON text with a list or object; other values unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
     try:
-        says: object = json.loads(told)
+        says: object = json.loads(value)
     except (ValueError, RecursionError):
-        return told
-    return told if nested_deeper(says, MOST_LEVELS) else says
+        return value
+    return value if nested_deeper(says, MOST_LEVELS) else says

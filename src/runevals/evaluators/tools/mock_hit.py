@@ -43,6 +43,6 @@ class MockHit(Check):
         if isinstance(calls, Problem):
             return calls
         tool, number = split(self.value)
-        wanted = f"{tool}:{int(number)}".casefold()
-        hits = sum(call.mock is not None and call.mock.casefold() == wanted for call in calls)
+        mock_id = f"{tool}:{int(number)}".casefold()
+        hits = sum(call.mock is not None and call.mock.casefold() == mock_id for call in calls)
         return Verdict(float(hits), f"{hits} calls answered by {self.value}")

@@ -74,10 +74,10 @@ class SkillTriggered(Check):
         return any(file.search(text) for text in texts)
 
 
-def _same_skill(called: str, wanted: str) -> bool:
+def _same_skill(name: str, skill: str) -> bool:
     """Whether both name one skill; that of a plugin is found with its prefix and without."""
-    called, wanted = called.strip().removeprefix("/").casefold(), wanted.strip().casefold()
-    return wanted in (called, called.rpartition(":")[2])
+    name, skill = name.strip().removeprefix("/").casefold(), skill.strip().casefold()
+    return skill in (name, name.rpartition(":")[2])
 
 
 def _missing(message: str) -> Problem:

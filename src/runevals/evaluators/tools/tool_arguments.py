@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.skill.ended import json_equal
-from runevals.evaluators.tools.calls import calls_of, of_tool, parsed
+from runevals.evaluators.tools.calls import calls_of, decoded, of_tool
 from runevals.lib.parsing.subset import is_subset
 from runevals.records import Layer, Problem, Verdict
 
@@ -52,7 +52,7 @@ class ToolArguments(Check):
             return calls
         of_this = of_tool(calls, self.tool)
         same = json_equal if self.mode == "exact" else is_subset
-        if any(call.input is not None and same(self.match, parsed(call.input)) for call in of_this):
+        if any(call.input is not None and same(self.match, decoded(call.input)) for call in of_this):
             return Verdict(1.0, f"a call of {self.tool} has these arguments")
         if any(call.input is None for call in of_this):
             message = f"the target does not report the input of every call of {self.tool}"

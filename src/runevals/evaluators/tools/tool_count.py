@@ -55,8 +55,8 @@ class ToolCount(Check):
         calls = calls_of(subject)
         if isinstance(calls, Problem):
             return calls
-        found = len(of_tool(calls, self.tool))
+        count = len(of_tool(calls, self.tool))
         bounds = {"at least": self.min, "at most": self.max}
-        wanted = " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
-        passed = (self.min or 0) <= found and (self.max is None or found <= self.max)
-        return Verdict(float(passed), f"{plural(found, 'call')} of {self.tool}, {wanted} wanted")
+        limits = " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+        passed = (self.min or 0) <= count and (self.max is None or count <= self.max)
+        return Verdict(float(passed), f"{plural(count, 'call')} of {self.tool}, {limits} wanted")

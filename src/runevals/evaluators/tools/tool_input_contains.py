@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import input_texts, searched, value_problems
+from runevals.evaluators.tools.calls import input_texts, search_calls, value_problems
 from runevals.records import Problem, Verdict
 
 
@@ -36,4 +36,4 @@ class ToolInputContains(Check):
         return value_problems(self.value)
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        return searched(subject, self.value, "input", input_texts)
+        return search_calls(subject, self.value, "input", input_texts)

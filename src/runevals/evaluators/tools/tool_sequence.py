@@ -46,43 +46,43 @@ class ToolSequence(Check):
         calls = calls_of(subject)
         if isinstance(calls, Problem):
             return calls
-        called = [call.name for call in calls]
+        names = [call.name for call in calls]
         match self.mode:
             case "exact":
-                wrong = self._unequal(called)
+                reason = self._difference(names)
             case "in_order":
-                wrong = self._out_of_order(called)
+                reason = self._order_problem(names)
             case "any_order":
-                wrong = self._lacking(called)
+                reason = self._missing_calls(names)
             case _:
-                wrong = self._not_listed(called)
-        if wrong is None:
+                reason = self._unlisted_calls(names)
+        if reason is None:
             return Verdict(1.0, f"the calls are as listed ({self.mode})")
-        return Verdict(0.0, wrong, {"called": called})
+        return Verdict(0.0, reason, {"called": names})
 
-    def _unequal(self, called: Sequence[str]) -> str | None:
-        for number, (name, step) in enumerate(zip(called, self.steps, strict=False), start=1):
+    def _difference(self, names: Sequence[str]) -> str | None:
+        for number, (name, step) in enumerate(zip(names, self.steps, strict=False), start=1):
             if not same_tool(name, step):
                 return f"call {number} is of {name}, not of {step}"
-        if len(called) == len(self.steps):
+        if len(names) == len(self.steps):
             return None
-        return f"{len(called)} calls, {len(self.steps)} listed"
+        return f"{len(names)} calls, {len(self.steps)} listed"
 
-    def _out_of_order(self, called: Sequence[str]) -> str | None:
-        left = iter(called)
+    def _order_problem(self, names: Sequence[str]) -> str | None:
+        rest = iter(names)
         for number, step in enumerate(self.steps, start=1):
-            if not any(same_tool(name, step) for name in left):
+            if not any(same_tool(name, step) for name in rest):
                 before = "" if number == 1 else f" after {self.steps[number - 2]}"
                 return f"step {number}, {step}, was not called{before}"
         return None
 
-    def _lacking(self, called: Sequence[str]) -> str | None:
-        for step, wanted in Counter(step.casefold() for step in self.steps).items():
-            found = sum(same_tool(name, step) for name in called)
-            if found < wanted:
-                return f"{step} was called {found} of {wanted} times"
+    def _missing_calls(self, names: Sequence[str]) -> str | None:
+        for step, expected in Counter(step.casefold() for step in self.steps).items():
+            actual = sum(same_tool(name, step) for name in names)
+            if actual < expected:
+                return f"{step} was called {actual} of {expected} times"
         return None
 
-    def _not_listed(self, called: Sequence[str]) -> str | None:
-        others = [name for name in called if not any(same_tool(name, step) for step in self.steps)]
+    def _unlisted_calls(self, names: Sequence[str]) -> str | None:
+        others = [name for name in names if not any(same_tool(name, step) for step in self.steps)]
         return f"also called: {', '.join(dict.fromkeys(others))}" if others else None

@@ -32,6 +32,6 @@ class ToolsCountMin(Bound):
 
     value: int
 
-    def measured(self, subject: Subject) -> float | None:
+    def measure(self, subject: Subject) -> float | None:
         calls = subject.response.tool_calls
         return None if calls is None else len(calls)

@@ -40,7 +40,7 @@ class ToolsNotCalled(Check):
         calls = calls_of(subject)
         if isinstance(calls, Problem):
             return calls
-        found = [tool for tool in self.values if of_tool(calls, tool)]
-        if not found:
+        called = [tool for tool in self.values if of_tool(calls, tool)]
+        if not called:
             return Verdict(1.0, "none of them was called")
-        return Verdict(0.0, f"called: {', '.join(found)}", {"called": [call.name for call in calls]})
+        return Verdict(0.0, f"called: {', '.join(called)}", {"called": [call.name for call in calls]})

@@ -13,14 +13,14 @@ from runevals.lib.text.suggest import did_you_mean
 
 MOST_KNOWN_KEYS = 8  # known keys
 
-Place = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
     """A violation of a schema; `key`: the path is that of a key, not of its value."""
 
-    place: Place
+    json_path: JsonPath
     message: str
     kind: Literal["unknown_key", "other"] = "other"
     key: bool = False
@@ -84,15 +84,15 @@ def complaints(package: str, name: str, document: object) -> Iterator[Complaint]
 
 def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
     """`top` are the keys of the document itself."""
-    place: Place = tuple(error.absolute_path)
+    json_path: JsonPath = tuple(error.absolute_path)
     match error.validator:
         case "additionalProperties":
             properties = error.schema.get("properties", {})
             for name in error.instance:
                 if name not in properties:
                     yield Complaint(
-                        place=(*place, name),
-                        message=f"unknown key '{name}'{_hint(name, properties, place, top)}",
+                        json_path=(*json_path, name),
+                        message=f"unknown key '{name}'{_hint(name, properties, json_path, top)}",
                         kind="unknown_key",
                         key=True,
                     )
@@ -100,39 +100,41 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
             missing = [name for name in error.validator_value if name not in error.instance]
             # One error per missing name, each with all required names: its message begins with the missing one.
             name = next(name for name in missing if error.message.startswith(repr(name)))
-            yield Complaint(place=place, message=f"'{name}' is missing")
+            yield Complaint(json_path=json_path, message=f"'{name}' is missing")
         case "type":
             types = _types(error.validator_value)
-            yield Complaint(place=place, message=f"must be {types}, but is {_kind(error.instance)}")
+            yield Complaint(json_path=json_path, message=f"must be {types}, but is {_kind(error.instance)}")
         case "enum" | "const":
             allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
             options = ", ".join(json.dumps(value) for value in allowed)
             hint = did_you_mean(str(error.instance), [str(value) for value in allowed])
             yield Complaint(
-                place=place, message=f"must be one of {options}, but is {_short(error.instance)}{hint}"
+                json_path=json_path, message=f"must be one of {options}, but is {_short(error.instance)}{hint}"
             )
         case "minItems":
             noun = "entry" if error.validator_value == 1 else "entries"
             count = f"has {len(error.instance)}" if error.instance else "is empty"
-            yield Complaint(place=place, message=f"must have at least {error.validator_value} {noun}, but {count}")
+            yield Complaint(
+                json_path=json_path, message=f"must have at least {error.validator_value} {noun}, but {count}"
+            )
         case "maxItems":
             number = len(error.instance)
             yield Complaint(
-                place=place, message=f"has {number} entries; at most {error.validator_value} are allowed"
+                json_path=json_path, message=f"has {number} entries; at most {error.validator_value} are allowed"
             )
         case "minLength":
-            yield Complaint(place=place, message="must not be empty")
+            yield Complaint(json_path=json_path, message="must not be empty")
         case _:
             message = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
-            yield Complaint(place=place, message=message or error.message[:300])
+            yield Complaint(json_path=json_path, message=message or error.message[:300])
 
 
-def _hint(name: str, names: Collection[str], place: Place, top: Collection[str]) -> str:
+def _hint(name: str, names: Collection[str], json_path: JsonPath, top: Collection[str]) -> str:
     """The nearest known key; otherwise the object it belongs to, or the known keys, if they are few."""
     if guess := did_you_mean(name, names):
         return guess
-    if place and name in top:
-        return f"; it belongs to the file itself, beside '{place[0]}'"
+    if json_path and name in top:
+        return f"; it belongs to the file itself, beside '{json_path[0]}'"
     return f"; known are {', '.join(names)}" if 0 < len(names) <= MOST_KNOWN_KEYS else ""
 
 

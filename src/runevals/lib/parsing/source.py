@@ -22,7 +22,7 @@ MOST_DEEP = 500
 LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".py": "python"}  # of graders
 
 Step = str | int
-Place = tuple[Step, ...]
+JsonPath = tuple[Step, ...]
 
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -37,23 +37,23 @@ class Source:
     text: str
     value: object
     has_marks: bool = False
-    marks: Mapping[Place, tuple[int, int]] = field(
+    marks: Mapping[JsonPath, tuple[int, int]] = field(
         default_factory=dict
     )  # (key offset, offset), if known from parsing
-    _inside: dict[Place, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
+    _inside: dict[JsonPath, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
 
-    def locate(self, place: Place, *, key: bool = False) -> Location:
-        """The location of the value at `place`, or of its key; of the nearest enclosing value if it is absent."""
-        return self.at(self._offsets(place)[0 if key else 1])
+    def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
+        """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
+        return self.at(self._offsets(json_path)[0 if key else 1])
 
-    def _offsets(self, place: Place) -> tuple[int, int]:
+    def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
-            while place not in self.marks and place:
-                place = place[:-1]
-            return self.marks.get(place, (0, 0))
+            while json_path not in self.marks and json_path:
+                json_path = json_path[:-1]
+            return self.marks.get(json_path, (0, 0))
         offsets = (_after_space(self.text, 0),) * 2
-        for depth, step in enumerate(place):
-            outer = place[:depth]
+        for depth, step in enumerate(json_path):
+            outer = json_path[:depth]
             if outer not in self._inside:  # each is scanned once, and only on demand
                 self._inside[outer] = _offsets_inside(self.text, offsets[1])
             if step not in self._inside[outer]:
@@ -66,10 +66,12 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
 
-    def problem(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> SuiteProblem:
-        """Something wrong at `place`."""
+    def problem(
+        self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
+    ) -> SuiteProblem:
+        """Something wrong at `json_path`."""
         return SuiteProblem(
-            location=self.locate(place, key=key), pointer=pointer(place), message=message, rule=rule
+            location=self.locate(json_path, key=key), pointer=pointer(json_path), message=message, rule=rule
         )
 
     @cached_property
@@ -77,9 +79,9 @@ class Source:
         return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
 
 
-def pointer(place: Place) -> str:
-    """`place` as a JSON pointer (RFC 6901), the empty text for the whole document."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
+def pointer(json_path: JsonPath) -> str:
+    """`json_path` as a JSON pointer (RFC 6901), the empty text for the whole document."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in json_path)
 
 
 def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str:
@@ -144,11 +146,11 @@ def read_json(text: str, display_path: str) -> Source:
             [
                 SuiteProblem(
                     location=source.at(offset),
-                    pointer=pointer(place),
-                    message=f"duplicate key '{place[-1]}'; remove one of them",
+                    pointer=pointer(json_path),
+                    message=f"duplicate key '{json_path[-1]}'; remove one of them",
                     rule="unreadable",
                 )
-                for place, offset in _duplicates(text)
+                for json_path, offset in _duplicates(text)
             ]
         )
     return source
@@ -206,9 +208,9 @@ def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
     return offsets
 
 
-def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
+def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:
     """Every duplicate key of valid JSON text: its path and its offset."""
-    place: list[Step] = []
+    json_path: list[Step] = []
     keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
     expects_key = False
     for match in _TOKEN.finditer(text):
@@ -216,24 +218,24 @@ def _duplicates(text: str) -> Iterator[tuple[Place, int]]:
         if token == ",":
             expects_key = bool(keys) and keys[-1] is not None
             if not expects_key:
-                place[-1] = int(place[-1]) + 1
+                json_path[-1] = int(json_path[-1]) + 1
         elif token in "}]":
             keys.pop()
-            place.pop()
+            json_path.pop()
             expects_key = False
         elif expects_key and (open_keys := keys[-1]) is not None:
             name = json.loads(token)
-            place[-1], expects_key = name, False
+            json_path[-1], expects_key = name, False
             if name in open_keys:
-                yield tuple(place), match.start()
+                yield tuple(json_path), match.start()
             open_keys.add(name)
         elif token == "{":
             keys.append(set())
-            place.append("")
+            json_path.append("")
             expects_key = True
         elif token == "[":
             keys.append(None)
-            place.append(0)
+            json_path.append(0)
 
 
 def read_yaml(text: str, display_path: str) -> Source:
@@ -266,9 +268,9 @@ def read_yaml(text: str, display_path: str) -> Source:
         raise InvalidSuite(
             [
                 SuiteProblem(
-                    location=source.at(offset), pointer=pointer(place), message=message, rule="unreadable"
+                    location=source.at(offset), pointer=pointer(json_path), message=message, rule="unreadable"
                 )
-                for place, offset, message in problems
+                for json_path, offset, message in problems
             ]
         )
     return source

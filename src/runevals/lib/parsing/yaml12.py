@@ -13,7 +13,7 @@ try:
 except ImportError:  # a PyYAML built without libyaml
     from yaml import SafeLoader as _FastLoader  # type: ignore[assignment]
 
-Place = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 
 
 class CoreLoader(_FastLoader):
@@ -39,8 +39,8 @@ CoreLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("^$"), [""
 
 def construct(
     root: yaml.Node | None, text: str, max_nodes: int
-) -> tuple[object, dict[Place, tuple[int, int]], list[tuple[Place, int, str]]]:
-    """Node tree → (values, place → (key offset, offset), problems).
+) -> tuple[object, dict[JsonPath, tuple[int, int]], list[tuple[JsonPath, int, str]]]:
+    """Node tree → (values, JSON path → (key offset, offset), problems).
 
     Aliases are expanded, at most to `max_nodes` values; an alias inside what it names is a problem.
     """
@@ -61,59 +61,60 @@ class _Builder:
         self.text = text
         self.nodes_left = max_nodes
         self.max_nodes = max_nodes
-        self.marks: dict[Place, tuple[int, int]] = {}
-        self.problems: list[tuple[Place, int, str]] = []
+        self.marks: dict[JsonPath, tuple[int, int]] = {}
+        self.problems: list[tuple[JsonPath, int, str]] = []
         self._open: set[int] = set()
 
-    def build(self, node: yaml.Node, place: Place, key_offset: int) -> object:
+    def build(self, node: yaml.Node, json_path: JsonPath, key_offset: int) -> object:
         offset = node.start_mark.index
         self.nodes_left -= 1
         if self.nodes_left < 0:
             raise yaml.YAMLError(f"aliases expand to more than {self.max_nodes} values")
-        self.marks[place] = (key_offset, offset)
+        self.marks[json_path] = (key_offset, offset)
         if id(node) in self._open:
-            self.problems.append((place, offset, "an alias refers to a value that contains it"))
+            self.problems.append((json_path, offset, "an alias refers to a value that contains it"))
             return None
         self._open.add(id(node))
         try:
-            return self._value(node, place)
+            return self._value(node, json_path)
         finally:
             self._open.discard(id(node))
 
-    def _value(self, node: yaml.Node, place: Place) -> object:
+    def _value(self, node: yaml.Node, json_path: JsonPath) -> object:
         if isinstance(node, yaml.SequenceNode):
             return [
-                self.build(item, (*place, index), item.start_mark.index) for index, item in enumerate(node.value)
+                self.build(item, (*json_path, index), item.start_mark.index)
+                for index, item in enumerate(node.value)
             ]
         if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, place)
-        return self._scalar(node, place)
+            return self._mapping(node, json_path)
+        return self._scalar(node, json_path)
 
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, object]:
+    def _mapping(self, node: yaml.MappingNode, json_path: JsonPath) -> dict[str, object]:
         mapping: dict[str, object] = {}
         for key_node, value_node in node.value:
             offset = key_node.start_mark.index
             if not isinstance(key_node, yaml.ScalarNode):
-                self.problems.append((place, offset, "a key must be plain text"))
+                self.problems.append((json_path, offset, "a key must be plain text"))
                 continue
             key = str(key_node.value)
             if key in mapping:
                 message = f"duplicate key '{key}'; remove one of them"
-                self.problems.append(((*place, key), offset, message))
-            mapping[key] = self.build(value_node, (*place, key), offset)
+                self.problems.append(((*json_path, key), offset, message))
+            mapping[key] = self.build(value_node, (*json_path, key), offset)
         return mapping
 
-    def _scalar(self, node: yaml.Node, place: Place) -> object:
+    def _scalar(self, node: yaml.Node, json_path: JsonPath) -> object:
         try:
-            return self._tagged_value(node, place)
+            return self._tagged_value(node, json_path)
         except ValueError:
-            self.problems.append((place, node.start_mark.index, "is not a number, as its tag requires"))
+            self.problems.append((json_path, node.start_mark.index, "is not a number, as its tag requires"))
             return None
         except OverflowError:
-            self.problems.append((place, node.start_mark.index, "is a number that is too large"))
+            self.problems.append((json_path, node.start_mark.index, "is a number that is too large"))
             return None
 
-    def _tagged_value(self, node: yaml.Node, place: Place) -> object:
+    def _tagged_value(self, node: yaml.Node, json_path: JsonPath) -> object:
         value: Any = node.value
         match node.tag.rpartition(":")[2]:
             case "null":
@@ -127,5 +128,5 @@ class _Builder:
             case "str":
                 return str(value)
             case _:
-                self.problems.append((place, node.start_mark.index, f"the tag {node.tag} is not read here"))
+                self.problems.append((json_path, node.start_mark.index, f"the tag {node.tag} is not read here"))
                 return None

@@ -17,7 +17,7 @@ _OUT_OF_MEMORY = (
     *("null", "thrown: null", "InternalError: out of memory", "InternalError: string too long"),
     *("RangeError: BigInt is too large to allocate", "RangeError: invalid array buffer length"),
 )
-ABOVE = 100_000  # lines; no library of ours is that long
+ABOVE = 100_000  # lines; more than any library here has
 _ABOVE = "\n" * ABOVE
 MOST_REASON = 2000
 _LINE = re.compile(r"<input>:(\d+)")
@@ -69,12 +69,12 @@ class _Host:
         try:
             answer["logs"] = json.loads(self._logs())
         except (self._exception, ValueError):
-            answer["logs"] = ""  # there was no memory left to join them
+            answer["logs"] = ""  # not enough memory to join them
         return json.dumps(answer)
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            # Many lines down, so that a line of the grader is told from one of a library.
+            # Offset by many lines, to distinguish lines of the grader from lines of a library.
             factory = self._context.eval(as_function(request["code"], prefix=_ABOVE))
         except self._exception as error:
             return _unparsed(str(error))

@@ -1,7 +1,7 @@
-"""JavaScript modules → functions: `import` and `export` rewritten, everything else as it was, line by line.
+"""JavaScript modules → functions: `import` and `export` are rewritten, all line numbers stay the same.
 
-QuickJS by itself loads no modules for us, and a grader's module is small: its statements are found by reading over
-strings, templates, comments and regular expressions, so that nothing inside of them is taken for one.
+QuickJS loads no modules here. The scanner skips strings, templates, comments and regular expressions, so that no
+text inside of them is taken for a statement.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ANONYMOUS = "__default_export"
 def as_function(code: str, prefix: str = "") -> str:
     """A module's text → an async function of (exports, require, module, __default, __import).
 
-    CommonJS stays as it is. Imports are made first, as a module's are; exports are read when they are asked for.
+    CommonJS stays unchanged. Imports are evaluated first, as in a module; exports are read on access.
     `prefix` stands before everything, on the same line as the code's first.
     """
     if code.startswith("#!"):
@@ -62,7 +62,7 @@ def as_function(code: str, prefix: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """One statement's new text; `first` goes to the front of the module."""
+    """The new text of one statement; `first` is inserted at the beginning of the module."""
 
     start: int
     end: int
@@ -101,7 +101,7 @@ def _edit(code: str, start: int, word: str, *, at_statement: bool) -> _Edit | No
 
 
 def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
-    """Where `import` and `export` stand outside of texts: (offset, word, whether a statement may begin there)."""
+    """`import` and `export` outside of strings: (offset, word, whether a statement may begin there)."""
     depth, previous, new_line = 0, "", True
     templates: list[int] = []  # the depths at which a template's ${ was opened
     at = 0
@@ -142,7 +142,7 @@ def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def _over_template(code: str, at: int) -> tuple[int, bool]:
-    """(where a template's text ends, whether at a `${`)."""
+    """(the end of a template's text, whether it is at a `${`)."""
     while at < len(code):
         if code[at] == "\\":
             at += 2
@@ -160,7 +160,7 @@ def _regex_may_begin(previous: str) -> bool:
 
 
 def _lines(text: str) -> str:
-    """Only the line breaks of a statement, so that those after it keep their numbers."""
+    """Only the line breaks of a statement, to keep the line numbers after it."""
     return "\n" * text.count("\n")
 
 
@@ -191,7 +191,7 @@ def _exported_default(match: re.Match[str]) -> _Edit:
     if match["rest"] is None:
         return _Edit(start, match.end(), f"module.exports.default ={_lines(match[0])}", first=_MARK)
     name = match["name"] or _ANONYMOUS
-    # A declaration, so that it is hoisted and nothing after it is taken for its arguments.
+    # A declaration, so that it is hoisted and no following text becomes its arguments.
     return _Edit(
         start, match.end(), f"{_lines(match[0])}{match['head']} {name}", first=_MARK + _later("default", name)
     )
@@ -213,7 +213,7 @@ def _export_names(entry: str) -> tuple[str, str]:
 
 
 def _later(name: str, local: str) -> str:
-    """An export that is read when it is asked for: a class has no value before its own line."""
+    """An export that is read on access: a class has no value before its declaration."""
     return (
         f"Object.defineProperty(module.exports, {json.dumps(name)}, {{get: () => {local}, configurable: true}});"
     )

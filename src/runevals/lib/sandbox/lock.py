@@ -1,6 +1,6 @@
-"""Giving up rights for good: seccomp, Landlock, another user, resource limits. Linux; elsewhere the limits only.
+"""Drops rights permanently: seccomp, Landlock, another user, resource limits. Only the limits outside of Linux.
 
-Used by the workers, which run without site-packages: the standard library alone, and all of it loaded before the
+Used by the workers, which run without site-packages: only the standard library, loaded completely before the
 first lock, because nothing can be opened afterwards.
 """
 
@@ -26,7 +26,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 _SIGKILL = 9
 
-# A grader needs memory, time and a way out; every other call is refused. Never add one for a library's sake:
+# A grader needs memory, time and an exit; every other call is refused. Never add a call for a library:
 # load what it needs before the lock.
 _CALLS = {
     "x86_64": {
@@ -109,10 +109,10 @@ _PROT_EXEC = 4
 
 
 class Lock:
-    """A filter that is ready to be put on: made before, because making it needs what it takes away."""
+    """A prepared filter: creating it needs rights that it removes."""
 
     def __init__(self, *, read_fd: int | None = None) -> None:
-        """`read_fd`: the one descriptor that may still be read, None for none. Raises OSError if unsupported."""
+        """`read_fd`: the only descriptor that may still be read, or None. Raises OSError if unsupported."""
         machine = platform.machine()
         if sys.platform != "linux" or machine not in _CALLS:
             raise OSError(f"there is no seccomp filter for {sys.platform} on {machine}")
@@ -126,9 +126,9 @@ class Lock:
         self._prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
     def put_on(self) -> None:
-        """From here on only the few calls of the filter work, in this process and all it becomes.
+        """Allows only the calls of the filter from now on, in this process and its children.
 
-        Raises OSError if the kernel will not have it.
+        Raises OSError if the kernel refuses it.
         """
         self._checked(_PR_SET_NO_NEW_PRIVS, 1)
         self._checked(_PR_SET_SECCOMP, 2, self._address)
@@ -185,7 +185,7 @@ def _program(machine: str, read_fd: int | None) -> bytes:
 
 
 def drop_user() -> None:
-    """Another user without groups, if we are root and may change: others' files and processes are far then."""
+    """Changes to another user without groups, if this process is root: it cannot reach files of others."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return
     try:
@@ -193,7 +193,7 @@ def drop_user() -> None:
         os.setresgid(NO_USER, NO_USER, NO_USER)
         os.setresuid(NO_USER, NO_USER, NO_USER)
     except OSError:
-        pass  # without the capability we stay root; the filter holds
+        pass  # without the capability it stays root; the filter applies
 
 
 def landlock_version() -> int:
@@ -205,7 +205,7 @@ def landlock_version() -> int:
 
 
 def drop_file_access() -> None:
-    """Landlock without a rule: no file, no port, no signal or socket of others. Silent where there is none."""
+    """Landlock without a rule: no file, no port, no signal or socket of others. Does nothing if unsupported."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -231,7 +231,7 @@ def hide() -> None:
 
 
 def memory_in_use() -> int:
-    """Bytes of address space that this process has already; 0 if nobody tells."""
+    """Bytes of address space that this process uses; 0 if unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - without pathlib, it is quicker
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

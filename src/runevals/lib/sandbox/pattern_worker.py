@@ -1,4 +1,4 @@
-"""A worker for patterns and schemas, which bring no code of their own: locked once, it answers many calls.
+"""A worker for patterns and schemas, which contain no code: it is isolated once and answers many calls.
 
 Started as `pattern_worker.py KIND FOLDER…` with an empty environment and without site-packages; what it imports
 beside the standard library lies in the folders. JSON requests on stdin, JSON answers on stdout, one a line.
@@ -53,7 +53,7 @@ class _Refused(Exception):
 
 
 def _locked() -> str:
-    """Gives up every right that matching does not need, and says how far that went."""
+    """Drops every right that matching does not need → the level of isolation."""
     try:
         filter_ = lock.Lock(read_fd=0)
     except OSError:
@@ -72,7 +72,7 @@ def _locked() -> str:
     return "strict"
 
 
-# What was redacted before stays as it is, and only that; an empty match takes nothing away.
+# Earlier redactions stay unchanged; an empty match removes nothing.
 _REDACT = r"""(call) => {
   const mark = "\\[redacted(?: (?:key|[A-Za-z]\\w*_(?:KEY|TOKEN|SECRET|PASSWORD)))?\\]";
   const marks = new RegExp(`^${mark}$`, "u");
@@ -133,9 +133,9 @@ def _regex_groups(code: str, arguments: dict[str, str]) -> object:
 
 
 def _redact(code: str, arguments: dict[str, Any]) -> object:
-    """Each of the texts without what the patterns match, None if they match nothing."""
+    """Each text without the matches of the patterns; None if there is no match."""
     patterns = json.loads(code)
-    for pattern in patterns:  # by itself first: within the group around it, half a pattern could be whole
+    for pattern in patterns:  # compiled separately first: inside the group, an invalid pattern might be valid
         javascript_test(pattern, "u", "")
     return json.loads(_ask("redact", {"patterns": patterns, "texts": arguments["texts"]}, "/".join(patterns)))
 
@@ -194,7 +194,7 @@ def _validator(code: str) -> Any:
 
 
 def _more_formats() -> dict[str, Any]:
-    """The formats whose usual libraries are too slow to load: `iri` by way of `uri`, and `duration`."""
+    """The formats whose usual libraries load too slowly: `iri` through `uri`, and `duration`."""
     from urllib.parse import quote
 
     from rfc3986_validator import validate_rfc3986
@@ -219,7 +219,7 @@ FORMATS = (
     *("iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference"),
     *("uri-template", "uuid", "color"),
 )
-_URI_CHARACTERS = "".join(chr(code) for code in range(128))  # ASCII stays as it is, to be judged
+_URI_CHARACTERS = "".join(chr(code) for code in range(128))  # ASCII stays unchanged, to be checked
 # RFC 3339, appendix A
 _DURATION = re.compile(
     r"P(?!$)(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)?"
@@ -228,7 +228,7 @@ _DURATION = re.compile(
 
 
 def _load(kind: str) -> None:
-    """Imports what calls of one kind need: their time limit measures only them, and later nothing is opened."""
+    """Imports everything calls of one kind need: imports do not count for their time limit or fail later."""
     javascript_test("a", "", "a")
     if kind == "json_schema":
         for name in ("idna", "stringprep", "encodings.idna", "unicodedata"):

@@ -1,4 +1,4 @@
-"""The host's side of the sandbox: a few workers of each kind, each ended when its time is up."""
+"""The host side of the sandbox: a few workers of each kind, each killed at its timeout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Mode = Literal["strict", "reduced"]
 Engine = Literal["python", "skill", "javascript", "regex", "json_schema"]
 
 MEGABYTE = 1024 * 1024
-LOAD_S = 30.0  # for a skill to load, before the clock of its call begins
+LOAD_S = 30.0  # for loading a skill, before the time limit of its call starts
 MOST_TIMEOUTS = 3  # of one grader in a row; then its remaining calls are errors at once
 _MAX_LINE_BYTES = 8 * 1024 * 1024  # of a pattern worker, which escapes; graders may say 1 MiB
 _GRACE_S = 1.5  # of the host over a worker that keeps time itself
@@ -39,10 +39,10 @@ _PACKAGES: Mapping[Engine, tuple[str, ...]] = {
 
 
 class Sandbox:
-    """Runs code that a suite brings along. Use it as a context manager, or close it.
+    """Runs the code of suites. Use it as a context manager, or close it.
 
-    `workers` of each engine are started when first needed. `reduced`: whether code may run where the kernel
-    cannot lock it in (other systems than Linux); patterns and schemas may always.
+    `workers` of each engine are started on demand. `reduced`: whether code may run if the kernel cannot isolate
+    it (on systems other than Linux); patterns and schemas always may.
     """
 
     def __init__(self, workers: int = 2, *, reduced: bool = True) -> None:
@@ -69,7 +69,7 @@ class Sandbox:
 
     @property
     def mode(self) -> Mode | None:
-        """How well the code that ran so far was locked in; None where none did."""
+        """The level of isolation of the code so far; None if no code ran."""
         return self._mode
 
     def close(self) -> None:
@@ -93,14 +93,14 @@ class Sandbox:
         timeout_s: float = 5.0,
         memory_bytes: int = 128 * 1024 * 1024,
     ) -> Answer:
-        """Runs one grader, custom assertion, skill or pattern, and gives what it said.
+        """Runs one grader, custom assertion, skill or pattern → its answer.
 
         `code` is the source (of a `regex`, the pattern), `filename` how errors name it. `arguments` by `kind`:
         `evaluator` takes input, output, expected and metadata, `assertion` output, sample and assertion, `skill`
         input (an object), mock_data and modules (name → source of modules beside it), `regex` text and flags.
 
         The answer has `passed`, `score`, `reason` and `details` of an evaluator or assertion, the `value` of a
-        skill or pattern, and `error` where there is none: a code beginning with `evaluator_`, with its `reason`.
+        skill or pattern, or `error`: a code beginning with `evaluator_`, with its `reason`.
         Nothing that the code does raises here. Raises SandboxUnavailable if no worker can be started, or code
         could only run unprotected and `reduced` was not allowed, ValueError for parameters that mean nothing.
         """
@@ -120,8 +120,8 @@ class Sandbox:
     def run(self, call: Call) -> Answer:
         """Runs `call` as `Sandbox.call` does.
 
-        A worker that dies is replaced and the call tried once more; one that is late is ended. A pattern that
-        is plain enough needs none.
+        A worker that dies is replaced and the call is retried once; a worker that times out is killed.
+        A plain pattern needs no worker.
         """
         plain_answer = _plain_answer_of(call)
         if plain_answer is not None:
@@ -138,7 +138,7 @@ class Sandbox:
 
     @staticmethod
     def is_quick(call: Call) -> bool:
-        """Whether `call` is answered here and now, without a worker."""
+        """Whether `call` is computed in this process, without a worker."""
         return _plain_pattern(call) is not None
 
     def _run(self, call: Call, engine: Engine) -> Answer:
@@ -157,7 +157,7 @@ class Sandbox:
                         worker = self._start_worker(engine)
                     except SandboxUnavailable:
                         if attempt == 0:
-                            continue  # it may have been killed at its start
+                            continue  # it may have been killed while starting
                         raise
                 try:
                     answer = worker.ask(call)
@@ -174,7 +174,7 @@ class Sandbox:
                 return answer
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
-            # A worker whose answer was not taken, for whatever reason, would give it to the next call.
+            # A worker with an unread answer would give it to the next call.
             if self._closed or not usable:
                 _end_worker(worker)
                 worker = None
@@ -194,7 +194,7 @@ class Sandbox:
 
 
 def _plain_pattern(call: Call) -> PlainPattern | None:
-    """The pattern of a `regex` call, if it needs no worker for its text."""
+    """The pattern of a `regex` call, if it needs no worker."""
     if call.kind != "regex":
         return None
     plain = plain_pattern(call.code, str(call.arguments["flags"]))
@@ -286,7 +286,7 @@ def _library_folders(engine: Engine) -> list[str]:
 
 
 def _plain_answer(reply: bytes, duration_s: float) -> Answer:
-    """The answer of a pattern worker, which runs nobody's code."""
+    """The answer of a pattern worker, which runs no code of a suite."""
     try:
         fields = json.loads(reply)
         return Answer(

@@ -1,4 +1,4 @@
-"""What a child said → an answer, checked strictly: its text is the grader's, and may be anything."""
+"""The output of a child → an answer, checked strictly: its text comes from the grader and is untrusted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def answer_of(call: Call, reply: bytes) -> Answer:
         answer = _by_status(call, header, raw.decode("ascii", "replace"), status, duration_s)
     except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
         answer = _broken(type(error).__name__, duration_s)
-    if call.kind == "skill" and not header.get("loaded"):  # then nothing was called, however it ended
+    if call.kind == "skill" and not header.get("loaded"):  # then the skill was not called
         reason = "it took too long" if status == "late" else answer.reason
         return replace(answer, error="evaluator_syntax", reason=reason)
     return answer
@@ -73,7 +73,7 @@ def _by_status(call: Call, header: Any, raw: str, status: str, duration_s: float
 
 
 def timed_out(timeout_s: float) -> Answer:
-    """A call that was ended by the clock."""
+    """The answer for a call that timed out."""
     reason = f"evaluation timed out after {timeout_s:g} s"
     return Answer(error="evaluator_timeout", reason=reason, duration_s=timeout_s)
 
@@ -94,7 +94,7 @@ def _answer_from(call: Call, raw: str, duration_s: float) -> Answer:
         if not isinstance(error, str) or error not in _ERRORS:
             return _broken("it is not an object", duration_s)
         reason = (
-            "more memory was needed than a grader may use" if error == "evaluator_memory" else fields.get("reason")
+            "it needed more memory than a grader may use" if error == "evaluator_memory" else fields.get("reason")
         )
         return Answer(error=error, reason=_shortened(reason), duration_s=duration_s, logs=logs)
     answer = _CONTRACTS[call.kind](fields.get("value"))

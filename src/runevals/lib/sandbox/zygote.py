@@ -1,8 +1,8 @@
-"""A worker that loads an engine once, gives up its rights, and forks one locked child for every call.
+"""A worker that loads an engine once, drops its rights, and forks one isolated child for every call.
 
 Started as `zygote.py ENGINE FOLDER…` with an empty environment and without site-packages; what the engine imports
 beside the standard library lies in the folders. JSON requests on stdin, one a line; on stdout, for each, JSON, a
-tab and the child's own text. Children are copies of this process: it reads no request, and keeps no answer.
+tab and the child's own text. Children are copies of this process, so it reads no request and stores no answer.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, 
 import lock
 
 MAX_ANSWER_BYTES = 1024 * 1024
-LOADED = b"\n"  # a child says so when its grader is loaded, where the clock of the call starts only then
-_CLOCKS = struct.Struct("dd")  # what a child says first, before it is locked: seconds to run, seconds to load
+READY_MARK = b"\n"  # a child writes it when its grader is loaded, if the time limit of the call starts then
+_CLOCKS = struct.Struct(
+    "dd"
+)  # the first output of a child, before it is isolated: seconds to run, seconds to load
 
-Run = Callable[[dict[str, Any], Callable[[], object]], str]  # (request, say that it is loaded) → the answer's text
+Run = Callable[
+    [dict[str, Any], Callable[[], object]], str
+]  # (request, callback after loading) → the answer's text
 
 
 def main() -> None:
@@ -71,7 +75,7 @@ class _Child:
 
 
 class _Buffer:
-    """The one place for the bytes of an answer: they are read into it, written from it, and never copied."""
+    """The buffer for the bytes of an answer, which are never copied."""
 
     def __init__(self, content: bytearray) -> None:
         self._bytes = content
@@ -80,20 +84,20 @@ class _Buffer:
         self._start = 0
 
     def take(self, file: io.FileIO) -> bool:
-        """Reads more of an answer. False at its end, or where it is too long."""
+        """Reads more of an answer. False at its end, or if it is too long."""
         read = file.readinto(self._content[self._size :])
         self._size += read or 0
         return bool(read)
 
     def skip(self, marker: bytes) -> bool:
-        """Whether the answer begins with `marker`, which is then no part of it."""
+        """Whether the answer begins with `marker`, which is then removed from it."""
         matches = self._content[: len(marker)] == marker and self._size >= len(marker)
         self._start = len(marker) if matches else 0
         return matches
 
     @property
     def answer(self) -> memoryview | bytes:
-        """It is one line, as all JSON that we write is; nothing if it is not."""
+        """The answer, which must be one line of JSON; empty if it is not."""
         if self._bytes.find(b"\n", self._start, self._size) >= 0:
             return b""
         return self._content[self._start : self._size]
@@ -107,20 +111,20 @@ class _Buffer:
         return self._size == len(self._content)
 
     def clear(self) -> None:
-        """Nothing of an answer may be in the memory of a later child."""
+        """Overwrites the answer, so that no later child has it in memory."""
         self._content[: self._size] = bytes(self._size)
         self._size = self._start = 0
 
 
 def _has_request() -> bool:
-    """Waits until another request is there, without reading any of it. False if the host has hung up."""
+    """Waits for the next request without reading it. False if the host has closed the pipe."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     return any(event & select.POLLIN for _, event in poll.poll())
 
 
 def _request() -> dict[str, Any]:
-    """The one request that is there. Raises ValueError if the host hangs up."""
+    """The next request. Raises ValueError if the host has closed the pipe."""
     line = bytearray()
     while not line.endswith(b"\n"):
         chunk = os.read(0, 65536)
@@ -132,7 +136,7 @@ def _request() -> dict[str, Any]:
 
 
 def _engine(name: str) -> tuple[Run, int]:
-    """(what runs a request, the address space it needs for itself), everything it may need loaded."""
+    """(what runs a request, the address space it needs for itself), with all its imports loaded."""
     if name == "javascript":
         import javascript_engine
 
@@ -143,7 +147,7 @@ def _engine(name: str) -> tuple[Run, int]:
 
 
 def _lock() -> tuple[lock.Lock | None, str]:
-    """The filter for the children, tried out; or why there is none."""
+    """The tested filter for the children, or why there is none."""
     try:
         filter_ = lock.Lock()
     except OSError as error:
@@ -160,7 +164,7 @@ def _lock() -> tuple[lock.Lock | None, str]:
 
 
 def _supervised(call: _Child, buffer: _Buffer, answers: io.FileIO) -> bool:
-    """Forks a child for the request that is there and says what it wrote, or how it ended. False for neither."""
+    """Forks a child for the next request and writes its answer, or how it ended. False if there is neither."""
     reading, writing = os.pipe()
     zygote = os.getpid()
     child = os.fork()
@@ -184,7 +188,7 @@ def _supervised(call: _Child, buffer: _Buffer, answers: io.FileIO) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Progress:
-    """How far a child came: when the clock of its call began, whether its code was loaded, whether it was late."""
+    """The progress of a child: the start of its time limit, whether its code was loaded, whether it timed out."""
 
     started_at: float
     is_loaded: bool
@@ -202,7 +206,7 @@ def _follow(file: io.FileIO, buffer: _Buffer, timeout_s: float, load_s: float) -
             return _Progress(started_at=started_at, is_loaded=is_loaded, late=True)
         if not buffer.take(file):
             break
-        if not is_loaded and buffer.skip(LOADED):
+        if not is_loaded and buffer.skip(READY_MARK):
             is_loaded = True
             started_at = time.monotonic()
             deadline = started_at + timeout_s
@@ -210,7 +214,7 @@ def _follow(file: io.FileIO, buffer: _Buffer, timeout_s: float, load_s: float) -
 
 
 def _outcome(progress: _Progress, buffer: _Buffer, signal_: int) -> tuple[dict[str, object], memoryview | bytes]:
-    """(how it ended, its own words)."""
+    """(how it ended, its output)."""
     if progress.late:
         return {"status": "late"}, b""
     if buffer.is_full:
@@ -221,7 +225,7 @@ def _outcome(progress: _Progress, buffer: _Buffer, signal_: int) -> tuple[dict[s
 
 
 def _be_the_child(call: _Child, parent: tuple[int, int]) -> None:
-    """Never returns. `parent` is the zygote, and where it reads the answer."""
+    """Never returns. `parent` is the pid of the zygote and its pipe for the answer."""
     write, leave = os.write, os._exit
     zygote, writing = parent
     try:
@@ -240,7 +244,7 @@ def _be_the_child(call: _Child, parent: tuple[int, int]) -> None:
         if call.filter is not None:
             call.filter.put_on()
         try:
-            answer = call.run(request, lambda: write(lock.ANSWER_FD, LOADED))
+            answer = call.run(request, lambda: write(lock.ANSWER_FD, READY_MARK))
         except BaseException as error:  # noqa: BLE001 - whatever gets out of an engine is this call's
             answer = json.dumps({"error": "evaluator_crashed", "reason": type(error).__name__})
         text = answer.encode("ascii", "backslashreplace")

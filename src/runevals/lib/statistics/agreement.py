@@ -1,4 +1,4 @@
-"""How far raters agree, with intervals; arithmetic on numbers, nothing else."""
+"""Agreement of raters, with intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import fsum
 from statistics import StatisticsError, correlation
 
 RESAMPLES = 1000
-_SEED = 20260101  # the same interval for the same ratings, whenever it is asked for
+_SEED = 20260101  # the same ratings always give the same interval
 
 Ratings = Sequence[float]
 Pairs = Sequence[tuple[float, float]]
@@ -28,7 +28,7 @@ class Estimate:
 def krippendorff_alpha(units: Iterable[Ratings]) -> float | None:
     """Krippendorff's alpha for ordinal ratings, at most 1; 0 is what chance gives.
 
-    A unit holds the ratings of one thing, as many as were made; those with fewer than two say nothing. None where
+    A unit holds the ratings of one thing, as many as were made; those with fewer than two are ignored. None if
     nothing differs. The ordinal distance of two ratings is that of their mid-ranks, squared (Krippendorff 2011,
     "Computing Krippendorff's alpha-reliability", section E).
     """

@@ -31,7 +31,7 @@ Pattern = tuple[tuple[float, ...], tuple[float, ...]]  # one case: sorted base v
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockedTest:
-    """What the test found. Drops and interval are in the values' own unit; a loss is positive."""
+    """The result of the test. Drops and interval are in the unit of the values; a loss is positive."""
 
     cases: int  # with values on both sides
     p_value: float  # one-sided, for a loss
@@ -66,7 +66,7 @@ def case_blocked_test(
 
 
 def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) -> BlockedTest:
-    """The same of cases that are counted already: (sorted base values, sorted head values) → how many cases.
+    """Like `case_blocked_test`, for counted cases: (sorted base values, sorted head values) → number of cases.
 
     Raises ValueError if there is none.
     """
@@ -94,7 +94,7 @@ def wilson_upper(passed: int, attempts: int) -> float:
 
 
 def round_alpha(alpha: float, *, base_repeats: float, done: int, planned: int) -> float:
-    """The largest p that is red after `done` of `planned` rounds of one repeat each.
+    """The largest p that counts as a loss after `done` of `planned` rounds of one repeat each.
 
     The O'Brien-Fleming-like spending of Lan and DeMets: looking early must cost nearly nothing of `alpha`.
     """

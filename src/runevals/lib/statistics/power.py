@@ -39,7 +39,7 @@ class Noise:
         return drop
 
     def cases_for(self, drop: float, alpha: float) -> int | None:
-        """How many cases like these would show `drop`; None beyond 100 000."""
+        """The number of such cases needed to detect `drop`; None beyond 100 000."""
 
         def detectable(cases: int) -> float:
             return replace(self, cases=cases).detectable_drop(alpha)
@@ -57,7 +57,7 @@ class Noise:
         return _smallest(detectable, drop, 1, MOST_REPEATS)
 
     def agreement(self, drop: float, alpha: float) -> float:
-        """The chance that an identical run of the head is red again: Φ((drop − zα·se)/(√2·se of the head))."""
+        """The probability that an identical run of the head fails again: Φ((drop − zα·se)/(√2·se of the head))."""
         margin = drop - _NORMAL.inv_cdf(1 - alpha) * sqrt(self.variance / self.cases)
         spread = sqrt(2 * self.head_variance / self.cases)
         if spread == 0:

@@ -22,9 +22,9 @@ Ranks = Sequence[tuple[int, int]]  # twice the mid-rank of a size, which is whol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedRankTest:
-    """What the test found; both p are one-sided."""
+    """The result of the test; both p are one-sided."""
 
-    pairs: int  # whose values differ
+    pairs: int  # with different values
     rise_p_value: float  # that the differences are positive
     fall_p_value: float
     exact: bool

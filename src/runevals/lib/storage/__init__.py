@@ -1,1 +1,1 @@
-"""What is kept on disk: cache, spooled values and file locks."""
+"""Files on disk: cache, spooled values and file locks."""

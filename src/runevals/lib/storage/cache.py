@@ -1,4 +1,4 @@
-"""Answers kept between runs, in SQLite; several threads and processes may share one folder."""
+"""A cache of answers between runs, in SQLite; several threads and processes may share one folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILENAME = "answers-1.sqlite"
 _SQLITE_FILES = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
 _ASIDE = "answers-1.broken"
 _IGNORE = ".gitignore"
-# We never leave one: SQLite would roll it back, and delete whatever file it names.
+# Not created by runevals: SQLite would roll it back and delete the files that it names.
 _ROLLBACK = f"{FILENAME}-journal"
 FILES = (FILENAME, *_SQLITE_FILES, _ROLLBACK, _ASIDE, _IGNORE)
 WAIT_S = 30.0  # for another process that is writing
@@ -32,7 +32,7 @@ _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheInfo:
-    """What a cache holds."""
+    """The content of a cache."""
 
     path: Path
     answers: int | None  # None: they cannot be read
@@ -40,15 +40,15 @@ class CacheInfo:
 
 
 class Cache:
-    """Texts by key. What goes wrong with it is told once, and no run fails for it.
+    """Texts by key. Its errors are reported once and do not fail a run.
 
-    If nothing more can be written, what is there is still read; if that cannot be either, it holds nothing.
+    If it cannot be written, it is still read; if it cannot be read, it is empty.
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
-        """`folder` is made when something is kept. `warn` is told why a cache cannot be used.
+        """`folder` is created for the first entry. `warn` gets the reason if a cache cannot be used.
 
-        What is kept outlives the process in any case, and with `durable` a loss of power too, for a few
+        Entries survive the end of the process, and with `durable` also a power failure, which takes a few
         milliseconds each.
         """
         self._durable = durable
@@ -56,22 +56,22 @@ class Cache:
         self._warn = warn
         self._lock = threading.Lock()
         self._queue: deque[tuple[str, str]] = deque()
-        self._batch: list[tuple[str, str]] = []  # of whoever has the lock
+        self._batch: list[tuple[str, str]] = []  # of the thread with the lock
         self._open_connection: sqlite3.Connection | None = None
         self._usable = True
         self._writable = True
 
     def get(self, key: str) -> str | None:
-        """What was kept under `key`, None if nothing was."""
+        """The entry for `key`, or None."""
         if self._open_connection is None and not self.path.exists():
             return None
         row = self._do(lambda file: file.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone())
         return None if row is None else str(row[0])
 
     def put(self, key: str, answer: str) -> None:
-        """Keeps `answer` under `key`, and returns when it is kept; the one that is there already stays.
+        """Stores `answer` under `key` and returns when it is stored; an existing entry stays.
 
-        Whoever's turn it is writes what all wait for: how many a second there can be is not up to the disk.
+        Group commit: the thread with the lock writes every waiting entry in one transaction.
         """
         if self._usable and self._writable:
             self._queue.append((key, answer))
@@ -86,7 +86,7 @@ class Cache:
         return CacheInfo(path=self.path, answers=answers, size_bytes=self.path.stat().st_size)
 
     def clear(self) -> int | None:
-        """Forgets everything → how many answers that were, None if nobody knows."""
+        """Removes all entries → their number, None if unknown."""
         answers = self.info().answers
         self.close()
         remove_files(self.path.parent, (FILENAME, *_SQLITE_FILES, _ROLLBACK))
@@ -108,7 +108,7 @@ class Cache:
                     file.execute("BEGIN IMMEDIATE")
                     file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", self._batch)
             except sqlite3.Error:
-                raise  # it may go into another file
+                raise  # it can be written into a new file
             except BaseException:
                 self._batch.clear()  # one of them can go nowhere
                 raise
@@ -124,7 +124,7 @@ class Cache:
                 if writes and self._open_connection is not None:  # a full disk, say
                     self._writable = False
                     self._forget_waiting()
-                    self._warn(f"nothing more is kept: {self.path}: {error}")
+                    self._warn(f"no more answers are cached: {self.path}: {error}")
                 else:
                     self._give_up(error)
                 return None
@@ -135,7 +135,7 @@ class Cache:
                 return None
 
     def _again(self, error: sqlite3.DatabaseError, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """A file that is not a database of ours is put aside, and a new one begun."""
+        """Moves a file aside that is not a cache database, and starts a new one."""
         with suppress(sqlite3.Error):
             if self._open_connection is not None:
                 self._open_connection.close()
@@ -173,7 +173,7 @@ class Cache:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
-                # One of another make might bring triggers and views along.
+                # A foreign database might have triggers and views.
                 if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [
                     (f"CREATE TABLE {_COLUMNS}",)
                 ]:
@@ -187,14 +187,14 @@ class Cache:
 
 
 class SignedCache:
-    """Texts by what was asked, signed: nobody without the secret can plant one."""
+    """Signed texts by question: without the secret, none can be forged."""
 
     def __init__(self, cache: Cache, secret: bytes) -> None:
         self._cache = cache
         self._secret = secret
 
     def get(self, question: object) -> str | None:
-        """What was kept for `question`, which is plain JSON; None if nothing was, or its signature is wrong."""
+        """The entry for `question`, which is plain JSON; None if it is absent or its signature is wrong."""
         key = _key(question)
         entry = self._cache.get(key)
         if entry is None or not hmac.compare_digest(
@@ -204,7 +204,7 @@ class SignedCache:
         return entry[64:]
 
     def put(self, question: object, text: str) -> None:
-        """Keeps `text` for `question`; what is there already stays."""
+        """Stores `text` for `question`; an existing entry stays."""
         key = _key(question)
         self._cache.put(key, self._signature(key, text) + text)
 

@@ -22,7 +22,7 @@ class AlreadyLocked(Exception):
 def file_lock(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
     """Locks a file, which is created, until the context or this process ends. Raises AlreadyLocked.
 
-    If files cannot be locked or made, everybody has them; with `surely`, nobody.
+    If files cannot be locked or created, the lock is granted; with `surely`, it is refused.
     """
     file: IO[str] | None = None
     try:

@@ -1,9 +1,8 @@
-"""Files and folders of ours, made, written and removed without following a link.
+"""Creates, writes and removes files of runevals without following links.
 
-What is checked out may be a stranger's, and a link in it may lead anywhere. So below the repository's root each
-component of a path is opened by itself, in the folder that was opened before it, and a link is refused where it
-stands, whether it was there before us or is made while we run. What lies outside the repository no commit can
-change: such a path is the user's own word.
+A checkout may be untrusted, and a link in it may lead anywhere. Below the repository's root, each component of a
+path is opened relative to the folder before it, and links are refused, including links that are created during
+the run. No commit can change paths outside the repository: these come from the user.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from runevals.records.errors import CannotWrite, InvalidSettings
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
-_UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # what a file is called until it is whole
+_UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # the name of an unfinished file
 
 
 class ForeignFile(OSError):
-    """Something stands where our files go, and we did not make it."""
+    """There is a file at the path of an output that runevals did not create."""
 
     def __init__(self, path: Path, what: str) -> None:
         here = Path.cwd()
@@ -46,7 +45,7 @@ def require_no_link(*paths: Path) -> None:
             refuse_links(path.parent, [path.name])
         except ForeignFile as error:
             raise InvalidSettings(str(error)) from None
-        except OSError:  # it is not there, or not to be had: who writes there will say so
+        except OSError:  # absent or inaccessible: the writer will report it
             continue
 
 
@@ -60,7 +59,7 @@ def refuse_links(path: Path, names: Iterable[str]) -> None:
 def require_only(path: Path, names: Collection[str]) -> None:
     """Raises InvalidSettings if the folder holds anything but plain files of these names; it need not be there.
 
-    A file of such a name that was never finished may lie there too.
+    Unfinished files of these names are allowed.
     """
     try:
         with open_folder(path) as inside:
@@ -68,20 +67,22 @@ def require_only(path: Path, names: Collection[str]) -> None:
                 unfinished = _UNFINISHED.fullmatch(name)
                 names_ = name if unfinished is None else unfinished["name"]
                 if names_ not in names or not _is_file(name, inside):
-                    raise ForeignFile(path / name, "is none of our files; remove it, or name another folder")
+                    raise ForeignFile(
+                        path / name, "was not created by runevals; remove it, or name another folder"
+                    )
     except ForeignFile as error:
         raise InvalidSettings(str(error)) from None
-    except OSError:  # it is not there, or not to be had: who writes there will say so
+    except OSError:  # absent or inaccessible: the writer will report it
         return
 
 
 @contextmanager
 def open_folder(path: Path, *, make: bool = False) -> Iterator[int]:
-    """A descriptor of the folder at this path. With `make`, what is missing of it is made.
+    """A descriptor of the folder at this path. With `make`, missing folders are created.
 
-    Raises ForeignFile for a link in it, OSError for what else keeps it from being opened.
+    Raises ForeignFile for a link in the path, OSError for other failures.
     """
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - by its words: `..` must not lead back out of a link
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - lexically: `..` must not lead back out of a link
     root = _unchecked(absolute)
     if make and root == absolute:
         root.mkdir(parents=True, exist_ok=True)
@@ -110,9 +111,9 @@ def _below(folder: int, name: str, at: Path, *, make: bool) -> int:
 
 
 def _unchecked(path: Path) -> Path:
-    """The beginning of a path in which links may be: up to the repository that we are in, otherwise all of it."""
+    """The beginning of a path that may contain links: up to the current repository, otherwise all of it."""
     here = Path.cwd()
-    # The outermost, if one is in another: a submodule's links are not its own only.
+    # The outermost, if nested: links may come from outside of a submodule.
     repository = next(
         (above for above in reversed((here, *here.parents)) if os.path.lexists(above / ".git")), here
     )
@@ -127,11 +128,11 @@ def _unchecked(path: Path) -> Path:
 def _refuse_link(path: Path, folder: int) -> None:
     with suppress(FileNotFoundError):
         if stat.S_ISLNK(os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise ForeignFile(path, "is a link, and nothing is read, written or removed there; name another place")
+            raise ForeignFile(path, "is a link, which is not followed; name another path")
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a plain file is there, and no link on the way to it."""
+    """Whether it is a regular file without a link in its path."""
     try:
         with open_folder(path.parent) as folder:
             return _is_file(path.name, folder)
@@ -152,7 +153,7 @@ def _is_file(name: str, folder: int) -> bool:
 
 
 def behind_links(path: Path) -> Path:
-    """Where a file is that its author wants changed: a link stays a link, and what it leads to is written.
+    """The file to write for a path: a link stays a link, and its target is written.
 
     Raises InvalidSettings if that lies outside the repository that the link is in.
     """
@@ -164,9 +165,9 @@ def behind_links(path: Path) -> Path:
 
 
 def write_whole(path: Path, text: str | Iterable[str]) -> None:
-    """Writes a text, or its pieces, by way of a neighbour: no reader meets half a file. Raises CannotWrite.
+    """Writes a text, or its pieces, through a temporary file, so no reader sees half of it. Raises CannotWrite.
 
-    What UTF-8 cannot hold (lone surrogates) is written as an escape.
+    Lone surrogates are written as escapes.
     """
     try:
         with open_folder(path.parent, make=True) as folder:
@@ -193,7 +194,7 @@ def _write(name: str, text: str | Iterable[str], folder: int) -> None:
 
 
 def created(path: Path) -> bool:
-    """Whether an empty file could be made here, and nothing was there. Raises OSError."""
+    """Creates an empty file; False if it exists. Raises OSError."""
     try:
         with open_folder(path.parent, make=True) as folder:
             os.close(os.open(path.name, _NEW, 0o644, dir_fd=folder))
@@ -203,14 +204,14 @@ def created(path: Path) -> bool:
 
 
 def open_for_lock(path: Path) -> int:
-    """A descriptor of this file, which is made but never emptied. Raises OSError."""
-    never_wait = getattr(os, "O_NONBLOCK", 0)  # for whoever may read a pipe of that name
+    """A descriptor of this file, which is created but never truncated. Raises OSError."""
+    never_wait = getattr(os, "O_NONBLOCK", 0)  # does not block if it is a named pipe
     with open_folder(path.parent) as folder:
         return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK | never_wait, 0o644, dir_fd=folder)
 
 
 def folders_with_mark(path: Path, mark: str) -> list[str]:
-    """The names of the folders in this one that hold a plain file called `mark`.
+    """The names of the subfolders with a regular file called `mark`.
 
     Raises InvalidSettings if this one is behind a link.
     """
@@ -229,7 +230,7 @@ def folders_with_mark(path: Path, mark: str) -> list[str]:
 
 
 def remove_files(path: Path, names: Iterable[str]) -> None:
-    """Removes the files of these names from a folder, as far as they are there. Raises OSError."""
+    """Removes the files of these names from a folder, if they exist. Raises OSError."""
     with open_folder(path) as folder:
         for name in names:
             with suppress(FileNotFoundError):
@@ -239,7 +240,7 @@ def remove_files(path: Path, names: Iterable[str]) -> None:
 def remove(path: Path, names: Iterable[str]) -> None:
     """Removes the files of these names from a folder, and the folder if nothing else is in it.
 
-    What cannot be removed stays.
+    Errors are ignored.
     """
     for name in names:
         with suppress(OSError):

@@ -26,7 +26,7 @@ _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)
 
 
 def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
-    """`text` with every one of `forms` in it, whatever stands between its characters, as `[redacted NAME]`."""
+    """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`."""
     if any(map(_squeezed(text).__contains__, forms)):
         text = _redact_encoded(text, forms, _CHARACTER)
     plain, escapes = _ESCAPE.subn("", text)
@@ -36,9 +36,9 @@ def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
 
 
 def forms_of(value: str) -> Iterator[bytes]:
-    """What a text with this secret holds, of the characters that are compared.
+    """The forms of a secret in a text, of the compared characters only.
 
-    Itself, as hexadecimal or decimal numbers, and as base64 behind any number of other bytes.
+    Plain, as hexadecimal or decimal numbers, and as base64 at any byte offset.
     """
     raw = value.encode("utf-8", "surrogateescape")
     plain = _squeezed(value)
@@ -47,7 +47,10 @@ def forms_of(value: str) -> Iterator[bytes]:
     yield from _long_enough(_squeezed(raw.hex()))
     yield from _long_enough(_squeezed(" ".join(map(str, raw))))
     for before in range(3):
-        first, last = (8 * before + 5) // 6, 8 * (before + len(raw)) // 6  # characters of its own bits alone
+        first, last = (
+            (8 * before + 5) // 6,
+            8 * (before + len(raw)) // 6,
+        )  # characters that depend only on the secret
         yield from _long_enough(_squeezed(b64encode(bytes(before) + raw).decode()[first:last]))
 
 

@@ -1,4 +1,4 @@
-"""Text from suites and models, made harmless for terminals, Markdown, XML and tables."""
+"""Escaping of untrusted text for terminals, Markdown, XML and tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIDING = re.compile("[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e00
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
-# What Markdown and GitHub make links of in the finished text, where character references are letters again.
+# Texts that Markdown and GitHub turn into links, after character references are resolved.
 _TRIGGERS = re.compile(r"[@#$]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
 _LIST = re.compile(r"^(\d*)([-+.)])(?= |$)")
 _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
@@ -36,12 +36,12 @@ _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
 
 def visible(text: str) -> str:
-    """`text` with characters that hide or move text shown as escapes; lines and tabs stay."""
+    """`text` with invisible and cursor-moving characters as escapes; lines and tabs stay."""
     return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def revealed(text: str) -> str:
-    """`text` with characters that only hide or reorder text shown as escapes; what scripts are joined by stays."""
+    """`text` with invisible and reordering characters as escapes; joiners of scripts stay."""
     return _HIDING.sub(_escape, text)
 
 
@@ -52,14 +52,14 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def code_cell(text: str, limit: int = 200) -> str:
-    """`text` as a Markdown table cell in which nothing is live."""
-    # The empty comment ends the text that a mail address would be found in, also inside <code>.
+    """`text` as a Markdown table cell without active markup."""
+    # The empty comment prevents the detection of a mail address, also inside <code>.
     escaped_ = _PUNCTUATION.sub(_reference, one_line(text, limit)).replace("&#64;", "&#64;<!---->")
     return f"<code>{escaped_}</code>"
 
 
 def inert_line(text: str, limit: int | None = None) -> str:
-    """`text` on one line of Markdown prose in which nothing is live; plain punctuation stays readable."""
+    """`text` as one line of Markdown without active markup; plain punctuation stays readable."""
     line = " ".join(visible(text).split()) if limit is None else one_line(text, limit)
     escaped_ = "".join(
         f"<code>{_reference(trigger)}</code>" if trigger else _WWW.sub("&#46;", _LIVE.sub(_reference, plain))
@@ -95,17 +95,17 @@ def in_fence(text: str, language: str = "") -> str:
 
 
 def xml_text(text: str) -> str:
-    """`text` with what XML 1.0 does not allow shown as escapes."""
+    """`text` with characters that XML 1.0 does not allow as escapes."""
     return _NOT_XML.sub(_escape, text)
 
 
 def log_text(text: str) -> str:
-    """`text` such that a GitHub runner takes no line of it for a command."""
+    """`text` without lines that a GitHub runner would run as commands."""
     return _WORKFLOW_COMMAND.sub(r"\1: ", text).replace("##[", "## [")
 
 
 def spreadsheet_cell(text: str) -> str:
-    """`text` such that a spreadsheet takes it for text, never for a formula."""
+    """`text` that a spreadsheet does not evaluate as a formula."""
     escaped_ = xml_text(text)
     quote = "'" if escaped_.startswith(_FORMULA) else ""
     # A carriage return alone begins a row for a spreadsheet, and csv does not quote the cell because of it.

@@ -55,7 +55,7 @@ def score(value: float | None) -> str:
 
 
 def money(usd: float | None) -> str:
-    """US dollars, as many digits as say something."""
+    """US dollars with significant digits."""
     if usd is None:
         return UNKNOWN
     return f"${usd:.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.4f}"

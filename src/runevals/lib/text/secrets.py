@@ -26,11 +26,11 @@ KEY_SHAPES = (
 
 
 KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "AKIA", "AIza")
-_extra_secrets: dict[str, str] = {}  # secrets that are in no environment any more: name → value
+_extra_secrets: dict[str, str] = {}  # secrets that are no longer in the environment: name → value
 
 
 def remember(variables: Mapping[str, str]) -> None:
-    """The values of these, and of no others before, are secrets also where no environment has the variables."""
+    """Registers secrets that are redacted even if the environment lacks the variables."""
     _extra_secrets.clear()
     _extra_secrets.update(variables)
 
@@ -62,7 +62,7 @@ def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
     beginnings = (*values, *KEY_BEGINNINGS)
 
     def replacement(text: str) -> str:
-        if any(map(text.__contains__, beginnings)):  # which is far quicker than the pattern
+        if any(map(text.__contains__, beginnings)):  # far quicker than the pattern
             text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
         return without_encoded(text, encoded)
 
@@ -108,13 +108,13 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
 
 @cache
 def _names(record: Any) -> tuple[str, ...]:
-    """The fields of a record that may hold texts."""
+    """The fields of a record that may contain text."""
     types = _types(record)
     return tuple(field.name for field in fields(record) if _may_be_text(types.get(field.name)))
 
 
 def _types(record: Any) -> Mapping[str, Any]:
-    """The types of a record's fields, as far as they can be known: a plugin's may name what is not there."""
+    """The resolvable types of a record's fields: a plugin's annotation may name an unknown type."""
     with suppress(NameError, TypeError, AttributeError):
         return get_type_hints(record)
     return {}

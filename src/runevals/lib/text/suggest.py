@@ -1,15 +1,15 @@
-"""The word somebody probably meant."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-ALIKE = 60.0  # of 100: from here on, a word may have been meant
-MISSPELT = 82.0  # and from here on, it is hardly a word of its own
+ALIKE = 60.0  # of 100: from here on, a word is suggested
+MISSPELT = 82.0  # from here on, a word counts as misspelt
 
 
 def nearest(word: str, names: Iterable[str], *, least: float = ALIKE) -> str | None:
-    """The known word that `word` most likely was meant to be, None if nothing is close."""
+    """The nearest known word, None if none is close."""
     from rapidfuzz import fuzz, process  # only needed when something is wrong
 
     match = process.extractOne(word, list(names), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least)

@@ -10,9 +10,9 @@ _OTHER_MARKUP: Mapping[str, str] = {"{{": "a filter or an expression", "{%": "a 
 
 
 def fill_variables(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """(`text` with each variable's value in its place, the variables without one, which stay as they are).
+    """(`text` with each variable's value in its place, the variables without a value, which stay unchanged).
 
-    It is read once: what a value holds is never taken for a variable.
+    It is scanned once: variables inside of values are not expanded.
     """
     missing: dict[str, None] = {}
 
@@ -25,7 +25,7 @@ def fill_variables(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str
 
 
 def other_markup(text: str, *, comments: bool) -> tuple[int, str] | None:
-    """(offset, in words what it is) of the first markup of templates that is not a variable; None without any."""
+    """(offset, description) of the first template markup that is not a variable, or None."""
     rest = VARIABLE.sub(lambda match: " " * len(match[0]), text)
     matches = [(rest.find(mark), what) for mark, what in _OTHER_MARKUP.items() if comments or mark != "{#"]
     return min((item for item in matches if item[0] >= 0), default=None)

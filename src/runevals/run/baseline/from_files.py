@@ -17,7 +17,7 @@ from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import wanted
+from runevals.suites.plan import is_selected
 from runevals.verdict.comparability import judges_differ
 from runevals.verdict.decide import Baseline
 from runevals.verdict.score import pooled, run_report
@@ -45,7 +45,7 @@ def narrowed(found: Baseline, settings: Settings) -> Baseline:
     """The base's report over the cases that the run's filters leave in."""
     if not settings.selection.has_filters:
         return found
-    cases = [case for case in found.report.cases if wanted(case, settings.selection)]
+    cases = [case for case in found.report.cases if is_selected(case, settings.selection)]
     return replace(found, report=run_report(found.report.run, cases, complete=found.report.complete))
 
 

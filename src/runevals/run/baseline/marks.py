@@ -16,7 +16,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import read
 from runevals.settings.resolve import RESULTS, Settings
-from runevals.suites.plan import wanted
+from runevals.suites.plan import is_selected
 
 MOST_READ = 20  # of which the best is taken
 LEAST_COVERED = 0.8  # of this run's cases, by a result that may be the best

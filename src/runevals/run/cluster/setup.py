@@ -43,7 +43,7 @@ def recipe_of(told: TargetSettings, settings: Settings) -> TargetSpec:
 def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     """The target, made on every node of the cluster.
 
-    Raises InvalidSettings, WorldRefused where there is no cluster, TargetRefused where a node lacks what it needs.
+    Raises InvalidSettings, ExternalError without a cluster, TargetRefused if a node lacks something.
     """
     told = settings.target
     assert told is not None  # noqa: S101 - on_cluster

@@ -61,7 +61,7 @@ def real_world(
     What is sent counts in the `budget`, and nothing is once its stop was asked for; what the `journal` has is not
     sent again. With `reported`, a target or judge that refuses in mid-run ends it with a report.
 
-    Raises InvalidSettings, InvalidSuite, WorldRefused where the target is asked from a cluster that is not there.
+    Raises InvalidSettings, InvalidSuite, ExternalError where the target is asked from a cluster that is not there.
     """
     budget = budget or Budget(Limits(), Stop())
     stop = budget.stop

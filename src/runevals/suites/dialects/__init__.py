@@ -1,4 +1,4 @@
-"""Suite formats: which there are, and how a file finds its own."""
+"""The suite formats, and the detection of a file's format."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_d
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
-def load(path: Path, shown: str, options: LoadOptions) -> Suite:
-    """A suite file → suite. Raises InvalidSuite for a file nobody can read, UnrecognisedSuite for no format."""
-    return without_checks(_load(path, shown, options))
+def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
+    """A suite file → suite. Raises InvalidSuite or, for an unknown format, UnrecognisedSuite."""
+    return without_checks(_load(path, display_path, options))
 
 
-def _load(path: Path, shown: str, options: LoadOptions) -> Suite:
+def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     if path.suffix in TABLES:
-        source = TABLES[path.suffix](read_text(path, shown), shown)
+        source = TABLES[path.suffix](read_text(path, display_path), display_path)
         complaint = rows.no_input(source)
         if complaint is not None:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
-    source = read(path, shown)
-    options = replace(options, folder=path.resolve().parent, found_in=path.absolute().parent.name)
+    source = read(path, display_path)
+    options = replace(options, folder=path.resolve().parent, folder_name=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):
         return prompt_yml.load(source, options)
-    for dialect in (*DIALECTS, *added()):
+    for dialect in (*DIALECTS, *plugin_dialects()):
         if dialect.recognises(source.value):
             return dialect.load(source, options)
     message = (
@@ -60,7 +60,7 @@ def _load(path: Path, shown: str, options: LoadOptions) -> Suite:
         "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', or "
         "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
     )
-    location = Location(file=shown, line=1)
+    location = Location(file=display_path, line=1)
     raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])
 
 
@@ -74,31 +74,33 @@ class _Added:
 
 
 @cache
-def added() -> tuple[Dialect, ...]:
-    """The formats of plugins, which are tried after ours. Raises UnusablePlugin."""
-    found = plugins(PLUGINS, [dialect.NAME for dialect in DIALECTS])
-    made: list[Dialect] = []
-    for name, plugin in found.items():
+def plugin_dialects() -> tuple[Dialect, ...]:
+    """The formats of plugins, tried after the built-in ones. Raises UnusablePlugin."""
+    entries = plugins(PLUGINS, [dialect.NAME for dialect in DIALECTS])
+    dialects: list[Dialect] = []
+    for name, plugin in entries.items():
         require(PLUGINS, name, plugin, ("NAME", "recognises", "load"))
-        told = cast("Dialect", plugin)
-        made.append(_Added(name, guarded(PLUGINS, name, told.recognises), guarded(PLUGINS, name, told.load)))
-    return tuple(made)
+        candidate = cast("Dialect", plugin)
+        dialects.append(
+            _Added(name, guarded(PLUGINS, name, candidate.recognises), guarded(PLUGINS, name, candidate.load))
+        )
+    return tuple(dialects)
 
 
-def read(path: Path, shown: str) -> Source:
-    """A suite file that is one JSON or YAML document, as it stands. Raises InvalidSuite."""
-    return _without_comments(path, shown) if path.suffix == ".json" else read_source(path, shown)
+def read(path: Path, display_path: str) -> Source:
+    """A suite file that is one JSON or YAML document, unchanged. Raises InvalidSuite."""
+    return _without_comments(path, display_path) if path.suffix == ".json" else read_source(path, display_path)
 
 
-def _without_comments(path: Path, shown: str) -> Source:
-    """JSON; lines beginning // before it are passed over, as skill cases are printed with one."""
-    lines = read_text(path, shown).split("\n")
+def _without_comments(path: Path, display_path: str) -> Source:
+    """JSON; lines beginning with // before it are skipped, because skill cases are documented with one."""
+    lines = read_text(path, display_path).split("\n")
     for number, line in enumerate(lines):
         if line.lstrip().startswith("//"):
             lines[number] = ""
         elif line.strip():
             break
-    return read_json("\n".join(lines), shown)
+    return read_json("\n".join(lines), display_path)
 
 
 def load_inline(

@@ -1,4 +1,4 @@
-"""The assertions of eval-samples files, as evaluators of ours."""
+"""The assertions of eval-samples files as evaluators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
-from runevals.lib.parsing.source import LANGUAGES, Place, Source, code_file, path_inside, pointer
+from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions, UsageError
@@ -27,68 +27,70 @@ class Assertions:
 
     source: Source
     sample: Mapping[str, Any]
-    folder: Path | None  # of the suite file, which `fn` is relative to; None if it has none
+    folder: Path | None  # of the suite file, for relative `fn`; None if it has none
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
     problems: list[SuiteProblem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)  # that were read
 
-    def specs(self, place: Place) -> tuple[EvaluatorSpec, ...]:
-        """The sample's assertions, each with an id of its own: its type, and a number where it comes again."""
-        found = [
+    def specs(self, json_path: JsonPath) -> tuple[EvaluatorSpec, ...]:
+        """The sample's assertions, each with a unique id: its type, and a number if the type is repeated."""
+        specs = [
             spec
             for index, assertion in enumerate(self.sample.get("assertions", ()))
-            if self._is_small(assertion, (*place, "assertions", index))
-            and (spec := self._spec(assertion, (*place, "assertions", index), depth=1)) is not None
+            if self._is_small(assertion, (*json_path, "assertions", index))
+            and (spec := self._spec(assertion, (*json_path, "assertions", index), depth=1)) is not None
         ]
-        return tuple(numbered(found))
+        return tuple(numbered(specs))
 
-    def mocks(self, place: Place) -> list[dict[str, Any]]:
+    def mocks(self, json_path: JsonPath) -> list[dict[str, Any]]:
         """The sample's mocks, with the text of a `return_file` in its place."""
-        found = []
-        for index, told in enumerate(self.sample["mocks"]):
-            mock, at = dict(told), (*place, "mocks", index)
-            named = mock.pop("return_file", None)
-            if named is not None and self.folder is not None:
-                self.files.append(self.folder / named)
+        mocks = []
+        for index, declared in enumerate(self.sample["mocks"]):
+            mock, at = dict(declared), (*json_path, "mocks", index)
+            file_name = mock.pop("return_file", None)
+            if file_name is not None and self.folder is not None:
+                self.files.append(self.folder / file_name)
                 try:
-                    path = path_inside(self.root, named, base=self.folder, what="return_file")
+                    path = path_inside(self.root, file_name, base=self.folder, what="return_file")
                     mock["return"] = path.read_text(encoding="utf-8")
                 except (UsageError, UnicodeDecodeError) as error:
                     self._wrong((*at, "return_file"), str(error))
             elif "return" not in mock and "return_seq" not in mock:
                 self._wrong(at, "needs 'return', 'return_file' or 'return_seq'")
-            found.append(mock)
-        return found
+            mocks.append(mock)
+        return mocks
 
-    def _is_small(self, assertion: Mapping[str, Any], place: Place) -> bool:
+    def _is_small(self, assertion: Mapping[str, Any], json_path: JsonPath) -> bool:
         """Whether it is built in no time: each set is built once for itself, and once for all above it."""
-        left, count = [assertion], 0
-        while left and count <= MOST_COMBINED:
-            left += left.pop().get("children", ())
+        queue, count = [assertion], 0
+        while queue and count <= MOST_COMBINED:
+            queue += queue.pop().get("children", ())
             count += 1
         if count > MOST_COMBINED:
-            self._wrong(place, f"combines more than {MOST_COMBINED} assertions")
+            self._wrong(json_path, f"combines more than {MOST_COMBINED} assertions")
         return count <= MOST_COMBINED
 
-    def _spec(self, assertion: Mapping[str, Any], place: Place, depth: int) -> EvaluatorSpec | None:
+    def _spec(self, assertion: Mapping[str, Any], json_path: JsonPath, depth: int) -> EvaluatorSpec | None:
         kind: str = assertion["type"]
         if kind in self.definitions:
-            return self._built(self.definitions[kind], assertion, place)
+            return self._checked_spec(self.definitions[kind], assertion, json_path)
         preset = kind.startswith("preset-") and kind in catalogue.names()
-        plugin = kind not in TYPES and kind in catalogue.catalogue() and kind not in catalogue.ours()
+        plugin = kind not in TYPES and kind in catalogue.catalogue() and kind not in catalogue.builtin_evaluators()
         if kind not in TYPES and not preset and not plugin:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
-            self._wrong((*place, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator")
+            self._wrong(
+                (*json_path, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator"
+            )
             return None
         if depth > MOST_NESTED + (kind != "assert-set"):
-            self._wrong(place, f"is nested deeper than {MOST_NESTED} assert-sets")
+            self._wrong(json_path, f"is nested deeper than {MOST_NESTED} assert-sets")
             return None
         name = INVERTED.get(kind, kind)
         children: tuple[EvaluatorSpec, ...] = ()
         if kind == "assert-set":
             read = [
-                self._spec(child, (*place, "children", index), depth + 1)
+                self._spec(child, (*json_path, "children", index), depth + 1)
                 for index, child in enumerate(assertion.get("children", ()))
             ]
             children = tuple(numbered([child for child in read if child is not None]))
@@ -97,41 +99,41 @@ class Assertions:
         try:
             options = self._options(kind, name, assertion)
         except UsageError as error:
-            self._wrong(place, str(error))
+            self._wrong(json_path, str(error))
             return None
         if kind != "custom":
-            self._warn_of_unknown(kind, name, assertion, place)
+            self._warn_of_unknown(kind, name, assertion, json_path)
         spec = EvaluatorSpec(name=name, id=kind, options=options, children=children)
         inverted = kind in INVERTED
-        return self._built(spec, assertion, place, inverted=inverted)
+        return self._checked_spec(spec, assertion, json_path, inverted=inverted)
 
     def _options(self, kind: str, name: str, assertion: Mapping[str, Any]) -> dict[str, object]:
         """The assertion's own keys as the evaluator's options. Raises UsageError for an unusable file."""
-        told = {key: value for key, value in assertion.items() if key not in _COMMON}
-        if kind in ("tools_called", "tools_not_called") and "value" in told and "values" not in told:
-            told["values"] = [told.pop("value")]
-        value = told.get("value")
+        options = {key: value for key, value in assertion.items() if key not in _COMMON}
+        if kind in ("tools_called", "tools_not_called") and "value" in options and "values" not in options:
+            options["values"] = [options.pop("value")]
+        value = options.get("value")
         if name in _TEXT_VALUE and isinstance(value, int | float) and not isinstance(value, bool):
-            told["value"] = number_text(value)
-        if isinstance(told.get("value"), float) and told["value"].is_integer():
-            told["value"] = int(told["value"])
-        if name == "contains" and "value" not in told:
+            options["value"] = number_text(value)
+        if isinstance(options.get("value"), float) and options["value"].is_integer():
+            options["value"] = int(options["value"])
+        if name == "contains" and "value" not in options:
             raise UsageError(f"{kind} needs the option 'value'")
-        if kind in _NEEDS_CONTEXT and "reference" not in told and "context" not in self.sample:
+        if kind in _NEEDS_CONTEXT and "reference" not in options and "context" not in self.sample:
             raise UsageError(f"{kind} needs the sample's context, or a reference")
-        if kind == "mock_hit" and isinstance(told.get("value"), str):
-            self._check_mock(told["value"])
+        if kind == "mock_hit" and isinstance(options.get("value"), str):
+            self._check_mock(options["value"])
         if kind == "custom":
             return self._custom(assertion)
-        known = {option.name for option in catalogue.options_of(catalogue.find(name))}
-        return {key: value for key, value in told.items() if key in known}
+        names = {option.name for option in catalogue.options_of(catalogue.find(name))}
+        return {key: value for key, value in options.items() if key in names}
 
-    def _warn_of_unknown(self, kind: str, name: str, assertion: Mapping[str, Any], place: Place) -> None:
-        known = (*_COMMON, "value", *(option.name for option in catalogue.options_of(catalogue.find(name))))
+    def _warn_of_unknown(self, kind: str, name: str, assertion: Mapping[str, Any], json_path: JsonPath) -> None:
+        keys = (*_COMMON, "value", *(option.name for option in catalogue.options_of(catalogue.find(name))))
         for key in assertion:
-            if key not in known:
-                told = f"{kind} does not read '{key}'{did_you_mean(key, known)}"
-                problem = self.source.problem((*place, key), told, key=True, rule="unknown-key")
+            if key not in keys:
+                message = f"{kind} does not read '{key}'{did_you_mean(key, keys)}"
+                problem = self.source.problem((*json_path, key), message, key=True, rule="unknown-key")
                 self.problems.append(replace(problem, level="warning"))
 
     def _check_mock(self, value: str) -> None:
@@ -141,22 +143,22 @@ class Assertions:
             raise UsageError(f"mock_hit: {value} is not declared; the sample has {len(mocks)} mocks of {tool}")
 
     def _custom(self, assertion: Mapping[str, Any]) -> dict[str, object]:
-        named = assertion.get("fn")
-        if not isinstance(named, str) or not named:
+        reference = assertion.get("fn")
+        if not isinstance(reference, str) or not reference:
             raise UsageError("custom needs 'fn', the path of a .js, .mjs or .py file")
         if self.folder is None:
             raise UsageError("custom assertions need a suite file that their path is relative to")
-        self.files.append(self.folder / named)
-        code, language = code_file(self.root, named, base=self.folder, what="fn")
+        self.files.append(self.folder / reference)
+        code, language = code_file(self.root, reference, base=self.folder, what="fn")
         if language is None:
-            raise UsageError(f"fn: {named} must end in {', '.join(LANGUAGES)}")
-        return {"code": code, "language": language, "filename": named, "assertion": dict(assertion)}
+            raise UsageError(f"fn: {reference} must end in {', '.join(LANGUAGES)}")
+        return {"code": code, "language": language, "filename": reference, "assertion": dict(assertion)}
 
-    def _built(
-        self, spec: EvaluatorSpec, assertion: Mapping[str, Any], place: Place, *, inverted: bool = False
+    def _checked_spec(
+        self, spec: EvaluatorSpec, assertion: Mapping[str, Any], json_path: JsonPath, *, inverted: bool = False
     ) -> EvaluatorSpec | None:
-        """`spec` with what every assertion may say, if an evaluator can be built of it."""
-        told = EvaluatorSpec(
+        """`spec` with the options of all assertions, if an evaluator can be built from it."""
+        complete = EvaluatorSpec(
             name=spec.name,
             id=spec.id or assertion["type"],
             options=spec.options,
@@ -164,26 +166,26 @@ class Assertions:
             threshold=assertion.get("threshold", spec.threshold),
             weight=float(assertion.get("weight", spec.weight)),
             negated=bool(assertion.get("not", False)) is not inverted,
-            location=self.source.locate(place),
-            pointer=pointer(place),
+            location=self.source.locate(json_path),
+            pointer=pointer(json_path),
         )
         try:
-            catalogue.build(told)
+            catalogue.build(complete)
         except InvalidOptions as error:
             for option, sentence in error.problems:
-                at = place if option is None else (*place, option)
+                at = json_path if option is None else (*json_path, option)
                 self._wrong(at, sentence, key=option is not None, rule="evaluator-options")
             return None
-        return told
+        return complete
 
-    def _wrong(self, place: Place, message: str, *, key: bool = False, rule: str = "meaning") -> None:
-        self.problems.append(self.source.problem(place, message, key=key, rule=rule))
+    def _wrong(self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning") -> None:
+        self.problems.append(self.source.problem(json_path, message, key=key, rule=rule))
 
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
     """`specs`, a number behind each id that comes again."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for spec in specs:
         name = spec.id or spec.name
-        seen[name] = seen.get(name, 0) + 1
-        yield spec if seen[name] == 1 else replace(spec, id=f"{name} ({seen[name]})")
+        counts[name] = counts.get(name, 0) + 1
+        yield spec if counts[name] == 1 else replace(spec, id=f"{name} ({counts[name]})")

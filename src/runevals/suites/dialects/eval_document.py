@@ -10,17 +10,17 @@ from typing import Any, Literal
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.checking import (
     duplicate_keys,
     evaluator_problems,
     expected_problems,
-    in_order,
     is_misspelt,
     needs_expected,
-    sound,
+    sorted_by_position,
     spec_at,
+    valid_entries,
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
@@ -28,7 +28,7 @@ from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 NAME = "eval-document"
 CURRENT_VERSION = "1.2.0"
 NEWEST_KNOWN = (1, 11, 0)
-CLOSED_SINCE = (1, 2, 0)  # older documents may carry keys of their own
+CLOSED_SINCE = (1, 2, 0)  # older documents may have unknown keys
 EVALUATORS_SINCE = (1, 2, 0)
 SYSTEM_DEFAULTS: Mapping[str, Mapping[str, object]] = {"Relevance": {}, "Coherence": {}}
 WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # for prompts that are in no file
@@ -40,10 +40,10 @@ Shape = Literal["versioned", "unversioned", "array", "parallel", "item"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An evaluator entry that applies to a turn: its options, and where they stand in the file."""
+    """An evaluator entry that applies to a turn: its options, and their path in the file."""
 
     options: Mapping[str, object]
-    place: Place | None  # None for the defaults that no file names
+    json_path: JsonPath | None  # None for the defaults that no file names
 
 
 def recognises(value: object) -> bool:
@@ -84,7 +84,7 @@ def upgraded(value: Any) -> dict[str, Any]:
 
 
 def as_text(document: Mapping[str, Any]) -> str:
-    """The text of a file that holds this document."""
+    """The text of a file with this document."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -95,7 +95,7 @@ def key_of(item: Mapping[str, Any]) -> str:
 
 
 def version_of(declared: object) -> Version | None:
-    """Three numbers, None where `declared` is no such version."""
+    """Three numbers; None if `declared` is not such a version."""
     match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", declared) if isinstance(declared, str) else None
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
@@ -110,9 +110,9 @@ class _Loader:
     source: Source
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
-    checked: set[Place] = field(default_factory=set)
-    specs: dict[tuple[str, Place | None], EvaluatorSpec] = field(default_factory=dict)
-    needing: dict[tuple[str, Place | None], bool] = field(default_factory=dict)
+    checked: set[JsonPath] = field(default_factory=set)
+    specs: dict[tuple[str, JsonPath | None], EvaluatorSpec] = field(default_factory=dict)
+    needing: dict[tuple[str, JsonPath | None], bool] = field(default_factory=dict)
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -120,11 +120,11 @@ class _Loader:
         document = upgraded(self.source.value)
         self.version = self._version(document)
         self._shape_notices()
-        whole = self._sound(document)
-        cases = [self._case(document, index) for index in whole]
+        items = self._valid_items(document)
+        cases = [self._case(document, index) for index in items]
         if cases:
             self._version_notice()
-        self.problems += duplicate_keys(cases, lambda number: self._pointer_of(whole[number]))
+        self.problems += duplicate_keys(cases, lambda number: self._pointer_of(items[number]))
         return Suite(
             name=self.source.path,
             path=self.source.path,
@@ -133,19 +133,19 @@ class _Loader:
             fingerprint=fingerprint([case.fingerprint for case in cases]),
             description=document.get("description"),
             legacy=self.shape != "versioned",
-            problems=in_order(self.problems),
+            problems=sorted_by_position(self.problems),
         )
 
     # -- the document as a whole
 
-    def _sound(self, document: Mapping[str, Any]) -> Sequence[int]:
-        """Tells what the schema says; the items that it has nothing against, none where all may be wrong."""
-        places: list[Place] = [()] if _has_error(self.problems) else []
+    def _valid_items(self, document: Mapping[str, Any]) -> Sequence[int]:
+        """Reports the violations of the schema; returns the valid items, none if a violation affects all."""
+        json_paths: list[JsonPath] = [()] if _has_error(self.problems) else []
         for complaint in complaints("runevals.suites.dialects", NAME, document):
-            before = len(self.problems)
+            count = len(self.problems)
             self._complain(complaint)
-            places += [complaint.place] if _has_error(self.problems[before:]) else []
-        return sound(places, ("items",), document.get("items"))
+            json_paths += [complaint.json_path] if _has_error(self.problems[count:]) else []
+        return valid_entries(json_paths, ("items",), document.get("items"))
 
     def _version(self, document: Mapping[str, Any]) -> Version:
         declared = document.get("schemaVersion")
@@ -155,7 +155,7 @@ class _Loader:
             self._error(("schemaVersion",), message)
             return NEWEST_KNOWN
         if version[0] != 1:
-            message = f"schemaVersion {declared} is not read; we read 1.x.y, such as {CURRENT_VERSION}"
+            message = f"schemaVersion {declared} is not supported; use 1.x.y, such as {CURRENT_VERSION}"
             self._error(("schemaVersion",), message)
         return version
 
@@ -175,46 +175,46 @@ class _Loader:
 
     def _version_notice(self) -> None:
         if self.version < EVALUATORS_SINCE and self.checked and self.shape == "versioned":
-            told = (
+            message = (
                 f"evaluator settings belong to schemaVersion {CURRENT_VERSION}; they work, but raise the version"
             )
-            self.problems.append(self._problem(("schemaVersion",), told, "notice"))
+            self.problems.append(self._problem(("schemaVersion",), message, "notice"))
 
     def _complain(self, complaint: Complaint) -> None:
         level: Literal["error", "warning"] = "error"
         if complaint.kind == "unknown_key":
-            at_root = len(complaint.place) == 1
+            at_root = len(complaint.json_path) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
-            lost = is_misspelt(str(complaint.place[-1]), *_CHECKS)  # it would leave out what looks at the answers
-            level = "error" if lost or (declared and not at_root) else "warning"
-        problem = self._problem(complaint.place, complaint.message, level, key=complaint.key)
+            is_error = is_misspelt(str(complaint.json_path[-1]), *_CHECKS)  # otherwise its checks would be lost
+            level = "error" if is_error or (declared and not at_root) else "warning"
+        problem = self._problem(complaint.json_path, complaint.message, level, key=complaint.key)
         self.problems.append(replace(problem, rule=complaint.rule))
 
     # -- one item
 
     def _case(self, document: Mapping[str, Any], index: int) -> Case:
         item = document["items"][index]
-        place: Place = ("items", index)
-        raw = [(turn, (*place, "turns", number)) for number, turn in enumerate(item.get("turns", ()))]
-        entries = self._merged(self._defaults(document), item, place)
+        json_path: JsonPath = ("items", index)
+        raw = [(turn, (*json_path, "turns", number)) for number, turn in enumerate(item.get("turns", ()))]
+        entries = self._merge(self._defaults(document), item, json_path)
         self.context = item.get("context") if raw else None  # a thread's context is every turn's
         if raw:
-            turns = [self._turn(turn, at, self._merged(entries, turn, at)) for turn, at in raw]
+            turns = [self._load_turn(turn, at, self._merge(entries, turn, at)) for turn, at in raw]
         else:
-            turns = [self._turn(item, place, entries)]
-        ours = item.get("extensions", {}).get("runevals", {})
+            turns = [self._load_turn(item, json_path, entries)]
+        extension = item.get("extensions", {}).get("runevals", {})
         return Case(
             suite=self.source.path,
             key=key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
             turns=tuple(turns),
-            location=(None if raw else turns[0].location) or self.source.locate(self._in_file(place)),
+            location=(None if raw else turns[0].location) or self.source.locate(self._in_file(json_path)),
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
-            critical=bool(ours.get("critical", False)),
+            critical=bool(extension.get("critical", False)),
             metadata={name: item[name] for name in ("notes", "extensions") if name in item},
-            variables=ours.get("vars", {}),
-            **case_fingerprints(turns, ours.get("vars") or None),
+            variables=extension.get("vars", {}),
+            **case_fingerprints(turns, extension.get("vars") or None),
         )
 
     def _defaults(self, document: Mapping[str, Any]) -> dict[str, Entry]:
@@ -222,13 +222,13 @@ class _Loader:
             return {name: Entry(options, None) for name, options in SYSTEM_DEFAULTS.items()}
         return dict(self._entries(document["default_evaluators"], ("default_evaluators",)))
 
-    def _merged(self, outer: dict[str, Entry], item: Mapping[str, Any], place: Place) -> dict[str, Entry]:
-        own = dict(self._entries(item.get("evaluators", {}), (*place, "evaluators")))
+    def _merge(self, outer: dict[str, Entry], item: Mapping[str, Any], json_path: JsonPath) -> dict[str, Entry]:
+        own = dict(self._entries(item.get("evaluators", {}), (*json_path, "evaluators")))
         return own if item.get("evaluators_mode") == "replace" else {**outer, **own}
 
-    def _entries(self, evaluators: Mapping[str, Any], place: Place) -> Iterator[tuple[str, Entry]]:
+    def _entries(self, evaluators: Mapping[str, Any], json_path: JsonPath) -> Iterator[tuple[str, Entry]]:
         for name, options in evaluators.items():
-            at = (*place, name)
+            at = (*json_path, name)
             if at not in self.checked:  # the defaults are met again with every item
                 self.checked.add(at)
                 self.problems += evaluator_problems(
@@ -236,88 +236,88 @@ class _Loader:
                 )
             yield name, Entry(options, at)
 
-    def _turn(self, raw: Mapping[str, Any], place: Place, entries: Mapping[str, Entry]) -> Turn:
+    def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, entries: Mapping[str, Entry]) -> Turn:
         expected = raw.get("expected_response")
         if expected is None:
-            self._missing_expected(place, entries)
+            self._missing_expected(json_path, entries)
         checks = tuple(self._spec(name, entry) for name, entry in entries.items())
-        at = self._in_file((*place, "expected_response"))
+        at = self._in_file((*json_path, "expected_response"))
         self.problems += expected_problems(self.source, at, expected, checks)
         return Turn(
             prompt=raw["prompt"],
             expected=expected,
             context=raw.get("context", self.context),
             checks=checks,
-            recorded=self._recorded(raw, place),
-            location=self.source.locate(self._in_file(place)),
+            recorded=self._recorded(raw, json_path),
+            location=self.source.locate(self._in_file(json_path)),
         )
 
-    def _missing_expected(self, place: Place, entries: Mapping[str, Entry]) -> None:
+    def _missing_expected(self, json_path: JsonPath, entries: Mapping[str, Entry]) -> None:
         needing = [name for name, entry in entries.items() if self._needs_expected(name, entry)]
         if needing:
-            self._error(place, f"expected_response is missing, but {', '.join(needing)} compares with it")
+            self._error(json_path, f"expected_response is missing, but {', '.join(needing)} compares with it")
         else:
             message = "has no expected_response; none of its evaluators needs one"
-            self.problems.append(self._problem(place, message, "warning"))
+            self.problems.append(self._problem(json_path, message, "warning"))
 
     def _needs_expected(self, name: str, entry: Entry) -> bool:
-        key = (name, entry.place)
+        key = (name, entry.json_path)
         if key not in self.needing:
             self.needing[key] = needs_expected(self._spec(name, entry))
         return self.needing[key]
 
-    def _recorded(self, raw: Mapping[str, Any], place: Place) -> Response | None:
+    def _recorded(self, raw: Mapping[str, Any], json_path: JsonPath) -> Response | None:
         if not self.options.evaluate_only:
             return None
         response = raw.get("response")
         if response is None:
-            self._error(place, "has no response to score; --evaluate-only needs one on every item and turn")
+            self._error(json_path, "has no response to score; --evaluate-only needs one on every item and turn")
             return None
         return Response(text=response, citations=_citations(raw.get("citations")))
 
     def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
-        """The spec of an entry, the same one wherever the entry applies: the defaults do so to every turn."""
-        key = (name, entry.place)
+        """The spec of an entry, shared by all turns to which the entry applies."""
+        key = (name, entry.json_path)
         if key not in self.specs:
             self.specs[key] = self._new_spec(name, entry)
         return self.specs[key]
 
     def _new_spec(self, name: str, entry: Entry) -> EvaluatorSpec:
-        if entry.place is None:
+        if entry.json_path is None:
             return EvaluatorSpec(name=name, options=entry.options)
-        return spec_at(self.source, self._in_file(entry.place), name, entry.options, self.options.definitions)
+        return spec_at(self.source, self._in_file(entry.json_path), name, entry.options, self.options.definitions)
 
-    # -- places and problems
+    # -- json_paths and problems
 
-    def _in_file(self, place: Place) -> Place:
-        """Where a place of the upgraded document stands in the file as it is."""
-        if self.shape in ("versioned", "unversioned", None) or not place or place[0] != "items":
-            return place
+    def _in_file(self, json_path: JsonPath) -> JsonPath:
+        """The path in the file of a path in the upgraded document."""
+        if self.shape in ("versioned", "unversioned", None) or not json_path or json_path[0] != "items":
+            return json_path
         if self.shape == "array":
-            return place[1:]
+            return json_path[1:]
         if self.shape == "item":
-            return place[2:]
-        column = "expected_responses" if "expected_response" in place[2:] else "prompts"
-        return (column, *place[1:2])
+            return json_path[2:]
+        column = "expected_responses" if "expected_response" in json_path[2:] else "prompts"
+        return (column, *json_path[1:2])
 
     def _pointer_of(self, index: int) -> str:
         return pointer(self._in_file(("items", index)))
 
     def _problem(
-        self, place: Place, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
+        self, json_path: JsonPath, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
     ) -> SuiteProblem:
-        found = self.source.problem(self._in_file(place), message, key=key)
-        return replace(found, level=level)
+        problem = self.source.problem(self._in_file(json_path), message, key=key)
+        return replace(problem, level=level)
 
-    def _error(self, place: Place, message: str) -> None:
-        self.problems.append(self._problem(place, message, "error"))
+    def _error(self, json_path: JsonPath, message: str) -> None:
+        self.problems.append(self._problem(json_path, message, "error"))
 
 
-def _citations(told: object) -> tuple[Citation, ...] | None:
-    """The sources beside a recorded response; None if they are not listed as the format has it."""
-    if not isinstance(told, list) or not all(isinstance(one, dict) for one in told):
+def _citations(value: object) -> tuple[Citation, ...] | None:
+    """The sources beside a recorded response; None if the list is not valid."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return None
-    texts = [(one.get("text", one.get("source", "")), one.get("source")) for one in told]
+    texts = [(item.get("text", item.get("source", "")), item.get("source")) for item in value]
     if not all(isinstance(text, str) and isinstance(source, str | None) for text, source in texts):
         return None
     return tuple(Citation(text=text, source=source) for text, source in texts)

@@ -47,19 +47,24 @@ _SCORE_CODES = {
     "evaluator_bad_result": "invalidEvaluatorResult",
 }
 _WORST_FIRST = ("error", "partial", "fail", "pass")
-_COUNTED = {"pass": "turns_passed", "fail": "turns_failed", "partial": "turns_partial", "error": "turns_errored"}
+_COUNT_NAMES = {
+    "pass": "turns_passed",
+    "fail": "turns_failed",
+    "partial": "turns_partial",
+    "error": "turns_errored",
+}
 
 Json = dict[str, Any]
 
 
-def filled(document: Mapping[str, Any], report: RunReport, suite: str) -> Json:
-    """A versioned document with what `report` found of its items; what an earlier run left there is gone.
+def fill_results(document: Mapping[str, Any], report: RunReport, suite: str) -> Json:
+    """A versioned document with the results of `report`; results of an earlier run are removed.
 
-    Of a case with several runs it shows the first that ended as the case did. Items that were not run have none
-    of these fields.
+    For a case with several attempts, it shows the first with the outcome of the case. Items that were not run
+    have no results.
     """
-    found = {case.key: case for case in report.cases if case.suite == suite and case.attempts}
-    items = [_item(item, found.get(eval_document.key_of(item))) for item in document["items"]]
+    cases = {case.key: case for case in report.cases if case.suite == suite and case.attempts}
+    items = [_item(item, cases.get(eval_document.key_of(item))) for item in document["items"]]
     run = {
         "evaluatedAt": report.run.started_at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "cliVersion": f"runevals {report.tool_version}",
@@ -72,62 +77,62 @@ def filled(document: Mapping[str, Any], report: RunReport, suite: str) -> Json:
     }
 
 
-def made(report: RunReport, suite: str, *, checked_by_default: bool) -> Json:
-    """The same of a suite that is not a such document: its checks stay behind, what they found is in `scores`.
+def results_document(report: RunReport, suite: str, *, checked_by_default: bool) -> Json:
+    """Results as a document, for a suite in another format: without its checks, with their results in `scores`.
 
-    With `checked_by_default` the default evaluators are those that it was held against.
+    With `checked_by_default`, the default evaluators were applied.
     """
     cases = [case for case in report.cases if case.suite == suite and case.attempts]
     defaults: Json = {} if checked_by_default else {"default_evaluators": {}}
     head = {"schemaVersion": eval_document.CURRENT_VERSION, **defaults}
-    return filled({**head, "items": [_bare(case) for case in cases]}, report, suite)
+    return fill_results({**head, "items": [_bare(case) for case in cases]}, report, suite)
 
 
 def _bare(case: CaseReport) -> Json:
     """The item that a case of another format would be."""
     turns = [
-        _known(prompt=turn.prompt, expected_response=turn.expected, context=turn.context)
+        _without_none(prompt=turn.prompt, expected_response=turn.expected, context=turn.context)
         for turn in case.attempts[0].turns
     ]
-    more = _known(
+    optional = _without_none(
         category=case.category,
         tags=list(case.tags) or None,
         extensions={"runevals": {"critical": True}} if case.critical else None,
     )
-    return {"testId": case.key, **more, **(turns[0] if len(turns) == 1 else {"turns": turns})}
+    return {"testId": case.key, **optional, **(turns[0] if len(turns) == 1 else {"turns": turns})}
 
 
 def _item(item: Mapping[str, Any], case: CaseReport | None) -> Json:
-    bare = _asked(item)
+    bare = _without_results(item)
     if "turns" in item:
-        bare["turns"] = [_asked(turn) for turn in item["turns"]]
+        bare["turns"] = [_without_results(turn) for turn in item["turns"]]
     if case is None:
         return bare
-    attempt = _shown(case)
+    attempt = _representative(case)
     if "turns" not in item:
         return {**bare, **_outcome(attempt.turns[0])}
     if len(attempt.turns) != len(bare["turns"]):  # another conversation by the same key
         return bare
-    turns = [{**turn, **_outcome(found)} for turn, found in zip(bare["turns"], attempt.turns, strict=True)]
-    conversation = f"{case.suite}#{case.key}#{attempt.attempt}"  # as targets were told it
+    turns = [{**turn, **_outcome(result)} for turn, result in zip(bare["turns"], attempt.turns, strict=True)]
+    conversation = f"{case.suite}#{case.key}#{attempt.attempt}"  # as sent to targets
     return {**bare, "turns": turns, "conversation_id": conversation, **_summary(turns)}
 
 
-def _asked(item: Mapping[str, Any]) -> Json:
+def _without_results(item: Mapping[str, Any]) -> Json:
     return {name: value for name, value in item.items() if name not in OUTPUT_FIELDS}
 
 
-def _shown(case: CaseReport) -> AttemptReport:
+def _representative(case: CaseReport) -> AttemptReport:
     return next((attempt for attempt in case.attempts if attempt.status is case.status), case.attempts[0])
 
 
 def _outcome(turn: TurnReport) -> Json:
     citations = turn.citations
-    return _known(
+    return _without_none(
         response=turn.output,
         citations=None
         if citations is None
-        else [_known(index=n, text=c.text, source=c.source) for n, c in enumerate(citations, start=1)],
+        else [_without_none(index=n, text=c.text, source=c.source) for n, c in enumerate(citations, start=1)],
         scores=_scores(turn),
         status=_status(turn),
         error=_error(turn),
@@ -135,7 +140,7 @@ def _outcome(turn: TurnReport) -> Json:
 
 
 def _status(turn: TurnReport) -> str | None:
-    """An errored check makes it partial whatever the others found; None if nothing was looked at."""
+    """The status of a turn: an errored check makes it partial; None if nothing was checked."""
     if turn.error is not None:
         return "error"
     outcomes = {result.outcome for result in turn.results}
@@ -147,16 +152,16 @@ def _error(turn: TurnReport) -> Json | None:
     if turn.error is not None:
         code = _ANSWER_CODES.get(turn.error.code, "agentRequestFailed")
         return {"code": code, "message": turn.error.message or turn.error.code}
-    asked = [result for result in turn.results if result.outcome is not Outcome.SKIPPED]
-    failed = sum(result.outcome is Outcome.ERRORED for result in asked)
+    results = [result for result in turn.results if result.outcome is not Outcome.SKIPPED]
+    failed = sum(result.outcome is Outcome.ERRORED for result in results)
     if not failed:
         return None
-    told = f"Agent response obtained. {failed} of {len(asked)} evaluators failed to run."
-    return {"code": "evaluatorsFailed", "message": told}
+    message = f"Agent response obtained. {failed} of {len(results)} evaluators failed to run."
+    return {"code": "evaluatorsFailed", "message": message}
 
 
 def _scores(turn: TurnReport) -> Json:
-    """Evaluator → what it found; none of an answer that never came, and none of those that were skipped."""
+    """Evaluator → score; without skipped checks, and empty if there was no answer."""
     if turn.error is not None:
         return {}
     return {
@@ -170,27 +175,30 @@ def _score(result: CheckResult) -> Json:
     if result.error is not None:
         code = _SCORE_CODES.get(result.error.code, "evaluatorError")
         return {"result": "error", "code": code, "error": result.error.message or result.error.code}
-    passed = result.outcome is Outcome.PASSED
-    told = _known(
-        result="pass" if passed else "fail", threshold=_number(result.threshold), reason=result.reason or None
+    has_passed = result.outcome is Outcome.PASSED
+    score = _without_none(
+        result="pass" if has_passed else "fail", threshold=_number(result.threshold), reason=result.reason or None
     )
     if result.evaluator == "ExactMatch":
-        return {"match": passed, **told}
-    return {**_known(**{"count" if result.evaluator == "Citations" else "score": _number(result.value)}), **told}
+        return {"match": has_passed, **score}
+    return {
+        **_without_none(**{"count" if result.evaluator == "Citations" else "score": _number(result.value)}),
+        **score,
+    }
 
 
 def _summary(turns: Sequence[Json]) -> Json:
-    """The counts of a conversation add up to its turns; if some have no status there is none to give."""
+    """The counts over the turns of a conversation, which must add up; empty if a turn has no status."""
     statuses = [turn.get("status") for turn in turns]
     if None in statuses:
         return {}
-    counts = {name: statuses.count(status) for status, name in _COUNTED.items()}
+    counts = {name: statuses.count(status) for status, name in _COUNT_NAMES.items()}
     overall = next(status for status in _WORST_FIRST if status in statuses)
     return {"summary": {"turns_total": len(turns), **counts, "overall_status": overall}}
 
 
 def _version(declared: str, items: Sequence[Json]) -> str:
-    """The declared version, or one that can say what went wrong, where something did."""
+    """The declared version, or a newer one if errors must be represented."""
     version = eval_document.version_of(declared)
     older = version is not None and eval_document.CLOSED_SINCE <= version < ERRORS_SINCE
     errors = any("error" in turn for item in items for turn in item.get("turns", [item]))
@@ -201,5 +209,5 @@ def _number(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
 
 
-def _known(**values: object) -> Json:
+def _without_none(**values: object) -> Json:
     return {name: value for name, value in values.items() if value is not None}

@@ -9,18 +9,18 @@ from typing import Any
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
-from runevals.suites.dialects.checking import duplicate_keys, in_order, listed, unread_keys
+from runevals.suites.dialects.checking import duplicate_keys, sorted_by_position, unread_keys, wrapped_list
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints
 
 NAME = "eval-samples"
 _CHECKS = ("assertions", "rubric", "dimensions")
 _OWN_KEYS = frozenset({"sample_id", *_CHECKS})
-# What decides how a sample goes, beside its prompt, context and checks.
+# What influences a sample besides its prompt, context and checks.
 _IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment", "vars")
 
 
@@ -35,11 +35,11 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
     if _is_one(source.value):
         return load(_alone(source), options)
-    file = listed(source, NAME, "samples")
+    file = wrapped_list(source, NAME, "samples")
     document, root, problems = file.document, file.root, file.problems
     cases: list[Case] = []
     files: dict[Path, None] = {}
-    for index in file.sound:
+    for index in file.valid_entries:
         sample = document["samples"][index]
         reader = Assertions(
             source=source,
@@ -51,9 +51,9 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases.append(_case(source, (*root, index), sample, reader))
         problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
         files |= dict.fromkeys(reader.files)
-    problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
-    whole = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
-    requires = document.get("requires") if whole else None
+    problems += duplicate_keys(cases, lambda number: pointer((*root, file.valid_entries[number])))
+    is_valid = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
+    requires = document.get("requires") if is_valid else None
     return Suite(
         name=source.path,
         path=source.path,
@@ -61,7 +61,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
         requires=None if not requires else _requires(requires),
-        problems=in_order(problems),
+        problems=sorted_by_position(problems),
         files=tuple(files),
     )
 
@@ -74,14 +74,14 @@ def _is_one(value: object) -> bool:
 def _alone(source: Source) -> Source:
     """A file that is one sample, as a list of it."""
     text = f"[{source.text}]" if not source.has_marks else source.text
-    marks = {(0, *place): offsets for place, offsets in source.marks.items()}
+    marks = {(0, *json_path): offsets for json_path, offsets in source.marks.items()}
     return replace(source, text=text, value=[source.value], marks=marks)
 
 
 def together(suites: Sequence[Suite], name: str) -> Suite:
     """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
     cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
-    required = [suite.requires for suite in suites if suite.requires is not None]
+    requirements = [suite.requires for suite in suites if suite.requires is not None]
     doubles = duplicate_keys(cases, lambda _: "")
     return Suite(
         name=name,
@@ -89,40 +89,42 @@ def together(suites: Sequence[Suite], name: str) -> Suite:
         dialect=NAME,
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
-        requires=None if not required else _union(required),
+        requires=None if not requirements else _union(requirements),
         problems=(*(problem for suite in suites for problem in suite.problems), *doubles),
     )
 
 
-def _union(required: Sequence[Requires]) -> Requires:
+def _union(requirements: Sequence[Requires]) -> Requires:
     names = ("tools", "files", "env")
-    every = {name: dict.fromkeys(item for told in required for item in getattr(told, name)) for name in names}
+    every = {
+        name: dict.fromkeys(item for item_ in requirements for item in getattr(item_, name)) for name in names
+    }
     return Requires(**{name: tuple(items) for name, items in every.items()})
 
 
-def _unknown(source: Source, place: Place, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
-    """What is wrong with keys that are kept and not read."""
-    known = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
-    yield from unread_keys(source, place, sample, known, _CHECKS)
+def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    """Problems of keys that are not read."""
+    keys = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
+    yield from unread_keys(source, json_path, sample, keys, _CHECKS)
     if "<<" in sample:
-        told = "'<<' merges nothing in YAML 1.2; write out what it stands for"
-        problem = source.problem((*place, "<<"), told, key=True, rule="unknown-key")
+        message = "'<<' does not merge in YAML 1.2; write out its content"
+        problem = source.problem((*json_path, "<<"), message, key=True, rule="unknown-key")
         yield replace(problem, level="warning")
 
 
-def _requires(told: Mapping[str, Any]) -> Requires:
-    return Requires(**{name: tuple(told.get(name, ())) for name in ("tools", "files", "env")})
+def _requires(fields: Mapping[str, Any]) -> Requires:
+    return Requires(**{name: tuple(fields.get(name, ())) for name in ("tools", "files", "env")})
 
 
-def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Assertions) -> Case:
-    location = source.locate(place)
+def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader: Assertions) -> Case:
+    location = source.locate(json_path)
     if "mocks" in sample:
-        sample = {**sample, "mocks": reader.mocks(place)}
+        sample = {**sample, "mocks": reader.mocks(json_path)}
     turn = Turn(
         prompt=assembled(sample),
-        asked=sample.get("prompt"),
+        author_prompt=sample.get("prompt"),
         context=sample.get("context"),
-        checks=(*reader.specs(place), *_judged(source, place, sample)),
+        checks=(*reader.specs(json_path), *_judge_specs(source, json_path, sample)),
         location=location,
     )
     return Case(
@@ -142,19 +144,19 @@ def _case(source: Source, place: Place, sample: Mapping[str, Any], reader: Asser
     )
 
 
-def _judged(source: Source, place: Place, sample: Mapping[str, Any]) -> tuple[EvaluatorSpec, ...]:
+def _judge_specs(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> tuple[EvaluatorSpec, ...]:
     """The rubric, or the dimensions, which take its place."""
     threshold = sample.get("judge_threshold")
     dimensions = sample.get("dimensions")
     if dimensions:
-        at = (*place, "dimensions")
+        at = (*json_path, "dimensions")
         parts = tuple(
             EvaluatorSpec(name="rubric", id=name, options={"rubric": text, "dimension": name})
             for name, text in dimensions.items()
         )
         spec = EvaluatorSpec(name="dimensions", children=parts, threshold=threshold)
     elif "rubric" in sample:
-        at = (*place, "rubric")
+        at = (*json_path, "rubric")
         spec = EvaluatorSpec(name="rubric", options={"rubric": sample["rubric"]}, threshold=threshold)
     else:
         return ()
@@ -173,9 +175,9 @@ def assembled(sample: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _environment(told: Mapping[str, Any]) -> list[str]:
-    notes = told.get("notes", [])
-    lines = [f"- available command: {name}" for name in told.get("cli_available", ())]
-    lines += [f"- available file: {name}" for name in told.get("files_available", ())]
+def _environment(fields: Mapping[str, Any]) -> list[str]:
+    notes = fields.get("notes", [])
+    lines = [f"- available command: {name}" for name in fields.get("cli_available", ())]
+    lines += [f"- available file: {name}" for name in fields.get("files_available", ())]
     lines += [f"- {note}" for note in ([notes] if isinstance(notes, str) else notes)]
     return ["\n".join(["Environment, set up already:", *lines])] if lines else []

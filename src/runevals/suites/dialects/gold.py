@@ -1,4 +1,4 @@
-"""Answers that people scored, read from a file: what a judge is held against."""
+"""Answers with human scores, read from a file, to calibrate a judge."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.parsing.source import Place, Source, read_source, read_text
+from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
 from runevals.records import Case, Response, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import TABLES
-from runevals.suites.dialects.checking import Definitions, evaluator_problems, in_order, listed, spec_at
+from runevals.suites.dialects.checking import (
+    Definitions,
+    evaluator_problems,
+    sorted_by_position,
+    spec_at,
+    wrapped_list,
+)
 
 NAME = "gold"
 People = tuple[float, ...]
@@ -27,35 +33,46 @@ class Gold:
     scores: Mapping[str, People]
 
 
-def read_gold(path: Path, shown: str, evaluator: str | None, definitions: Definitions) -> Gold:
-    """JSON, YAML, JSON Lines or CSV → gold. `evaluator` is asked where a row names none.
+def read_gold(path: Path, display_path: str, evaluator: str | None, definitions: Definitions) -> Gold:
+    """JSON, YAML, JSON Lines or CSV → gold. `evaluator` is used for rows that name none.
 
     Raises InvalidSuite with every problem.
     """
     table = TABLES.get(path.suffix)
-    source = table(read_text(path, shown), shown) if table is not None else read_source(path, shown)
+    source = (
+        table(read_text(path, display_path), display_path)
+        if table is not None
+        else read_source(path, display_path)
+    )
     if path.suffix == ".csv":
         for row in source.value if isinstance(source.value, list) else ():
             row.update(_numbers(row))
-    file = listed(source, NAME, "answers")
+    file = wrapped_list(source, NAME, "answers")
     document, root, problems = file.document, file.root, file.problems
     if problems:
         raise InvalidSuite(problems)
     rows = [
-        _Row(source, (*root, index), {"evaluator": _named(row, evaluator), **row}, str(row.get("id") or index + 1))
+        _Row(
+            source,
+            (*root, index),
+            {"evaluator": _evaluator_name(row, evaluator), **row},
+            str(row.get("id") or index + 1),
+        )
         for index, row in enumerate(document["answers"])
     ]
     problems = [problem for row in rows for problem in row.problems(definitions)]
     keys = [row.key for row in rows]
     problems += [
-        row.source.problem(row.place, f"duplicate id '{row.key}'")
+        row.source.problem(row.json_path, f"duplicate id '{row.key}'")
         for index, row in enumerate(rows)
         if row.key in keys[:index]
     ]
     if problems:
-        raise InvalidSuite(in_order(problems))
+        raise InvalidSuite(sorted_by_position(problems))
     return Gold(
-        suite=Suite(name=shown, path=shown, dialect=NAME, cases=tuple(row.case(definitions) for row in rows)),
+        suite=Suite(
+            name=display_path, path=display_path, dialect=NAME, cases=tuple(row.case(definitions) for row in rows)
+        ),
         scores={row.key: row.scores for row in rows},
     )
 
@@ -63,7 +80,7 @@ def read_gold(path: Path, shown: str, evaluator: str | None, definitions: Defini
 @dataclass(frozen=True, slots=True)
 class _Row:
     source: Source
-    place: Place
+    json_path: JsonPath
     values: Mapping[str, Any]
     key: str
 
@@ -76,30 +93,30 @@ class _Row:
         return {"rubric": self.values["rubric"]} if "rubric" in self.values else {}
 
     def problems(self, definitions: Definitions) -> Iterator[SuiteProblem]:
-        """What keeps this answer from being held against its people's scores."""
+        """Why this answer cannot be compared with its human scores."""
         name = self.values["evaluator"]
         if name is None:
-            told = "says not which evaluator its score is for; add 'evaluator', or name one with --evaluator"
-            yield self.source.problem(self.place, told)
+            message = "does not name the evaluator of its score; add 'evaluator', or use --evaluator"
+            yield self.source.problem(self.json_path, message)
             return
         if ("score" in self.values) == ("scores" in self.values):
-            yield self.source.problem(self.place, "needs either 'score' or 'scores'")
+            yield self.source.problem(self.json_path, "needs either 'score' or 'scores'")
             return
-        found = list(evaluator_problems(self.source, self.place, name, self.options, definitions))
-        yield from found
-        if found:
+        problems = list(evaluator_problems(self.source, self.json_path, name, self.options, definitions))
+        yield from problems
+        if problems:
             return
-        built, _ = catalogue.build(self._spec(definitions))
-        if not isinstance(built, Judged):
-            yield self.source.problem((*self.place, "evaluator"), f"{name} asks no judge")
+        evaluator, _ = catalogue.build(self._spec(definitions))
+        if not isinstance(evaluator, Judged):
+            yield self.source.problem((*self.json_path, "evaluator"), f"{name} does not use a judge")
             return
         for score in self.scores:
-            if not built.scale.holds(score):
-                told = f"the score {score:g} is outside {name}'s scale, {built.scale}"
-                yield self.source.problem(self.place, told)
+            if not evaluator.scale.holds(score):
+                message = f"the score {score:g} is outside {name}'s scale, {evaluator.scale}"
+                yield self.source.problem(self.json_path, message)
 
     def case(self, definitions: Definitions) -> Case:
-        location = self.source.locate(self.place)
+        location = self.source.locate(self.json_path)
         turn = Turn(
             prompt=self.values.get("input") or "",
             expected=self.values.get("expected"),
@@ -111,16 +128,16 @@ class _Row:
         return Case(suite=self.source.path, key=self.key, name=self.key, turns=(turn,), location=location)
 
     def _spec(self, definitions: Definitions) -> Any:
-        return spec_at(self.source, self.place, self.values["evaluator"], self.options, definitions)
+        return spec_at(self.source, self.json_path, self.values["evaluator"], self.options, definitions)
 
 
-def _named(row: Mapping[str, Any], evaluator: str | None) -> str | None:
+def _evaluator_name(row: Mapping[str, Any], evaluator: str | None) -> str | None:
     return "rubric" if "rubric" in row else evaluator
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of a CSV row as numbers, if they are some; several are separated by semicolons."""
-    found: dict[str, Any] = {}
+    """The scores of a CSV row as numbers, if they are numbers; several are separated by semicolons."""
+    scores: dict[str, Any] = {}
     for name in ("score", "scores"):
         cells = [cell.strip() for cell in str(row.get(name) or "").split(";") if cell.strip()]
         try:
@@ -128,5 +145,5 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError:
             continue
         if numbers:
-            found[name] = numbers if name == "scores" else numbers[0]
-    return found
+            scores[name] = numbers if name == "scores" else numbers[0]
+    return scores

@@ -1,4 +1,4 @@
-"""What a dialect is told beside the file."""
+"""The options of a dialect."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ class LoadOptions:
     evaluators: tuple[str, ...] = ()
     definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
     evaluate_only: bool = False
-    root: Path = field(default_factory=Path.cwd)  # the repository, out of which no path of a suite may lead
+    root: Path = field(default_factory=Path.cwd)  # the repository; no path of a suite may lead out of it
     folder: Path | None = None  # the suite file's own
-    found_in: str = ""  # the name of the folder in which the file, or a link to it, was found
+    folder_name: str = ""  # the name of the folder of the file, or of the link to it

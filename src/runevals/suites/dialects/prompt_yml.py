@@ -1,7 +1,7 @@
 """GitHub's prompt files (`.prompt.yml`): messages with variables, test data, evaluators.
 
 The messages and the model are what is under test, so neither a case's key nor its fingerprint depends on them: a
-prompt that a change rewrites is compared, case by case, with what it was.
+rewritten prompt is compared, case by case, with the old one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
@@ -22,9 +22,9 @@ from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
     duplicate_keys,
-    in_order,
     misspelt_expected,
     schema_problems,
+    sorted_by_position,
     without_expected,
 )
 from runevals.suites.dialects.options import LoadOptions
@@ -52,8 +52,8 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     """A prompt file → suite, with every problem found. Raises UnrecognisedSuite for one without test data."""
     document: Any = source.value
     if not isinstance(document, dict) or not document.get("testData"):
-        told = "has no testData: it is a prompt, and no suite"
-        raise UnrecognisedSuite([source.problem((), told, rule="unknown-format")])
+        message = "has no testData: it is a prompt, not a suite"
+        raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
     problems = [*schema_problems(source, NAME)[0], *_unknown(source, document)]
     cases: list[Case] = []
     if not any(problem.level == "error" for problem in problems):
@@ -69,30 +69,30 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
         description=document.get("description") if isinstance(document.get("description"), str) else None,
-        problems=in_order(problems),
+        problems=sorted_by_position(problems),
     )
 
 
 def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[SuiteProblem]:
     """What is wrong with the expected texts that checks need."""
-    lacking = list(without_expected(cases, "case"))
-    yield from lacking
-    for index, entry in enumerate(entries if lacking else ()):
+    missing = list(without_expected(cases, "case"))
+    yield from missing
+    for index, entry in enumerate(entries if missing else ()):
         yield from misspelt_expected(source, ("testData", index), entry)
 
 
 def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
-    known = schema("runevals.suites.dialects", NAME)["properties"]
-    for key in document.keys() - known.keys():
+    keys = schema("runevals.suites.dialects", NAME)["properties"]
+    for key in document.keys() - keys.keys():
         problem = source.problem(
-            (key,), f"'{key}' is not read{did_you_mean(key, known)}", key=True, rule="unknown-key"
+            (key,), f"'{key}' is not read{did_you_mean(key, keys)}", key=True, rule="unknown-key"
         )
         yield replace(problem, level="warning")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
-    """Reads the cases of one file; what is wrong is collected in `problems`, each thing once."""
+    """Reads the cases of one file; problems are collected in `problems`, each once."""
 
     source: Source
     document: Mapping[str, Any]
@@ -106,15 +106,15 @@ class _Reader:
         names = tuple(dict.fromkeys(name for entry in document["testData"] for name in entry))
         problems: dict[SuiteProblem, None] = {}
         if document["messages"][-1]["role"] != "user":
-            place: Place = ("messages", len(document["messages"]) - 1, "role")
-            told = "the last message must be the user's: it is the prompt that is answered"
-            problems[source.problem(place, told)] = None
+            json_path: JsonPath = ("messages", len(document["messages"]) - 1, "role")
+            message = "the last message must be the user's: it is the prompt that is answered"
+            problems[source.problem(json_path, message)] = None
         return cls(
             source=source,
             document=document,
             parameters=_parameters(source, document, problems),
             variables=frozenset(VARIABLE.findall(canonical([document["messages"], document["evaluators"]]))),
-            evaluators=Evaluators(source=source, told=document["evaluators"], names=names),
+            evaluators=Evaluators(source=source, declared=document["evaluators"], names=names),
             problems=problems,
         )
 
@@ -130,14 +130,14 @@ class _Reader:
             checks=self.evaluators.specs(values, ("testData", index)),
             location=location,
         )
-        given = {name: value for name, value in entry.items() if name != "expected"}
+        variables = {name: value for name, value in entry.items() if name != "expected"}
         explicit = [entry[name] for name in _IDS if _is_id(entry.get(name))]
-        shown = values.get("input") or " · ".join(values[name] for name in given if name not in _IDS)
+        description = values.get("input") or " · ".join(values[name] for name in variables if name not in _IDS)
         category, tags = entry.get("category"), entry.get("tags")
         return Case(
             suite=self.source.path,
-            key=str(explicit[0]) if explicit else key_of_prompts([canonical(given)]),
-            name=one_line(shown, 80),
+            key=str(explicit[0]) if explicit else key_of_prompts([canonical(variables)]),
+            name=one_line(description, 80),
             turns=(turn,),
             location=location,
             opening=tuple(opening),
@@ -147,19 +147,17 @@ class _Reader:
             tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
             critical=entry.get("critical") is True,
             metadata={name: value for name, value in entry.items() if name not in _NOT_METADATA},
-            **case_fingerprints([replace(turn, prompt="")], given, _DESCRIPTIVE - self.variables),
+            **case_fingerprints([replace(turn, prompt="")], variables, _DESCRIPTIVE - self.variables),
         )
 
     def _messages(self, index: int, values: Mapping[str, str]) -> list[Message]:
         messages: list[Message] = []
-        for number, told in enumerate(self.document["messages"]):
-            content, missing = fill_variables(told["content"], values)
-            messages.append(Message(role=told["role"], content=content))
+        for number, entry in enumerate(self.document["messages"]):
+            content, missing = fill_variables(entry["content"], values)
+            messages.append(Message(role=entry["role"], content=content))
             for name in missing:
                 line = self.source.locate(("messages", number, "content")).line
-                message = (
-                    f"has no '{name}', which the message of line {line} names; it is sent as '{{{{{name}}}}}'"
-                )
+                message = f"has no '{name}', which the message at line {line} uses; it is sent as '{{{{{name}}}}}'"
                 message += did_you_mean(name, values)
                 problem = self.source.problem(("testData", index), message)
                 self.problems[replace(problem, level="warning")] = None
@@ -174,31 +172,31 @@ def _parameters(
     source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]
 ) -> Mapping[str, object]:
     """`modelParameters` and the format of the answer, as the chat API calls them."""
-    found: dict[str, object] = {}
-    for told, value in document.get("modelParameters", {}).items():
-        name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", told)
+    parameters: dict[str, object] = {}
+    for key, value in document.get("modelParameters", {}).items():
+        name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", key)
         if name in _OURS_TO_SEND:
-            problem = source.problem(("modelParameters", told), f"'{told}' is no parameter of a model", key=True)
+            problem = source.problem(("modelParameters", key), f"'{key}' is not a parameter of a model", key=True)
             problems[problem] = None
-        found[name] = value
+        parameters[name] = value
     kind = document.get("responseFormat")
     if kind == "json_schema":
-        found["response_format"] = {"type": kind, "json_schema": _json_schema(source, document, problems)}
+        parameters["response_format"] = {"type": kind, "json_schema": _json_schema(source, document, problems)}
     elif kind is not None:
-        found["response_format"] = {"type": kind}
-    return found
+        parameters["response_format"] = {"type": kind}
+    return parameters
 
 
 def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]) -> object:
     """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
-    told: Any = document.get("jsonSchema")
-    if isinstance(told, str):
+    value: Any = document.get("jsonSchema")
+    if isinstance(value, str):
         try:
-            told = json.loads(told)
+            value = json.loads(value)
         except (ValueError, RecursionError):
-            told = None
-    if not isinstance(told, dict):
+            value = None
+    if not isinstance(value, dict):
         message = "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}"
         problems[source.problem(("jsonSchema",), message)] = None
         return {}
-    return told if {"name", "schema"} <= told.keys() else {"name": "response", "schema": told}
+    return value if {"name", "schema"} <= value.keys() else {"name": "response", "schema": value}

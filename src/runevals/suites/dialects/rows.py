@@ -10,7 +10,7 @@ from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.source import MAX_BYTES, Place, Source, pointer, read_line
+from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, pointer, read_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
@@ -18,18 +18,18 @@ from runevals.suites.dialects.checking import (
     duplicate_keys,
     evaluator_problems,
     expected_problems,
-    in_order,
-    listed,
     misspelt_expected,
     needs_expected,
+    sorted_by_position,
     without_expected,
+    wrapped_list,
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
 MOST_COLUMNS = 1000
-_OURS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+_KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 
 
 def recognises(value: object) -> bool:
@@ -39,10 +39,10 @@ def recognises(value: object) -> bool:
     return isinstance(value, dict) and "rows" in value
 
 
-def read_lines(text: str, shown: str) -> Source:
-    """JSON Lines → rows; blank lines are passed over. Raises InvalidSuite with every bad line."""
+def read_lines(text: str, display_path: str) -> Source:
+    """JSON Lines → rows; blank lines are skipped. Raises InvalidSuite with every invalid line."""
     rows: list[object] = []
-    marks: dict[Place, tuple[int, int]] = {}
+    marks: dict[JsonPath, tuple[int, int]] = {}
     problems: list[SuiteProblem] = []
     offset = 0
     for number, line in enumerate(text.split("\n"), start=1):
@@ -52,16 +52,16 @@ def read_lines(text: str, shown: str) -> Source:
                 marks[(len(rows) - 1,)] = (offset, offset)
             except (ValueError, RecursionError) as error:
                 column = getattr(error, "colno", 1)
-                location = Location(file=shown, line=number, column=column)
+                location = Location(file=display_path, line=number, column=column)
                 message = f"is not JSON: {getattr(error, 'msg', error)}"
                 problems.append(SuiteProblem(location=location, pointer="", message=message, rule="unreadable"))
         offset += len(line) + 1
     if problems:
         raise InvalidSuite(problems)
-    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+    return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
 
 
-def read_csv(text: str, shown: str) -> Source:
+def read_csv(text: str, display_path: str) -> Source:
     """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
@@ -70,80 +70,84 @@ def read_csv(text: str, shown: str) -> Source:
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     rows: list[object] = []
-    marks: dict[Place, tuple[int, int]] = {}
+    marks: dict[JsonPath, tuple[int, int]] = {}
     problems: list[SuiteProblem] = []
     line_before = 1
     try:
         names = reader.fieldnames or []
         if len(names) > MOST_COLUMNS:
             message = f"has {len(names)} columns; at most {MOST_COLUMNS} are read"
-            raise InvalidSuite([_in_line(shown, 1, message)])
+            raise InvalidSuite([_in_line(display_path, 1, message)])
         for name in [name for name, count in Counter(names).items() if count > 1]:
-            problems.append(_in_line(shown, 1, f"the column '{name}' stands here twice; remove one of them"))
+            problems.append(_in_line(display_path, 1, f"duplicate column '{name}'; remove one of them"))
         line_before = reader.line_num
         for row in reader:
             if None in row:
-                problems.append(_in_line(shown, line_before + 1, "has more cells than the header has columns"))
+                problems.append(
+                    _in_line(display_path, line_before + 1, "has more cells than the header has columns")
+                )
             else:
                 marks[(len(rows),)] = (starts[line_before], starts[line_before])
-                rows.append(_typed(row))
+                rows.append(_typed_row(row))
             line_before = reader.line_num
     except csv.Error as error:
-        problems.append(_in_line(shown, line_before + 1, f"is not CSV: {error}"))
+        problems.append(_in_line(display_path, line_before + 1, f"is not CSV: {error}"))
     if problems:
         raise InvalidSuite(problems)
-    return Source(shown, text, rows, has_marks=True, marks=_empty_place(marks))
+    return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
 
 
 def no_input(source: Source) -> SuiteProblem | None:
-    """What keeps a table from being a suite at all: that no row of it has an `input`."""
+    """The problem of a table without any `input`, which is not a suite."""
     value: Any = source.value
     if any(isinstance(row, dict) and "input" in row for row in value):
         return None
     columns = sorted({column for row in value if isinstance(row, dict) for column in row})
     hint = did_you_mean("input", columns)
-    told = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
-    return source.problem((), f"no row has an 'input'; {told}{hint}", rule="unknown-format")
+    details = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
+    return source.problem((), f"no row has an 'input'; {details}{hint}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found."""
-    file = listed(source, NAME, "rows")
+    file = wrapped_list(source, NAME, "rows")
     document, root, problems = file.document, file.root, file.problems
-    wanted = document.get("evaluators")
-    wanted = wanted if isinstance(wanted, list) else []  # else told by the schema, as what is not a name in it
-    named = options.evaluators or tuple(name for name in wanted if isinstance(name, str))
-    names = tuple(PRESETS.get(name, name) for name in named)
+    declared = document.get("evaluators")
+    declared = (
+        declared if isinstance(declared, list) else []
+    )  # else told by the schema, as what is not a name in it
+    chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
+    names = tuple(PRESETS.get(name, name) for name in chosen)
     cases: list[Case] = []
-    if file.sound:
-        sound = [(index, document["rows"][index]) for index in file.sound]
+    if file.valid_entries:
+        rows = [(index, document["rows"][index]) for index in file.valid_entries]
         every = [row for row in document["rows"] if isinstance(row, dict)]
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
-        cases = [_case(source, (*root, index), row, specs) for index, row in sound]
-        problems += _without_expected(source, root, cases, sound)
-        for index, row in sound:
+        cases = [_case(source, (*root, index), row, specs) for index, row in rows]
+        problems += _without_expected(source, root, cases, rows)
+        for index, row in rows:
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
-        problems += duplicate_keys(cases, lambda number: pointer((*root, file.sound[number])))
+        problems += duplicate_keys(cases, lambda number: pointer((*root, file.valid_entries[number])))
     return Suite(
         name=source.path,
         path=source.path,
         dialect=NAME,
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
-        problems=in_order(problems),
+        problems=sorted_by_position(problems),
     )
 
 
 def _without_expected(
-    source: Source, root: Place, cases: Sequence[Case], rows: Sequence[tuple[int, Mapping[str, Any]]]
+    source: Source, root: JsonPath, cases: Sequence[Case], rows: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> list[SuiteProblem]:
     """What is wrong with rows that lack a text which checks need; if all do, that is an error by itself."""
     if not any("expected" in row for _, row in rows):
         return []
-    lacking = list(without_expected(cases, "row"))
-    misspelt = (misspelt_expected(source, (*root, index), row) for index, row in rows if lacking)
-    return [*lacking, *(problem for problems in misspelt for problem in problems)]
+    missing = list(without_expected(cases, "row"))
+    misspelt = (misspelt_expected(source, (*root, index), row) for index, row in rows if missing)
+    return [*missing, *(problem for problems in misspelt for problem in problems)]
 
 
 def _evaluator_problems(
@@ -163,8 +167,8 @@ def _evaluator_problems(
         ]
     problems: list[SuiteProblem] = []
     for index, name in enumerate(names):
-        place: Place = () if options.evaluators else ("evaluators", index)
-        problems += evaluator_problems(source, place, name, {}, options.definitions)
+        json_path: JsonPath = () if options.evaluators else ("evaluators", index)
+        problems += evaluator_problems(source, json_path, name, {}, options.definitions)
         if needs_expected(specs[index]) and not any("expected" in row for row in rows):
             columns = ", ".join(sorted({column for row in rows for column in row}))
             message = f"{name} compares with 'expected', which no row has (columns: {columns})"
@@ -172,10 +176,10 @@ def _evaluator_problems(
     return problems
 
 
-def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
-    location = source.locate(place)
+def _case(source: Source, json_path: JsonPath, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
+    location = source.locate(json_path)
     turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
-    metadata = {name: value for name, value in row.items() if name not in _OURS}
+    metadata = {name: value for name, value in row.items() if name not in _KEYS}
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
@@ -191,25 +195,25 @@ def _case(source: Source, place: Place, row: Mapping[str, Any], specs: tuple[Eva
     )
 
 
-def _typed(row: Mapping[str, str | None]) -> dict[str, object]:
-    typed: dict[str, object] = {}
+def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for name, cell in row.items():
         if not cell:
-            typed[name] = None
+            values[name] = None
         elif name == "tags":
-            typed[name] = [tag.strip() for tag in cell.split(",") if tag.strip()]
+            values[name] = [tag.strip() for tag in cell.split(",") if tag.strip()]
         elif name == "critical" and cell.lower() in ("true", "false"):
-            typed[name] = cell.lower() == "true"
+            values[name] = cell.lower() == "true"
         else:
-            typed[name] = cell
+            values[name] = cell
     # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
-    return {name: value for name, value in typed.items() if value is not None or name not in ("tags", "critical")}
+    return {name: value for name, value in values.items() if value is not None or name not in ("tags", "critical")}
 
 
-def _empty_place(marks: dict[Place, tuple[int, int]]) -> dict[Place, tuple[int, int]]:
+def _empty_place(marks: dict[JsonPath, tuple[int, int]]) -> dict[JsonPath, tuple[int, int]]:
     return {(): (0, 0), **marks}
 
 
-def _in_line(shown: str, line: int, message: str) -> SuiteProblem:
-    location = Location(file=shown, line=line)
+def _in_line(display_path: str, line: int, message: str) -> SuiteProblem:
+    location = Location(file=display_path, line=line)
     return SuiteProblem(location=location, pointer="", message=message, rule="unreadable")

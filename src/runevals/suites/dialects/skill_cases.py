@@ -9,11 +9,17 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidOptions
-from runevals.suites.dialects.checking import duplicate_keys, in_order, schema_problems, sound, unread_keys
+from runevals.suites.dialects.checking import (
+    duplicate_keys,
+    schema_problems,
+    sorted_by_position,
+    unread_keys,
+    valid_entries,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprint
 
@@ -40,21 +46,21 @@ def recognises(value: object) -> bool:
 def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found."""
     value: Any = source.value
-    root: Place | None = None if isinstance(value, list) else ()
+    root: JsonPath | None = None if isinstance(value, list) else ()
     document = value if isinstance(value, list) else [value]
-    problems, places = schema_problems(source, NAME)
+    problems, invalid = schema_problems(source, NAME)
     cases: list[Case] = []
-    known = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
-    category = options.found_in if options.found_in in CATEGORIES else None
-    whole = sound(places if root is None else [(0, *place) for place in places], (), document)
-    for index in whole:
-        place = (index,) if root is None else ()
-        spec = _expected(source, place, document[index], problems)
-        cases.append(_case(source, place, document[index], spec, category))
-        problems += unread_keys(source, place, document[index], known)
-        problems += _elsewhere(source, place, document[index], category)
-    problems += duplicate_keys(cases, lambda number: pointer((whole[number],) if root is None else ()))
-    return _suite(source.path, cases, in_order(problems))
+    keys = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
+    category = options.folder_name if options.folder_name in CATEGORIES else None
+    valid = valid_entries(invalid if root is None else [(0, *json_path) for json_path in invalid], (), document)
+    for index in valid:
+        json_path = (index,) if root is None else ()
+        spec = _expected(source, json_path, document[index], problems)
+        cases.append(_case(source, json_path, document[index], spec, category))
+        problems += unread_keys(source, json_path, document[index], keys)
+        problems += _elsewhere(source, json_path, document[index], category)
+    problems += duplicate_keys(cases, lambda number: pointer((valid[number],) if root is None else ()))
+    return _suite(source.path, cases, sorted_by_position(problems))
 
 
 def together(suites: Sequence[Suite], name: str) -> Suite:
@@ -76,18 +82,18 @@ def _suite(name: str, cases: Sequence[Case], problems: Iterable[SuiteProblem]) -
 
 
 def _expected(
-    source: Source, place: Place, raw: Mapping[str, Any], problems: list[SuiteProblem]
+    source: Source, json_path: JsonPath, raw: Mapping[str, Any], problems: list[SuiteProblem]
 ) -> tuple[EvaluatorSpec, ...]:
-    told, at = raw["expected"], (*place, "expected")
-    name = EXPECTED.get(told["type"])
+    expected, at = raw["expected"], (*json_path, "expected")
+    name = EXPECTED.get(expected["type"])
     if name is None:
-        hint = did_you_mean(told["type"], EXPECTED) or f"; it is one of {', '.join(EXPECTED)}"
-        message = f"there is no type '{told['type']}'{hint}"
+        hint = did_you_mean(expected["type"], EXPECTED) or f"; it is one of {', '.join(EXPECTED)}"
+        message = f"there is no type '{expected['type']}'{hint}"
         problems.append(source.problem((*at, "type"), message))
         return ()
-    options = {key: value for key, value in told.items() if key != "type"}
+    options = {key: value for key, value in expected.items() if key != "type"}
     spec = EvaluatorSpec(
-        name=name, id=told["type"], options=options, location=source.locate(at), pointer=pointer(at)
+        name=name, id=expected["type"], options=options, location=source.locate(at), pointer=pointer(at)
     )
     try:
         catalogue.build(spec)
@@ -99,26 +105,26 @@ def _expected(
 
 
 def _elsewhere(
-    source: Source, place: Place, raw: Mapping[str, Any], category: str | None
+    source: Source, json_path: JsonPath, raw: Mapping[str, Any], category: str | None
 ) -> Iterator[SuiteProblem]:
-    """A warning where a case says another category than the gated folder that it is in, which decides."""
+    """A warning if the category of a case differs from its gated folder, which decides."""
     own = raw.get("category")
     if category is not None and own not in (None, category):
-        told = (
+        message = (
             f"is '{own}', but the folder decides: the case is counted as '{category}'; "
-            f"write '{category}' and say the rest in tags, or move the file"
+            f"write '{category}' and use tags for the rest, or move the file"
         )
-        yield replace(source.problem((*place, "category"), told, key=True), level="warning")
+        yield replace(source.problem((*json_path, "category"), message, key=True), level="warning")
 
 
 def _case(
     source: Source,
-    place: Place,
+    json_path: JsonPath,
     raw: Mapping[str, Any],
     checks: tuple[EvaluatorSpec, ...],
     category: str | None,
 ) -> Case:
-    location = source.locate(place)
+    location = source.locate(json_path)
     turn = Turn(prompt=canonical(raw["input"]), checks=checks, location=location)
     timeout_ms = float(raw.get("timeout_ms", DEFAULT_TIMEOUT_MS))
     extra = {"skill": raw["skill"], "mock_data": raw.get("mock_data"), "timeout_ms": timeout_ms}

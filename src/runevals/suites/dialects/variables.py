@@ -9,7 +9,7 @@ from runevals.evaluators.text.numbers import number_text
 
 
 def as_text(value: object) -> str:
-    """A value as it stands in a prompt: text as it is, nothing for null, JSON for lists and objects."""
+    """A value as text for a prompt: text unchanged, empty for null, JSON for lists and objects."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -20,7 +20,7 @@ def as_text(value: object) -> str:
 
 
 def texts_of(values: Mapping[str, object]) -> dict[str, str]:
-    """Name → text; what stands in an object has a name of its own, `user.name`, beside the object as JSON."""
+    """Name → text; members of an object have their own names, `user.name`, beside the object as JSON."""
     return dict(_texts(values, ""))
 
 

@@ -11,7 +11,7 @@ from runevals.evaluators.combined.composite import CompositeEvaluator
 from runevals.evaluators.kinds import Composite, Evaluator, Scripted, Subject
 from runevals.records import Case, Response
 from runevals.records.script import Call, ScriptRunner
-from runevals.suites.health.hint import Hint, named
+from runevals.suites.health.hint import Hint, case_label
 from runevals.suites.plan import RunPlan
 
 PATTERNS = frozenset({"regex", "preset-regex", "skill-regex"})
@@ -25,72 +25,72 @@ def without_checks(cases: Sequence[Case]) -> Iterator[Hint]:
     for case in cases:
         checks = [(turn, spec) for turn in case.turns for spec in turn.checks]
         if not checks:
-            told = "no check looks at its answer, so it is always skipped; add one, or remove the case"
+            message = "no check looks at its answer, so it is always skipped; add one, or remove the case"
         elif all(turn.expected is None and catalogue.find(spec.name).needs_expected for turn, spec in checks):
-            told = "its checks compare with an expected text, and it has none: they are always skipped; add one"
+            message = "its checks compare with an expected text, and it has none: they are always skipped; add one"
         else:
             continue
-        yield Hint(kind="no checks", location=case.location, message=f"{named(case)}: {told}")
+        yield Hint(kind="no checks", location=case.location, message=f"{case_label(case)}: {message}")
 
 
 def idle_checks(plan: RunPlan, sandbox: ScriptRunner) -> Iterator[Hint]:
     """Checks that no answer can fail, or none pass; one that many cases share is told once."""
-    tells = _Tells(sandbox)
-    told: set[object] = set()
+    never_fails = _NeverFails(sandbox)
+    reported: set[object] = set()
     for case, planned in zip(plan.cases, plan.checks, strict=True):
-        for turn, built in zip(case.turns, planned, strict=True):
-            for spec, check in zip(turn.checks, built.checks, strict=True):
+        for turn, checks in zip(case.turns, planned, strict=True):
+            for spec, check in zip(turn.checks, checks.checks, strict=True):
                 location = spec.location or case.location
-                reason = tells.why(check.evaluator, check.threshold, None)
-                once: object = (case.suite, spec.location, check.id, reason)
+                reason = never_fails.reason(check.evaluator, check.threshold, None)
+                key: object = (case.suite, spec.location, check.id, reason)
                 if reason is None and turn.expected is not None:
-                    reason = tells.why(check.evaluator, check.threshold, turn.expected)
+                    reason = never_fails.reason(check.evaluator, check.threshold, turn.expected)
                     location = turn.location or case.location
-                    once = (location, check.id)
-                if reason is None or once in told:
+                    key = (location, check.id)
+                if reason is None or key in reported:
                     continue
-                told.add(once)
+                reported.add(key)
                 word = "it never passes" if spec.negated else "it always passes"
                 message = f"{check.id}: {word}: {reason}; say more precisely what must hold, or remove it"
                 yield Hint(kind="cannot fail", location=location, message=message)
 
 
-class _Tells:
+class _NeverFails:
     """Why evaluators pass whatever they are shown; what asks the sandbox is asked once."""
 
     def __init__(self, sandbox: ScriptRunner) -> None:
         self._sandbox = sandbox
-        self._tried: dict[object, bool] = {}
+        self._results: dict[object, bool] = {}
 
-    def why(self, evaluator: Evaluator, threshold: float | None, expected: str | None) -> str | None:
+    def reason(self, evaluator: Evaluator, threshold: float | None, expected: str | None) -> str | None:
         """The reason, None if an answer can fail; an expected text may be what makes it so."""
         if threshold is not None and threshold <= evaluator.scale.minimum:
             return f"its threshold, {threshold:g}, is the least score there is"
         if isinstance(evaluator, Composite):
-            return self._why_together(evaluator, expected)
+            return self._group_reason(evaluator, expected)
         if evaluator.name in PATTERNS and isinstance(evaluator, Scripted):
             return "the pattern is found in every text" if self._finds_all(evaluator, expected) else None
         return evaluator.never_fails(expected)
 
-    def _why_together(self, evaluator: Composite, expected: str | None) -> str | None:
+    def _group_reason(self, evaluator: Composite, expected: str | None) -> str | None:
         """Of `any`, one member is enough; of `all`, every one must be such."""
-        whys = [
-            None if member.negated else self.why(member.evaluator, member.threshold, expected)
+        reasons = [
+            None if member.negated else self.reason(member.evaluator, member.threshold, expected)
             for member in evaluator.members
         ]
         match evaluator:
             case AssertSet(mode="any") | CompositeEvaluator(aggregation="or"):
-                enough = any(whys)
+                enough = any(reasons)
             case AssertSet(mode="all") | CompositeEvaluator(aggregation="and"):
-                enough = all(whys)
+                enough = all(reasons)
             case _:
                 return None
         if not enough:
             return None
         return next(
-            f"{member.id} in it always passes ({why})"
-            for member, why in zip(evaluator.members, whys, strict=True)
-            if why
+            f"{member.id} in it always passes ({reason_})"
+            for member, reason_ in zip(evaluator.members, reasons, strict=True)
+            if reason_
         )
 
     def _finds_all(self, evaluator: Scripted, expected: str | None) -> bool:
@@ -101,7 +101,7 @@ class _Tells:
         if not isinstance(call, Call) or _FORBIDS.search(f"{call.code} {call.arguments.get('assertion')}"):
             return False
         key = (call.code, str(call.arguments))
-        if key not in self._tried:
+        if key not in self._results:
             answer = self._sandbox.run(call)
-            self._tried[key] = answer.error is None and evaluator.verdict(answer).score == 1.0
-        return self._tried[key]
+            self._results[key] = answer.error is None and evaluator.verdict(answer).score == 1.0
+        return self._results[key]

@@ -16,7 +16,7 @@ from itertools import islice
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Case
-from runevals.suites.health.hint import Hint, named
+from runevals.suites.health.hint import Hint, case_label
 
 ALIKE = 90.0  # percent, of rapidfuzz's ratio
 RAREST = 3
@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Prompts:
     case: Case
     text: str
 
@@ -37,55 +37,57 @@ class _Asked:
         return self.text if len(self.text) <= 2 * END else self.text[:END] + self.text[-END:]
 
     @property
-    def wanted(self) -> object:
+    def expectations(self) -> object:
         return [(turn.expected, turn.checks) for turn in self.case.turns]
 
 
 def near_duplicates(cases: Sequence[Case]) -> Iterator[Hint]:
     """A case that asks what an earlier one asks; nearly the same only where both want the same answer."""
-    every = [_Asked(case, _text(case)) for case in cases]
-    words = [set(tokens(asked.ends)) for asked in every]
-    frequency = Counter(word for found in words for word in found)
-    same: dict[tuple[str | None, str], _Asked] = {}
-    by_word: dict[tuple[str | None, str], deque[_Asked]] = defaultdict(lambda: deque(maxlen=LAST))
-    for asked, found in zip(every, words, strict=True):
-        group = asked.case.group
-        first = same.setdefault((group, asked.text), asked)
-        if first is not asked:
-            yield _finding(asked.case, first.case, "asks the same as")
+    every = [_Prompts(case, _text(case)) for case in cases]
+    words = [set(tokens(prompts.ends)) for prompts in every]
+    frequency = Counter(word for tokens_ in words for word in tokens_)
+    same: dict[tuple[str | None, str], _Prompts] = {}
+    by_word: dict[tuple[str | None, str], deque[_Prompts]] = defaultdict(lambda: deque(maxlen=LAST))
+    for prompts, tokens_ in zip(every, words, strict=True):
+        group = prompts.case.group
+        first = same.setdefault((group, prompts.text), prompts)
+        if first is not prompts:
+            yield _finding(prompts.case, first.case, "asks the same as")
             continue
-        rarest = sorted(found, key=lambda word: (frequency[word], word))[:RAREST]
+        rarest = sorted(tokens_, key=lambda word: (frequency[word], word))[:RAREST]
         buckets = [by_word[group, word] for word in rarest]
-        like = _like(asked, dict.fromkeys(other for bucket in buckets for other in bucket))
+        like = _like(prompts, dict.fromkeys(candidate for bucket in buckets for candidate in bucket))
         if like is not None:
-            yield _finding(asked.case, like.case, "asks nearly the same as")
+            yield _finding(prompts.case, like.case, "asks nearly the same as")
         for bucket in buckets:
-            bucket.append(asked)
+            bucket.append(prompts)
 
 
 def _text(case: Case) -> str:
     prompts = [turn.prompt for turn in case.turns]
-    asked = prompts if any(prompts) else [canonical(case.variables)]  # the target's own prompt is the same for all
-    return " ".join("\n".join(asked).casefold().split())
+    texts = prompts if any(prompts) else [canonical(case.variables)]  # the target's own prompt is the same for all
+    return " ".join("\n".join(texts).casefold().split())
 
 
-def _like(asked: _Asked, others: Iterable[_Asked]) -> _Asked | None:
+def _like(prompts: _Prompts, candidates: Iterable[_Prompts]) -> _Prompts | None:
     from rapidfuzz import fuzz  # loaded when first used
 
     close = (
-        other
-        for other in others
-        if fuzz.ratio(asked.ends, other.ends, score_cutoff=ALIKE) and asked.wanted == other.wanted
+        candidate
+        for candidate in candidates
+        if fuzz.ratio(prompts.ends, candidate.ends, score_cutoff=ALIKE)
+        and prompts.expectations == candidate.expectations
     )
-    for other in islice(close, MOST_WHOLE):
-        one, two = asked.text[:MOST_CHARACTERS], other.text[:MOST_CHARACTERS]
-        if fuzz.ratio(one, two, score_cutoff=ALIKE) and _NUMBERS.findall(one) == _NUMBERS.findall(two):
-            return other
+    for candidate in islice(close, MOST_WHOLE):
+        a, b = prompts.text[:MOST_CHARACTERS], candidate.text[:MOST_CHARACTERS]
+        if fuzz.ratio(a, b, score_cutoff=ALIKE) and _NUMBERS.findall(a) == _NUMBERS.findall(b):
+            return candidate
     return None
 
 
 def _finding(case: Case, other: Case, how: str) -> Hint:
-    told = (
-        f"{named(case)} {how} {named(other)} ({other.location}); keep one, or make them differ in what they test"
+    message = (
+        f"{case_label(case)} {how} {case_label(other)} ({other.location}); keep one, or make them test different "
+        "things"
     )
-    return Hint(kind="near-duplicate", location=case.location, message=told)
+    return Hint(kind="near-duplicate", location=case.location, message=message)

@@ -1,4 +1,4 @@
-"""One thing about a suite that its author may want to look at."""
+"""A hint for the author of a suite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """`message` says what it is and what to do."""
+    """`message` says what to improve and how."""
 
     kind: Kind
     location: Location
@@ -32,6 +32,6 @@ class Hint:
         return f"{self.location}: {self.kind}: {self.message}"
 
 
-def named(case: Case) -> str:
+def case_label(case: Case) -> str:
     """A case as messages call it."""
     return one_line(case.key, 60)

@@ -1,4 +1,4 @@
-"""What past results say of cases: which never made a difference, and which take or cost far more."""
+"""Hints from past results: cases without any difference, and cases that are far slower or costlier."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from statistics import median
 from runevals.lib.nullable import total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import AttemptReport, Case, CaseReport, RunReport
-from runevals.suites.health.hint import Hint, Kind, named
+from runevals.suites.health.hint import Hint, Kind, case_label
 
 FEWEST_VERSIONS = 3
-FEWEST_CASES = 8  # to say what is usual among them
+FEWEST_CASES = 8  # for a typical value
 FAR = 5.0  # times the scaled median absolute deviation above the median
 TIMES = 2.0  # and at least so many times the median
 TO_SIGMA = 1.4826  # of a normal distribution, the standard deviation for each median absolute deviation
@@ -21,38 +21,38 @@ Key = tuple[str, str]
 
 
 def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
-    """Cases that came out alike, every run of them, in each of several versions."""
+    """Cases with the same outcome in every run of several versions."""
     versions = _by_version(past)
     for case in cases:
-        found = [
+        outcomes = [
             rates
             for version in versions
-            if (rates := {old.pass_rate for old in version.get(_key(case), ()) if _measured(old, case)})
+            if (rates := {old.pass_rate for old in version.get(_key(case), ()) if _was_measured(old, case)})
         ]
-        if len(found) < FEWEST_VERSIONS or len(set().union(*found)) != 1:
+        if len(outcomes) < FEWEST_VERSIONS or len(set().union(*outcomes)) != 1:
             continue
-        (rate,) = found[0]
+        (rate,) = outcomes[0]
         if rate not in (0.0, 1.0):
             continue
         did = (
-            "passed; keep it if it guards something, else make it harder"
+            "passed; keep it if it guards something, otherwise make it harder"
             if rate
-            else "failed; no loss can show in it: mend what it tests, or the case"
+            else "failed; it cannot show a loss: fix the program under test, or the case"
         )
-        told = f"{named(case)}: in each of {len(found)} versions every run of it {did}"
-        yield Hint(kind="tells nothing apart", location=case.location, message=told)
+        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {did}"
+        yield Hint(kind="tells nothing apart", location=case.location, message=message)
 
 
 def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that take far longer than the others."""
-    todo = "a shorter prompt, or fewer turns, saves this in every run"
-    yield from _far_above(cases, past, "slow", _latency_s, lambda value: f"takes {seconds(value)}", todo)
+    advice = "a shorter prompt, or fewer turns, saves this in every run"
+    yield from _far_above(cases, past, "slow", _latency_s, lambda value: f"takes {seconds(value)}", advice)
 
 
 def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
-    """Cases that cost far more than the others; one whose cost nobody knows is none."""
-    todo = "see whether it tests so much more than they do"
-    yield from _far_above(cases, past, "costly", _cost_usd, lambda value: f"costs {money(value)}", todo)
+    """Cases that cost far more than the others; cases of unknown cost are ignored."""
+    advice = "see whether it tests so much more than they do"
+    yield from _far_above(cases, past, "costly", _cost_usd, lambda value: f"costs {money(value)}", advice)
 
 
 def _far_above(
@@ -60,32 +60,32 @@ def _far_above(
     past: Sequence[RunReport],
     kind: Kind,
     amount: Callable[[AttemptReport], float | None],
-    told: Callable[[float], str],
-    todo: str,
+    describe: Callable[[float], str],
+    advice: str,
 ) -> Iterator[Hint]:
     typical = _typical(past, amount)
-    known = [typical[_key(case)] for case in cases if _key(case) in typical]
-    if len(known) < FEWEST_CASES:
+    values_ = [typical[_key(case)] for case in cases if _key(case) in typical]
+    if len(values_) < FEWEST_CASES:
         return
-    middle = median(known)
-    spread = TO_SIGMA * median(abs(value - middle) for value in known)
+    middle = median(values_)
+    spread = TO_SIGMA * median(abs(value - middle) for value in values_)
     limit = max(middle + FAR * spread, TIMES * middle)
     for case in cases:
         value = typical.get(_key(case))
         if value is not None and value > limit:
-            message = f"{named(case)}: {told(value)}, where the middle case {told(middle)}; {todo}"
+            message = f"{case_label(case)}: {describe(value)}, where the middle case {describe(middle)}; {advice}"
             yield Hint(kind=kind, location=case.location, message=message)
 
 
 def _typical(past: Sequence[RunReport], amount: Callable[[AttemptReport], float | None]) -> dict[Key, float]:
     """The median over all runs of each case of which it is known."""
-    found: dict[Key, list[float]] = defaultdict(list)
+    all_values: dict[Key, list[float]] = defaultdict(list)
     for report in past:
         for case in report.cases:
             for attempt in case.attempts:
                 if (value := amount(attempt)) is not None:
-                    found[case.suite, case.key].append(value)
-    return {key: median(values) for key, values in found.items()}
+                    all_values[case.suite, case.key].append(value)
+    return {key: median(values) for key, values in all_values.items()}
 
 
 def _latency_s(attempt: AttemptReport) -> float | None:
@@ -97,7 +97,7 @@ def _cost_usd(attempt: AttemptReport) -> float | None:
 
 
 def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
-    """The results of one commit are of one version; a result without a commit is one by itself."""
+    """The results of one commit are one version; a result without a commit is its own version."""
     versions: dict[object, dict[Key, list[CaseReport]]] = {}
     for number, report in enumerate(past):
         version = versions.setdefault(report.run.commit or number, defaultdict(list))
@@ -106,7 +106,7 @@ def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
     return list(versions.values())
 
 
-def _measured(old: CaseReport, case: Case) -> bool:
+def _was_measured(old: CaseReport, case: Case) -> bool:
     return old.fingerprint == case.fingerprint and old.pass_rate is not None
 
 

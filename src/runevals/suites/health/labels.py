@@ -16,21 +16,21 @@ SMALLEST_SUITE = 10  # in a smaller one everything is thin
 
 
 def thin_labels(suites: Sequence[Suite]) -> Iterator[Hint]:
-    """Each that has fewer cases, told where its first case stands."""
+    """Each label with too few cases, at the location of its first case."""
     for suite in suites:
         if len(suite.cases) < SMALLEST_SUITE:
             continue
-        found: dict[tuple[str, str], list[Case]] = defaultdict(list)
+        groups: dict[tuple[str, str], list[Case]] = defaultdict(list)
         for case in suite.cases:
             for value in labels_of(case).get("capability", ()):
-                found["capability", value].append(case)
+                groups["capability", value].append(case)
             if case.category:
-                found["category", case.category].append(case)
-        for (label, value), cases in found.items():
+                groups["category", case.category].append(case)
+        for (label, value), cases in groups.items():
             if len(cases) < FEWEST_CASES:
                 few = plural(len(cases), "case")
-                told = (
+                message = (
                     f"{label} '{one_line(value, 60)}' rests on {few} of {len(suite.cases)}; "
-                    f"a loss there may go unseen: add cases until it has {FEWEST_CASES}"
+                    f"a loss there may not be detected: add cases until it has {FEWEST_CASES}"
                 )
-                yield Hint(kind="thin", location=cases[0].location, message=told)
+                yield Hint(kind="thin", location=cases[0].location, message=message)

@@ -1,4 +1,4 @@
-"""Rubrics that leave a judge to guess."""
+"""Vague rubrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ should must shall needs need will can answer answers response reply output text 
 good great nice fine ok okay correct correctly right accurate accurately proper properly appropriate suitable
 helpful useful clear clearly relevant quality high best better complete completely concise
 """
-# They fit every answer to everything: a rubric of nothing else says nothing about its case.
+# They fit every answer: a rubric of only these words has no criterion for its case.
 EMPTY_WORDS = frozenset(_EMPTY.split())
 
 
@@ -26,11 +26,11 @@ def unclear_rubrics(cases: Sequence[Case]) -> Iterator[Hint]:
         for turn in case.turns:
             for spec in turn.checks:
                 for rubric in _rubrics(spec):
-                    told = _unclear(str(rubric.options.get("rubric", "")))
-                    if told is not None:
+                    message = _unclear(str(rubric.options.get("rubric", "")))
+                    if message is not None:
                         location = rubric.location or spec.location or case.location
                         name = f"{one_line(rubric.id, 40)}: " if rubric.id else ""
-                        yield Hint(kind="unclear rubric", location=location, message=name + told)
+                        yield Hint(kind="unclear rubric", location=location, message=name + message)
 
 
 def _rubrics(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
@@ -42,9 +42,9 @@ def _rubrics(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
 
 def _unclear(rubric: str) -> str | None:
     words = tokens(rubric)
-    todo = "name what a good answer to this prompt says or does"
+    advice = "describe what a good answer to this prompt contains or does"
     if len(words) < FEWEST_WORDS:
-        return f"'{one_line(rubric, 60)}' is too short to judge by; {todo}"
+        return f"'{one_line(rubric, 60)}' is too short to judge by; {advice}"
     if EMPTY_WORDS.issuperset(words):
-        return f"'{one_line(rubric, 60)}' has no criterion, as it fits every answer; {todo}"
+        return f"'{one_line(rubric, 60)}' has no criterion, because it fits every answer; {advice}"
     return None

@@ -20,8 +20,8 @@ from runevals.suites.importing.remarks import Remarks
 from runevals.suites.importing.templates import NotPlain, rendered
 
 CHECKS = "checks"
-WITHOUT_EQUAL = "has no equal here"
-_OWN_GRADER = "its own grader is not kept; name judges in the settings"
+WITHOUT_EQUAL = "has no equivalent in runevals"
+_OWN_GRADER = "its own grader is not converted; name judges in the settings"
 MOST_NESTED = 8
 _READ = frozenset({"type", "value", "threshold", "weight", "assert", "metric", "provider"})
 # All types that a cell of a table can name.
@@ -47,13 +47,13 @@ _MEANS_MORE = {
     "context-recall": "it looks at the context, and ours at the answer; write what it must hold as a rubric",
     "select-best": "it picks among the answers of several prompts; here, each prompt is compared with its base",
     "max-score": "it picks among the answers of several prompts; here, each prompt is compared with its base",
-    "human": "nobody is asked during a run",
+    "human": "a run has no human grader",
     "contains-json": "json_schema with strip_fences accepts fenced JSON, not JSON anywhere in a text",
 }
 
 
 class NoEquivalent(Exception):
-    """An assertion that cannot be said here; the message says why."""
+    """An assertion without an equivalent; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,41 +67,43 @@ class ConvertedAssertions:
 
 @dataclass(frozen=True, kw_only=True)
 class Assertions:
-    """Converts assertions; code of theirs becomes files, by name in `code`."""
+    """Converts assertions; their code becomes files, by name in `code`."""
 
     files: Files
     remarks: Remarks
     templates: Mapping[str, Any]
     code: dict[str, str] = field(default_factory=dict)
 
-    def of(self, told: Sequence[Any], values: Mapping[str, Any], where: str) -> ConvertedAssertions:
+    def of(self, raw_assertions: Sequence[Any], values: Mapping[str, Any], location: str) -> ConvertedAssertions:
         """All assertions of one test, whose variables have these values."""
-        found: list[dict[str, Any]] = []
+        converted: list[dict[str, Any]] = []
         rubrics: list[str] = []
         thresholds: list[float] = []
-        for number, raw in enumerate(told, start=1):
-            at = f"{where}, assertion {number}"
+        for number, raw in enumerate(raw_assertions, start=1):
+            at = f"{location}, assertion {number}"
             try:
-                one = self._resolved(raw)
-                at = f"{at} ({one['type']})"
-                if one["type"] in _RUBRICS:
-                    rubrics.append(self._rubric(one, values, at))
-                    thresholds += [_on_five(one["threshold"])] if _is_number(one.get("threshold")) else []
+                assertion = self._resolve(raw)
+                at = f"{at} ({assertion['type']})"
+                if assertion["type"] in _RUBRICS:
+                    rubrics.append(self._rubric(assertion, values, at))
+                    thresholds += (
+                        [_on_five(assertion["threshold"])] if _is_number(assertion.get("threshold")) else []
+                    )
                 else:
-                    found.append(self._one(one, values, at))
+                    converted.append(self._convert(assertion, values, at))
             except (NoEquivalent, NotPlain, UsageError) as reason:
-                self.remarks.lost(at, str(reason))
+                self.remarks.not_converted(at, str(reason))
         if len(rubrics) > 1:
-            told_so = f"{len(rubrics)} rubrics became one that asks for all of them"
-            self.remarks.differs(where, told_so)
+            message = f"{len(rubrics)} rubrics became one that asks for all of them"
+            self.remarks.differs(location, message)
         return ConvertedAssertions(
-            assertions=tuple(found), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
+            assertions=tuple(converted), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
         )
 
-    def _resolved(self, raw: Any) -> Mapping[str, Any]:
+    def _resolve(self, raw: Any) -> Mapping[str, Any]:
         """The assertion itself, if it stands as a reference to a template."""
         if not isinstance(raw, Mapping):
-            raise NoEquivalent("is no assertion")
+            raise NoEquivalent("is not an assertion")
         reference = raw.get("$ref")
         if isinstance(reference, str):
             name = reference.rpartition("/")[2]
@@ -110,40 +112,42 @@ class Assertions:
             raw = {**self.templates[name], **{key: value for key, value in raw.items() if key != "$ref"}}
         if not isinstance(raw.get("type"), str):
             raise NoEquivalent("has no type")
-        resolved: Mapping[str, Any] = raw
-        return resolved
+        assertion: Mapping[str, Any] = raw
+        return assertion
 
-    def _one(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int = 0) -> dict[str, Any]:
-        kind: str = told["type"]
+    def _convert(
+        self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int = 0
+    ) -> dict[str, Any]:
+        kind: str = assertion["type"]
         negated = kind.startswith("not-")
         plain = kind.removeprefix("not-")
-        if told.get("weight") == 0:
+        if assertion.get("weight") == 0:
             raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
-        for key in told.keys() - _READ:
+        for key in assertion.keys() - _READ:
             raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
         if plain == "assert-set":
-            made = self._set(told, values, at, depth)
+            converted = self._set(assertion, values, at, depth)
         else:
             convert = _CONVERTED.get(plain)
             if convert is None:
                 raise NoEquivalent(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
             evidence = {"reference": self._context(values)} if plain == "context-faithfulness" else {}
-            made = {
-                **convert(self, {**told, "value": self._value(told.get("value"), plain, values)}, at),
+            converted = {
+                **convert(self, {**assertion, "value": self._value(assertion.get("value"), plain, values)}, at),
                 **evidence,
             }
-        if "metric" in told:
-            self.remarks.differs("metric", "names of metrics are not kept; reports go by the check")
-        if "provider" in told:
+        if "metric" in assertion:
+            self.remarks.differs("metric", "names of metrics are not converted; reports use the name of the check")
+        if "provider" in assertion:
             self.remarks.differs(at, _OWN_GRADER)
-        if _is_number(told.get("weight")):
-            made["weight"] = told["weight"]
-        return made | ({"not": not made.get("not", False)} if negated else {})
+        if _is_number(assertion.get("weight")):
+            converted["weight"] = assertion["weight"]
+        return converted | ({"not": not converted.get("not", False)} if negated else {})
 
     def _value(self, value: Any, kind: str, values: Mapping[str, Any]) -> Any:
         """The value with variables filled in; of a file of data, what is in it."""
         if isinstance(value, str) and value.startswith(PREFIX):
-            path = self.files.named(value)[0]
+            path = self.files.referenced(value)[0]
             if path.suffix in (".json", ".yaml", ".yml"):
                 return self.files.value(path)
             if path.suffix in (".txt", ".md"):
@@ -155,33 +159,33 @@ class Assertions:
             return [rendered(item, values) if isinstance(item, str) else item for item in value]
         return value
 
-    def _rubric(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str) -> str:
+    def _rubric(self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str) -> str:
         for key in ("rubricPrompt", "transform", "contextTransform"):
-            if key in told:
+            if key in assertion:
                 raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
-        if told.get("weight") == 0:
+        if assertion.get("weight") == 0:
             raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
-        value = self._value(told.get("value"), told["type"], values)
+        value = self._value(assertion.get("value"), assertion["type"], values)
         if not value:
             raise NoEquivalent("has no value")
         text = "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
-        if "provider" in told:
+        if "provider" in assertion:
             self.remarks.differs(at, _OWN_GRADER)
-        return _RUBRICS[told["type"]].format(text)
+        return _RUBRICS[assertion["type"]].format(text)
 
-    def _set(self, told: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int) -> dict[str, Any]:
-        parts = told.get("assert")
+    def _set(self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int) -> dict[str, Any]:
+        parts = assertion.get("assert")
         if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
             raise NoEquivalent("has no assertions, or too many within each other")
-        threshold = told.get("threshold", 1)
+        threshold = assertion.get("threshold", 1)
         if threshold != 1 and not (_is_number(threshold) and 0 < threshold * len(parts) <= 1):
-            raise NoEquivalent(f"a set passes where all of its assertions do, or any; not a share of {threshold}")
+            raise NoEquivalent(f"a set passes if all of its assertions pass, or any; not a share of {threshold}")
         children = []
         for number, part in enumerate(parts, start=1):
-            one = self._resolved(part)
-            if one["type"] in _RUBRICS:
-                raise NoEquivalent(f"{one['type']} stands inside a set; a rubric here stands beside them")
-            children.append(self._one(one, values, f"{at}, {number}", depth + 1))
+            member = self._resolve(part)
+            if member["type"] in _RUBRICS:
+                raise NoEquivalent(f"{member['type']} stands inside a set; a rubric here stands beside them")
+            children.append(self._convert(member, values, f"{at}, {number}", depth + 1))
         return {"type": "assert-set", "mode": "all" if threshold == 1 else "any", "children": children}
 
     def _context(self, values: Mapping[str, Any]) -> str:
@@ -192,53 +196,53 @@ class Assertions:
 
     # One assertion type each; `told` has its value filled in.
 
-    def _cased(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
-        name = told["type"].removeprefix("not-").replace("-", "_")
-        return {"type": name, "value": _wanted(told), "case_sensitive": True}
+    def _cased(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
+        name = assertion["type"].removeprefix("not-").replace("-", "_")
+        return {"type": name, "value": _expected_text(assertion), "case_sensitive": True}
 
-    def _icontains(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        return {"type": "contains", "value": _wanted(told)}
+    def _icontains(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        return {"type": "contains", "value": _expected_text(assertion)}
 
-    def _several(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        kind = told["type"].removeprefix("not-")
-        texts = _texts(told)
+    def _several(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        kind = assertion["type"].removeprefix("not-")
+        texts = _texts(assertion)
         if kind.startswith("i"):
             return {"type": kind[1:].replace("-", "_"), "values": texts}
         children = [{"type": "contains", "value": text, "case_sensitive": True} for text in texts]
         return {"type": "assert-set", "mode": kind.rpartition("-")[2], "children": children}
 
-    def _equals(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
-        if isinstance(told["value"], Mapping | list):
-            return {"type": "json_schema", "schema": {"const": told["value"]}}
+    def _equals(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
+        if isinstance(assertion["value"], Mapping | list):
+            return {"type": "json_schema", "schema": {"const": assertion["value"]}}
         self.remarks.differs(at, "white space around the answer is not compared")
-        return {"type": "equals", "value": _text(told)}
+        return {"type": "equals", "value": _text(assertion)}
 
-    def _regex(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        return {"type": "regex", "pattern": _text(told), "flags": ""}
+    def _regex(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        return {"type": "regex", "pattern": _text(assertion), "flags": ""}
 
-    def _is_json(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        schema = told["value"]
+    def _is_json(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        schema = assertion["value"]
         if isinstance(schema, str) and schema.strip():
             schema = read_yaml(schema, "the schema").value
         if not schema:
             return {"type": "json_valid"}
         if not isinstance(schema, Mapping):
-            raise NoEquivalent("its schema is no object")
+            raise NoEquivalent("its schema is not an object")
         return {"type": "json_schema", "schema": schema}
 
-    def _levenshtein(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        most = told.get("threshold", 5)
+    def _levenshtein(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        most = assertion.get("threshold", 5)
         if not _is_number(most):
-            raise NoEquivalent("its threshold is no number")
-        return {"type": "levenshtein_max", "reference": _text(told), "value": int(most)}
+            raise NoEquivalent("its threshold is not a number")
+        return {"type": "levenshtein_max", "reference": _text(assertion), "value": int(most)}
 
-    def _limit(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        if not _is_number(told.get("threshold")):
+    def _limit(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        if not _is_number(assertion.get("threshold")):
             raise NoEquivalent("has no threshold")
-        return {"type": f"{told['type'].removeprefix('not-')}_max", "value": told["threshold"]}
+        return {"type": f"{assertion['type'].removeprefix('not-')}_max", "value": assertion["threshold"]}
 
-    def _word_count(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _word_count(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         bounds = value if isinstance(value, Mapping) else {"min": value, "max": value}
         children = []
         for key in ("min", "max"):
@@ -246,31 +250,31 @@ class Assertions:
                 try:
                     children.append({"type": f"word_count_{key}", "value": int(bounds[key])})
                 except (TypeError, ValueError):
-                    raise NoEquivalent(f"{key} is no number of words") from None
+                    raise NoEquivalent(f"{key} is not a number of words") from None
         if not children:
             raise NoEquivalent("has neither min nor max")
         return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
 
-    def _overlap(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
-        kind = told["type"].removeprefix("not-")
+    def _overlap(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
+        kind = assertion["type"].removeprefix("not-")
         name, n, default = ("rouge_n_min", 1, 0.75) if kind == "rouge-n" else ("bleu_min", 4, 0.5)
-        if (why := too_short(_text(told), n, name)) is not None:
-            raise NoEquivalent(why)
+        if (reason := too_short(_text(assertion), n, name)) is not None:
+            raise NoEquivalent(reason)
         self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
-        return {"type": name, "reference": _text(told), "threshold": told.get("threshold", default)}
+        return {"type": name, "reference": _text(assertion), "threshold": assertion.get("threshold", default)}
 
-    def _similar(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
+    def _similar(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
         self.remarks.differs(at, "a judge compares the meaning, 1–5, from 3; no embeddings are")
-        return {"type": "semantic_similarity", "reference": _text(told)}
+        return {"type": "semantic_similarity", "reference": _text(assertion)}
 
-    def _judged(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
-        kind = told["type"].removeprefix("not-")
+    def _judge(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
+        kind = assertion["type"].removeprefix("not-")
         name = "answer_relevancy" if kind == "answer-relevance" else "faithfulness"
-        made: dict[str, Any] = {"type": name}
-        if _is_number(told.get("threshold")):
-            made["threshold"] = _on_five(told["threshold"])
+        converted: dict[str, Any] = {"type": name}
+        if _is_number(assertion.get("threshold")):
+            converted["threshold"] = _on_five(assertion["threshold"])
         self.remarks.differs(at, "a judge scores it 1–5; look at its threshold")
-        return made
+        return converted
 
     def _tool_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         value = told["value"]
@@ -279,7 +283,7 @@ class Assertions:
             return {"type": "tool_count", "tool": _tool(value), **(bounds or {"min": 1})}
         if not isinstance(value, str | list):
             raise NoEquivalent("only names of tools can be asked for")
-        return {"type": "tools_called", "values": _texts(told)}
+        return {"type": "tools_called", "values": _texts(assertion)}
 
     def _tool_arguments(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         value = told["value"]
@@ -328,12 +332,12 @@ class Assertions:
             raise NoEquivalent("it reaches outside; write it as a grader (docs/graders.md)")
         if "\n" not in body and not re.search(r"\breturn\b", body):
             body = f"return {body.rstrip(';')}"
-        threshold = told.get("threshold")
+        threshold = assertion.get("threshold")
         limit = "value > 0" if threshold is None else f"value >= {json.dumps(threshold)}"
         lines = "\n".join(f"  {line}" for line in body.splitlines())
         text = _WRAPPED.replace("BODY", lines).replace("LIMIT", limit)
-        known = {code: name for name, code in self.code.items()}
-        name = known.get(text, f"{CHECKS}/check-{len(self.code) + 1}.mjs")
+        names = {code: name for name, code in self.code.items()}
+        name = names.get(text, f"{CHECKS}/check-{len(self.code) + 1}.mjs")
         self.code[name] = text
         self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
         return {"type": "custom", "fn": name}
@@ -383,8 +387,8 @@ _CONVERTED: Mapping[str, _Convert] = {
     "rouge-n": Assertions._overlap,
     "bleu": Assertions._overlap,
     "similar": Assertions._similar,
-    "answer-relevance": Assertions._judged,
-    "context-faithfulness": Assertions._judged,
+    "answer-relevance": Assertions._judge,
+    "context-faithfulness": Assertions._judge,
     "trajectory:tool-used": Assertions._tool_used,
     "trajectory:tool-args-match": Assertions._tool_arguments,
     "trajectory:tool-sequence": Assertions._tool_sequence,
@@ -413,33 +417,33 @@ def from_cell(text: str) -> dict[str, Any]:
     if match is None:
         return {"type": "equals", "value": text}
     kind = match["type"].removeprefix("not-")
-    made: dict[str, Any] = {"type": match["type"], "value": (match["value"] or "").strip()}
+    assertion: dict[str, Any] = {"type": match["type"], "value": (match["value"] or "").strip()}
     if kind in _WITH_THRESHOLD:
-        made["threshold"] = float(match["threshold"] or (0.8 if kind == "similar" else 0.75))
-    return made
+        assertion["threshold"] = float(match["threshold"] or (0.8 if kind == "similar" else 0.75))
+    return assertion
 
 
-def _text(told: Mapping[str, Any]) -> str:
-    value = told["value"]
+def _text(assertion: Mapping[str, Any]) -> str:
+    value = assertion["value"]
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise NoEquivalent("its value is no text")
+        raise NoEquivalent("its value is not text")
     return as_text(value)
 
 
-def _wanted(told: Mapping[str, Any]) -> str:
+def _expected_text(assertion: Mapping[str, Any]) -> str:
     """A text to look for."""
-    text = _text(told)
+    text = _text(assertion)
     if is_blank(text):
         raise NoEquivalent("its value is blank")
     return text
 
 
-def _texts(told: Mapping[str, Any]) -> list[str]:
-    value = told["value"]
+def _texts(assertion: Mapping[str, Any]) -> list[str]:
+    value = assertion["value"]
     if isinstance(value, str):
         value = list(_fields(value))
     if not isinstance(value, list) or not value:
-        raise NoEquivalent("its value is no list of texts")
+        raise NoEquivalent("its value is not a list of texts")
     texts = [as_text(item) for item in value]
     if any(map(is_blank, texts)):
         raise NoEquivalent("one of its values is blank")

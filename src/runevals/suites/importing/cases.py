@@ -19,7 +19,7 @@ MOST_CASES = 100_000
 class Test:
     """One test with one value for each of its variables."""
 
-    where: str
+    location: str
     description: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     asserted: tuple[Any, ...] = ()
@@ -37,47 +37,49 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
     default = config.get("defaultTest") or {}
     if isinstance(default, str):
         try:
-            default = files.value(files.named(default)[0])
+            default = files.value(files.referenced(default)[0])
         except UsageError as reason:
-            remarks.lost("defaultTest", str(reason))
+            remarks.not_converted("defaultTest", str(reason))
             default = {}
     if not isinstance(default, Mapping):
-        remarks.lost("defaultTest", "is no test")
+        remarks.not_converted("defaultTest", "is not a test")
         default = {}
-    found: list[Test] = []
-    for where, raw in (
-        *_listed(config.get("tests", []), "test", files, remarks),
+    tests: list[Test] = []
+    for location, raw in (
+        *_test_entries(config.get("tests", []), "test", files, remarks),
         *_scenarios(config, files, remarks),
     ):
         try:
-            found += _expanded(_merged(default, raw), where, files)
+            tests += _expanded(_merge(default, raw), location, files)
         except UsageError as reason:
-            remarks.lost(where, str(reason))
-        if len(found) > MOST_CASES:
-            raise UsageError(f"{where}: the variables make more than {MOST_CASES} cases")
-    if not found and not config.get("tests") and not config.get("scenarios"):
-        found = _expanded(default, "defaultTest", files)  # without tests, the prompts run once, as they are
-    return found
+            remarks.not_converted(location, str(reason))
+        if len(tests) > MOST_CASES:
+            raise UsageError(f"{location}: the variables make more than {MOST_CASES} cases")
+    if not tests and not config.get("tests") and not config.get("scenarios"):
+        tests = _expanded(default, "defaultTest", files)  # without tests, the prompts run once, as they are
+    return tests
 
 
-def _listed(told: Any, noun: str, files: Files, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _test_entries(
+    entries: Any, noun: str, files: Files, remarks: Remarks
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Tests by where they stand: those of a list, and those of the files that it names."""
-    for number, one in enumerate(told if isinstance(told, list) else [told], start=1):
-        where = f"{noun} {number}"
-        named = one.get("path", one) if isinstance(one, Mapping) else one
-        if isinstance(named, Mapping):
-            yield where, named
-        elif isinstance(named, str):
+    for number, item in enumerate(entries if isinstance(entries, list) else [entries], start=1):
+        location = f"{noun} {number}"
+        reference = item.get("path", item) if isinstance(item, Mapping) else item
+        if isinstance(reference, Mapping):
+            yield location, reference
+        elif isinstance(reference, str):
             try:
-                for path in files.named(named):
+                for path in files.referenced(reference):
                     value = files.value(path)
                     for line, row in enumerate(value if isinstance(value, list) else [value], start=1):
                         if isinstance(row, Mapping):
                             yield f"{path.name}, {noun} {line}", _of_row(row) if path.suffix == ".csv" else row
             except UsageError as reason:
-                remarks.lost(where, str(reason))
+                remarks.not_converted(location, str(reason))
         else:
-            remarks.lost(where, "is no test")
+            remarks.not_converted(location, "is not a test")
 
 
 def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,21 +105,21 @@ def _scenarios(
     """Each configuration of a scenario with each of its tests."""
     for number, scenario in enumerate(_list(config.get("scenarios")), start=1):
         if not isinstance(scenario, Mapping):
-            remarks.lost(f"scenario {number}", "is kept in a file; write it out")
+            remarks.not_converted(f"scenario {number}", "is kept in a file; write it out")
             continue
-        tests = list(_listed(scenario.get("tests", [{}]), "test", files, remarks))
-        given = list(_listed(scenario.get("config", [{}]), "configuration", files, remarks))
-        for (first, setting), (second, test) in product(given, tests):
-            yield f"scenario {number}, {first}, {second}", _merged(setting, test)
+        tests = list(_test_entries(scenario.get("tests", [{}]), "test", files, remarks))
+        configurations = list(_test_entries(scenario.get("config", [{}]), "configuration", files, remarks))
+        for (first, setting), (second, test) in product(configurations, tests):
+            yield f"scenario {number}, {first}, {second}", _merge(setting, test)
 
 
-def _merged(default: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(default: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, Any]:
     """A test over what all of them have: variables and options one by one, assertions one after the other."""
-    merged = {**default, **test}
+    result = {**default, **test}
     for name in ("vars", "options", "metadata"):
-        merged[name] = {**_object(default.get(name)), **_object(test.get(name))}
-    merged["assert"] = [*_list(default.get("assert")), *_list(test.get("assert"))]
-    return merged
+        result[name] = {**_object(default.get(name)), **_object(test.get(name))}
+    result["assert"] = [*_list(default.get("assert")), *_list(test.get("assert"))]
+    return result
 
 
 def _list(value: Any) -> list[Any]:
@@ -136,30 +138,30 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _expanded(told: Mapping[str, Any], where: str, files: Files) -> list[Test]:
+def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test]:
     """One test for every combination of the variables that have several values. Raises UsageError."""
-    choices = {name: _choices(value, files) for name, value in _object(told.get("vars")).items()}
-    options = _object(told.get("options"))
+    choices = {name: _choices(value, files) for name, value in _object(test.get("vars")).items()}
+    options = _object(test.get("options"))
     if options.get("disableVarExpansion"):
-        choices = {name: [value] for name, value in _object(told.get("vars")).items()}
+        choices = {name: [value] for name, value in _object(test.get("vars")).items()}
     several = 1
     for values in choices.values():
         several *= len(values)
     if several > MOST_CASES:
         raise UsageError(f"its variables make {several} cases")
-    wanted = told.get("prompts")
-    rest = frozenset(told.keys() - _READ) | (
-        {"threshold"} if told.get("threshold") not in (None, 1) else frozenset()
+    prompts = test.get("prompts")
+    rest = frozenset(test.keys() - _READ) | (
+        {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()
     )
     return [
         Test(
-            where=where if several == 1 else f"{where}, variation {number}",
-            description=told.get("description") if isinstance(told.get("description"), str) else None,
+            location=location if several == 1 else f"{location}, variation {number}",
+            description=test.get("description") if isinstance(test.get("description"), str) else None,
             values=dict(zip(choices, values, strict=True)),
-            asserted=tuple(_list(told.get("assert"))),
+            asserted=tuple(_list(test.get("assert"))),
             options=options,
-            metadata=_object(told.get("metadata")),
-            prompts=frozenset(map(str, wanted)) if isinstance(wanted, list) else frozenset(),
+            metadata=_object(test.get("metadata")),
+            prompts=frozenset(map(str, prompts)) if isinstance(prompts, list) else frozenset(),
             rest=rest,
         )
         for number, values in enumerate(product(*choices.values()), start=1)
@@ -171,7 +173,7 @@ def _choices(value: Any, files: Files) -> list[Any]:
     if isinstance(value, str) and value.startswith(PREFIX):
         return [
             files.value(path) if path.suffix in (".json", ".yaml", ".yml") else _plain(files, path)
-            for path in files.named(value)
+            for path in files.referenced(value)
         ]
     if isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value):
         return [choice for item in value for choice in _choices(item, files)]

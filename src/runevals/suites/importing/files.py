@@ -22,15 +22,15 @@ class Files:
     folder: Path
     root: Path
 
-    def named(self, reference: str) -> list[Path]:
+    def referenced(self, reference: str) -> list[Path]:
         """The files behind `file://PATH`, which may be a pattern. Raises UsageError if there is none."""
         name = reference.removeprefix(PREFIX).removeprefix("./")
         if "*" not in name:
             return [path_inside(self.root, name, base=self.folder, what=reference)]
-        found = sorted(path for path in self.folder.glob(name) if path.is_file())
-        if not found:
+        paths = sorted(path for path in self.folder.glob(name) if path.is_file())
+        if not paths:
             raise UsageError(f"{reference}: no file matches")
-        return [path_inside(self.root, str(path), base=self.folder, what=reference) for path in found]
+        return [path_inside(self.root, str(path), base=self.folder, what=reference) for path in paths]
 
     def text(self, path: Path) -> str:
         """A file's text. Raises UsageError."""
@@ -49,5 +49,5 @@ class Files:
             except (ValueError, RecursionError) as error:
                 raise UsageError(f"{path.name} is not JSON Lines: {error}") from None
         if path.suffix not in DATA:
-            raise UsageError(f"{path.name} is no file of data ({', '.join(DATA)})")
+            raise UsageError(f"{path.name} is not a data file ({', '.join(DATA)})")
         return parse_source(path.read_bytes(), path.suffix, path.name).value

@@ -18,7 +18,7 @@ from runevals.suites.importing.templates import NotPlain, rendered
 # Keys of a configuration that are read here, or that say nothing about what is measured.
 _READ = frozenset({"prompts", "providers", "targets", "tests", "scenarios", "defaultTest", "assertionTemplates"})
 _READ |= {"evaluateOptions", "$schema"}
-_NOTHING = frozenset(
+_IGNORED_KEYS = frozenset(
     {"description", "outputPath", "sharing", "tags", "metadata", "commandLineOptions", "writeLatestResults"}
 )
 _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
@@ -42,10 +42,10 @@ class ConvertedConfig:
 
 
 def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
-    """Everything of `config` that has an equal here; the rest is in the remarks. Raises ToldWrong."""
+    """Everything of `config` that has an equal here; the rest is in the remarks. Raises UsageError."""
     remarks = Remarks()
-    for key in config.keys() - _READ - _NOTHING:
-        remarks.lost(key, "has no equal here")
+    for key in config.keys() - _READ - _IGNORED_KEYS:
+        remarks.not_converted(key, "has no equivalent in runevals")
     templates = config.get("assertionTemplates")
     assertions = Assertions(
         files=files, remarks=remarks, templates=templates if isinstance(templates, Mapping) else {}
@@ -54,7 +54,7 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     tests = read_tests(config, files, remarks)
     shared = _shared_affixes(tests)
     prompts = _with_affixes(prompts, shared, remarks)
-    made = _Samples(
+    samples = _Samples(
         prompts=prompts,
         assertions=assertions,
         remarks=remarks,
@@ -62,7 +62,7 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         affixes=shared is None,
         samples=[],
     )
-    made.add(tests)
+    samples.add(tests)
     settings: dict[str, Any] = {}
     target = target_of(config.get("providers") or config.get("targets"), remarks)
     if target is not None:
@@ -72,41 +72,41 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         settings["judge"] = judge
     settings |= _run_options(config.get("evaluateOptions"), remarks)
     return ConvertedConfig(
-        samples=tuple(made.samples),
+        samples=tuple(samples.samples),
         settings=settings,
         prompts=tuple(prompts),
-        tagged=made.tagged,
+        tagged=samples.tagged,
         code=dict(assertions.code),
-        remarks=tuple(sorted(remarks.found, key=lambda remark: remark.level != "lost")),
+        remarks=tuple(sorted(remarks.entries, key=lambda remark: remark.level != "lost")),
     )
 
 
 def _affixes(test: Test) -> tuple[str, str]:
-    """What stands before and after the prompts of a test."""
+    """The prefix and suffix of a test's prompts."""
     return str(test.options.get("prefix") or ""), str(test.options.get("suffix") or "")
 
 
 def _shared_affixes(tests: Sequence[Test]) -> tuple[str, str] | None:
-    """What all tests have before and after their prompts, a part of these then; None where tests differ."""
-    found = {_affixes(test) for test in tests}
-    return None if len(found) > 1 else next(iter(found), ("", ""))
+    """The prefix and suffix that all tests share, which become part of the prompts; None if tests differ."""
+    affixes = {_affixes(test) for test in tests}
+    return None if len(affixes) > 1 else next(iter(affixes), ("", ""))
 
 
 def _with_affixes(prompts: Sequence[Prompt], shared: tuple[str, str] | None, remarks: Remarks) -> list[Prompt]:
-    """The prompts with them; if they are not the same for all tests, each case has its own as variables."""
-    around = shared or tuple(f"{{{{{name}}}}}" for name in AFFIXES)
-    found: list[Prompt] = []
+    """The prompts with prefix and suffix; if tests differ, these are variables of each case."""
+    affixes = shared or tuple(f"{{{{{name}}}}}" for name in AFFIXES)
+    result: list[Prompt] = []
     for prompt in prompts:
-        made = prompt.between(*around)
+        prompt_ = prompt.between(*affixes)
         try:
-            _ = made.variables
+            _ = prompt_.variables
         except NotPlain as reason:
-            remarks.lost("options.prefix, options.suffix", f"{reason}; write them into the prompt")
-            made = prompt
-        if made.source and made.file is None:
-            remarks.differs(made.source, "its prompt is copied to a file of its own: edit that one from now on")
-        found.append(made)
-    return found
+            remarks.not_converted("options.prefix, options.suffix", f"{reason}; write them into the prompt")
+            prompt_ = prompt
+        if prompt_.source and prompt_.file is None:
+            remarks.differs(prompt_.source, "its prompt is copied to a file of its own: edit that one from now on")
+        result.append(prompt_)
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,51 +121,54 @@ class _Samples:
     samples: list[dict[str, Any]]
 
     def add(self, tests: Sequence[Test]) -> None:
-        seen: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for number, test in enumerate(tests, start=1):
             name = test.description or f"test-{number}"
-            seen[name] = seen.get(name, 0) + 1
-            name = name if seen[name] == 1 else f"{name} ({seen[name]})"
+            counts[name] = counts.get(name, 0) + 1
+            name = name if counts[name] == 1 else f"{name} ({counts[name]})"
             asserted = self._asserted(test)
             prompts = [prompt for prompt in self.prompts if not test.prompts or prompt.label in test.prompts]
             if self.prompts and not prompts:
-                self.remarks.lost(test.where, f"no prompt is called {', '.join(sorted(test.prompts))}")
+                self.remarks.not_converted(test.location, f"no prompt is called {', '.join(sorted(test.prompts))}")
             if prompts:
                 self._sample(test, prompts, name, asserted)
 
     def _asserted(self, test: Test) -> ConvertedAssertions:
         for key in sorted(test.rest):
-            self.remarks.lost(test.where, f"'{key}' has no equal here")
+            self.remarks.not_converted(test.location, f"'{key}' has no equivalent in runevals")
         for key in sorted(test.options.keys() - _OPTIONS - {"transform", "postprocess"}):
-            self.remarks.lost(test.where, f"options.{key} has no equal here")
+            self.remarks.not_converted(test.location, f"options.{key} has no equivalent in runevals")
         for name, value in test.values.items():
             if isinstance(value, str) and "{{" in value:
-                self.remarks.differs(test.where, f"templates inside the variable '{name}' stay as they are")
+                self.remarks.differs(test.location, f"templates inside the variable '{name}' stay as they are")
         if "conversationId" in test.metadata:
-            told = (
+            message = (
                 "conversationId: the tests of a conversation are asked one by one; write a thread (eval document)"
             )
-            self.remarks.lost(test.where, told)
-        told_of = test.asserted
+            self.remarks.not_converted(test.location, message)
+        assertions = test.asserted
         if "transform" in test.options or "postprocess" in test.options:
-            told_of = tuple(
-                one for one in told_of if isinstance(one, Mapping) and str(one.get("type")) in _WITHOUT_OUTPUT
+            assertions = tuple(
+                assertion
+                for assertion in assertions
+                if isinstance(assertion, Mapping) and str(assertion.get("type")) in _WITHOUT_OUTPUT
             )
-            dropped = len(test.asserted) - len(told_of)
-            self.remarks.lost(
-                test.where, f"options.transform: what is checked is not the answer; {dropped} assertions left out"
+            dropped = len(test.asserted) - len(assertions)
+            self.remarks.not_converted(
+                test.location,
+                f"options.transform: what is checked is not the answer; {dropped} assertions left out",
             )
-        return self.assertions.of(told_of, test.values, test.where)
+        return self.assertions.of(assertions, test.values, test.location)
 
     def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: ConvertedAssertions) -> None:
         try:
             values = self._values(test, prompts)
         except NotPlain as reason:
-            self.remarks.lost(test.where, f"{reason}; write the prompt out")
+            self.remarks.not_converted(test.location, f"{reason}; write the prompt out")
             return
         for prompt in prompts:
             if prompt.is_empty(values):
-                self.remarks.lost(f"{test.where}, {prompt.label}", "the prompt is empty")
+                self.remarks.not_converted(f"{test.location}, {prompt.label}", "the prompt is empty")
                 return
         sample: dict[str, Any] = {
             "sample_id": name,
@@ -184,9 +187,9 @@ class _Samples:
             values |= {
                 name: rendered(text, test.values) for name, text in zip(AFFIXES, _affixes(test), strict=True)
             }
-        known = texts_of(values)
-        named = dict.fromkeys(name for prompt in prompts for name in prompt.variables if name not in known)
-        return {**values, **dict.fromkeys(named, "")}
+        texts = texts_of(values)
+        names = dict.fromkeys(name for prompt in prompts for name in prompt.variables if name not in texts)
+        return {**values, **dict.fromkeys(names, "")}
 
 
 def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
@@ -195,27 +198,27 @@ def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
     if len(asserted.rubrics) == 1:
         text = asserted.rubrics[0]
     else:
-        listed = "\n".join(f"{number}. {one}" for number, one in enumerate(asserted.rubrics, start=1))
-        text = f"All of these must hold; if one of them does not, the score is 1 or 2.\n{listed}"
+        lines = "\n".join(f"{number}. {rubric}" for number, rubric in enumerate(asserted.rubrics, start=1))
+        text = f"All of these must hold; if one of them does not, the score is 1 or 2.\n{lines}"
     threshold = asserted.rubric_threshold
     return {"rubric": text, **({} if threshold is None else {"judge_threshold": threshold})}
 
 
 def _judge(tests: Sequence[Test], remarks: Remarks) -> dict[str, Any] | None:
-    told = [test for test in tests if test.options.get("provider")]
-    judges = [judge_of(test.options["provider"], remarks, test.where) for test in told]
-    found = [judge for judge in judges if judge is not None]
-    if found and any(judge != found[0] for judge in found):
-        remarks.lost("options.provider", "a run has the same judges for all tests; the first one is kept")
-    return found[0] if found else None
+    with_provider = [test for test in tests if test.options.get("provider")]
+    judges = [judge_of(test.options["provider"], remarks, test.location) for test in with_provider]
+    named_judges = [judge for judge in judges if judge is not None]
+    if named_judges and any(judge != named_judges[0] for judge in named_judges):
+        remarks.not_converted("options.provider", "a run has the same judges for all tests; the first one is kept")
+    return named_judges[0] if named_judges else None
 
 
-def _run_options(told: Any, remarks: Remarks) -> dict[str, Any]:
+def _run_options(raw: Any, remarks: Remarks) -> dict[str, Any]:
     names = {"repeat": "repeat", "maxConcurrency": "concurrency"}
-    made: dict[str, Any] = {}
-    for key, value in told.items() if isinstance(told, Mapping) else ():
+    options: dict[str, Any] = {}
+    for key, value in raw.items() if isinstance(raw, Mapping) else ():
         if key in names and isinstance(value, int) and value > 0:
-            made[names[key]] = value
+            options[names[key]] = value
         elif key not in ("showProgressBar", "cache", "verbose"):
-            remarks.lost(f"evaluateOptions.{key}", "has no equal here")
-    return made
+            remarks.not_converted(f"evaluateOptions.{key}", "has no equivalent in runevals")
+    return options

@@ -51,47 +51,47 @@ class Prompt:
         """The prompt with a text before and after what the user says."""
         if not prefix and not suffix:
             return self
-        *before, (role, content) = self.messages
-        return replace(self, messages=(*before, (role, f"{prefix}{content}{suffix}")), file=None)
+        *earlier, (role, content) = self.messages
+        return replace(self, messages=(*earlier, (role, f"{prefix}{content}{suffix}")), file=None)
 
     def is_empty(self, values: Mapping[str, Any]) -> bool:
         """Whether nothing of what the user says is left with these values."""
         return not rendered(self.messages[-1][1], values).strip()
 
 
-def read_prompts(told: Any, files: Files, remarks: Remarks) -> list[Prompt]:
+def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
     """The prompts of a configuration; those that cannot be read, or that compute, are remarked."""
-    found: list[Prompt] = []
+    prompts: list[Prompt] = []
     number = 0
-    for position, (reference, label, rest) in enumerate(_listed(told), start=1):
-        where = f"prompt {position}" + (f" ({label})" if label else "")
+    for position, (reference, label, rest) in enumerate(_entries(value), start=1):
+        location = f"prompt {position}" + (f" ({label})" if label else "")
         for key in rest:
-            remarks.lost(where, f"'{key}' has no equal here")
+            remarks.not_converted(location, f"'{key}' has no equivalent in runevals")
         try:
             for text, own, file in _texts(reference, files):
                 number += 1
-                named = label or own or f"prompt-{number}"
-                prompt = _prompt(text, named, where if label or not own else f"{where} ({own})", remarks)
+                name = label or own or f"prompt-{number}"
+                prompt = _prompt(text, name, location if label or not own else f"{location} ({own})", remarks)
                 if prompt is not None:
-                    found.append(replace(prompt, source=_source(reference), file=_usable(file, prompt, files)))
+                    prompts.append(replace(prompt, source=_source(reference), file=_usable(file, prompt, files)))
         except UsageError as reason:
-            remarks.lost(where, str(reason))
-    return found
+            remarks.not_converted(location, str(reason))
+    return prompts
 
 
-def _listed(told: Any) -> Iterator[tuple[str, str, list[str]]]:
+def _entries(value: Any) -> Iterator[tuple[str, str, list[str]]]:
     """(text or reference, label, what else is told), from a text, a list, or an object of file → label."""
-    if isinstance(told, str):
-        yield told, "", []
-    elif isinstance(told, Mapping):
-        yield from ((str(reference), str(label), []) for reference, label in told.items())
-    elif isinstance(told, list):
-        for one in told:
-            if isinstance(one, Mapping):
-                rest = sorted(str(key) for key in one.keys() - _READ)
-                yield str(one.get("raw") or one.get("id") or ""), str(one.get("label") or ""), rest
+    if isinstance(value, str):
+        yield value, "", []
+    elif isinstance(value, Mapping):
+        yield from ((str(reference), str(label), []) for reference, label in value.items())
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, Mapping):
+                rest = sorted(str(key) for key in item.keys() - _READ)
+                yield str(item.get("raw") or item.get("id") or ""), str(item.get("label") or ""), rest
             else:
-                yield str(one), "", []
+                yield str(item), "", []
 
 
 def _source(reference: str) -> str:
@@ -108,7 +108,7 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
     if not _is_file(reference):
         yield reference, "", None
         return
-    for path in files.named(reference):
+    for path in files.referenced(reference):
         if path.suffix in _TEXTS:
             parts = re.split(r"\r?\n---\r?\n", files.text(path))
             for number, part in enumerate(parts, start=1):
@@ -127,26 +127,26 @@ def _chat_text(path: Path, files: Files) -> str:
     return json.dumps(files.value(path), ensure_ascii=False)
 
 
-def _prompt(text: str, label: str, where: str, remarks: Remarks) -> Prompt | None:
+def _prompt(text: str, label: str, location: str, remarks: Remarks) -> Prompt | None:
     """A prompt; one whose text is a list of messages is a chat. None, with a remark, for one that computes."""
     try:
         value = json.loads(text) if text.lstrip().startswith("[") else None
     except (ValueError, RecursionError):
         value = None
-    is_chat = isinstance(value, list) and all(isinstance(told, dict) and "role" in told for told in value)
+    is_chat = isinstance(value, list) and all(isinstance(message, dict) and "role" in message for message in value)
     try:
         messages = _messages(value) if value and is_chat else (("user", text),)
         prompt = Prompt(label=label, messages=messages)
         if not prompt.variables and prompt.is_empty({}):
             raise NotPlain("it is empty")
     except NotPlain as reason:
-        remarks.lost(where, f"{reason}; write the prompt out")
+        remarks.not_converted(location, f"{reason}; write the prompt out")
         return None
     return prompt
 
 
 def _messages(chat: list[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
-    messages = tuple((str(told.get("role")), _content(told)) for told in chat)
+    messages = tuple((str(message.get("role")), _content(message)) for message in chat)
     for role, _ in messages:
         if role not in _ROLES:
             raise NotPlain(f"a message of the chat is of the role '{role}'")
@@ -155,8 +155,8 @@ def _messages(chat: list[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     return messages
 
 
-def _content(told: Mapping[str, Any]) -> str:
-    content = told.get("content")
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(

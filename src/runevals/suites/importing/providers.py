@@ -25,48 +25,52 @@ _PARAMETERS = frozenset(
 )
 
 
-def target_of(told: Any, remarks: Remarks) -> dict[str, Any] | None:
+def target_of(value: Any, remarks: Remarks) -> dict[str, Any] | None:
     """The first provider that is a chat model we can ask; the others are remarked."""
-    found: dict[str, Any] | None = None
-    for name, config in _listed(told, remarks):
+    result: dict[str, Any] | None = None
+    for name, config in _entries(value, remarks):
         target = _target(name)
         if target is None:
             without = f"; its config ({', '.join(sorted(map(str, config)))}) is lost with it" if config else ""
-            remarks.lost(f"provider {name}", f"{_advice(name)}{without}")
-        elif found is not None:
+            remarks.not_converted(f"provider {name}", f"{_advice(name)}{without}")
+        elif result is not None:
             model = target["model"]
-            remarks.lost(f"provider {name}", f"a run has one target; run it by `runevals --model {model}`")
+            remarks.not_converted(
+                f"provider {name}", f"a run has one target; run it by `runevals --model {model}`"
+            )
         else:
-            found = {**target, **_configured(name, config, remarks)}
-    return found
+            result = {**target, **_configured(name, config, remarks)}
+    return result
 
 
-def judge_of(told: Any, remarks: Remarks, where: str) -> dict[str, Any] | None:
+def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None:
     """The grader that tests name."""
-    if isinstance(told, Mapping) and "text" in told:
-        told = told["text"]
-    for name, _ in _listed([told], remarks):
+    if isinstance(raw, Mapping) and "text" in raw:
+        raw = raw["text"]
+    for name, _ in _entries([raw], remarks):
         target = _target(name)
         if target is not None:
             return {key: value for key, value in target.items() if (key, value) != ("type", "openai")}
-        remarks.lost(where, f"the grader {name} has no equal here; name a judge in the settings")
+        remarks.not_converted(
+            location, f"the grader {name} has no equivalent in runevals; name a judge in the settings"
+        )
     return None
 
 
-def _listed(told: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for one in told if isinstance(told, list) else [told]:
-        if isinstance(one, str):
-            yield one, {}
-        elif isinstance(one, Mapping) and isinstance(one.get("id"), str):
-            for key in sorted(one.keys() - _READ):
-                remarks.lost(f"provider {one['id']}", f"'{key}' has no equal here")
-            own = one.get("config")
-            yield one["id"], own if isinstance(own, Mapping) else {}
-        elif isinstance(one, Mapping) and len(one) == 1:
-            name, rest = next(iter(one.items()))
+def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            yield item, {}
+        elif isinstance(item, Mapping) and isinstance(item.get("id"), str):
+            for key in sorted(item.keys() - _READ):
+                remarks.not_converted(f"provider {item['id']}", f"'{key}' has no equivalent in runevals")
+            own = item.get("config")
+            yield item["id"], own if isinstance(own, Mapping) else {}
+        elif isinstance(item, Mapping) and len(item) == 1:
+            name, rest = next(iter(item.items()))
             config = rest.get("config") if isinstance(rest, Mapping) else None
             yield str(name), config if isinstance(config, Mapping) else {}
-        elif one is not None:
+        elif item is not None:
             yield "without a name", {}
 
 
@@ -87,16 +91,16 @@ def _advice(name: str) -> str:
 
 
 def _configured(name: str, config: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    target: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
     for key, value in config.items():
         plain = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", key)
         if plain in _PARAMETERS and not (isinstance(value, str) and value.startswith("file://")):
             parameters[plain] = value
         elif key == "apiKeyEnvar" and isinstance(value, str):
-            made["api_key_env"] = value
+            target["api_key_env"] = value
         elif key == "apiBaseUrl" and isinstance(value, str):
-            made["base_url"] = value
+            target["base_url"] = value
         else:
-            remarks.lost(f"provider {name}", f"config.{key} has no equal here")
-    return made | ({"parameters": parameters} if parameters else {})
+            remarks.not_converted(f"provider {name}", f"config.{key} has no equivalent in runevals")
+    return target | ({"parameters": parameters} if parameters else {})

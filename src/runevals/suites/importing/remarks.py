@@ -13,23 +13,23 @@ class Remark:
     """One thing that its reader must know: if it stood, and what became of it."""
 
     level: Level
-    where: str
+    location: str
     message: str
 
     def __str__(self) -> str:
-        return f"{self.level}: {self.where}: {self.message}"
+        return f"{self.level}: {self.location}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
     """Collects remarks, each once."""
 
-    found: dict[Remark, None] = field(default_factory=dict)
+    entries: dict[Remark, None] = field(default_factory=dict)
 
-    def lost(self, where: str, message: str) -> None:
-        """Something has no equal here, and is not in what was written."""
-        self.found[Remark(level="lost", where=where, message=message)] = None
+    def not_converted(self, location: str, message: str) -> None:
+        """Something has no equivalent in runevals, and is not in what was written."""
+        self.entries[Remark(level="lost", location=location, message=message)] = None
 
-    def differs(self, where: str, message: str) -> None:
+    def differs(self, location: str, message: str) -> None:
         """Something was converted, and does not mean quite the same."""
-        self.found[Remark(level="differs", where=where, message=message)] = None
+        self.entries[Remark(level="differs", location=location, message=message)] = None

@@ -1,4 +1,4 @@
-"""Addresses in prompts, replaced by what is there: public texts only, each fetched once, never a private host."""
+"""Addresses in prompts, replaced by their text: public pages only, each fetched once, no private host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
 from runevals.records.rules import Fetching
 
-DIALECT = "eval-samples"  # the one format whose addresses mean what they lead to
+DIALECT = "eval-samples"  # the only format whose addresses are replaced
 TIMEOUT_S = 30.0
 MOST_REDIRECTS = 5
 MOST_BYTES = 2 * 1024 * 1024
@@ -41,14 +41,14 @@ class NotFetched(Exception):
     """Why an address could not be fetched."""
 
 
-def found_in(text: str) -> list[str]:
-    """The distinct addresses in a text, in order; closing punctuation is part of one only where it is balanced."""
-    found: dict[str, None] = {}
+def addresses_in(text: str) -> list[str]:
+    """The distinct addresses in a text, in order; closing punctuation is part of one only if it is balanced."""
+    urls: dict[str, None] = {}
     for match in _URL.finditer(text):
-        url = _trimmed(match[0])
+        url = _without_punctuation(match[0])
         if _has_host(url):
-            found[url] = None
-    return list(found)
+            urls[url] = None
+    return list(urls)
 
 
 def _has_host(url: str) -> bool:
@@ -58,7 +58,7 @@ def _has_host(url: str) -> bool:
         return False
 
 
-def _trimmed(url: str) -> str:
+def _without_punctuation(url: str) -> str:
     """Without the punctuation after it, and without closing brackets that it did not open."""
     counts = {mark: url.count(mark) for pair in _PAIRS.items() for mark in pair}
     end = len(url)
@@ -75,22 +75,23 @@ def _trimmed(url: str) -> str:
 
 def addresses(suites: Iterable[Suite]) -> set[str]:
     """The distinct addresses in prompts and contexts, of the format in which they mean what they lead to."""
-    ours = [suite for suite in suites if suite.dialect == DIALECT]
-    return {url for suite in ours for case in suite.cases for turn in case.turns for url in _of(turn)}
+    relevant = [suite for suite in suites if suite.dialect == DIALECT]
+    return {url for suite in relevant for case in suite.cases for turn in case.turns for url in _of(turn)}
 
 
-def inlined(suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], str]) -> tuple[Suite, ...]:
+def inline_addresses(
+    suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], str]
+) -> tuple[Suite, ...]:
     """The suites with every address of their prompts and contexts replaced by its text.
 
-    A case with an address that cannot be fetched, or that nobody said may be, is errored (`fetch_failed`): it is
-    never sent as it stands.
+    A case with an address that cannot or may not be fetched is errored (`fetch_failed`) and not sent.
     """
     if fetching.enabled is False:
         return tuple(suites)
-    wanted = addresses(suites)
-    if not wanted:
+    urls = addresses(suites)
+    if not urls:
         return tuple(suites)
-    texts = _fetched(sorted(wanted), fetch) if fetching.enabled else {}
+    texts = _fetch_all(sorted(urls), fetch) if fetching.enabled else {}
     return tuple(
         replace(suite, cases=tuple(_case(case, texts, fetching) for case in suite.cases))
         if suite.dialect == DIALECT
@@ -100,19 +101,19 @@ def inlined(suites: Sequence[Suite], fetching: Fetching, fetch: Callable[[str], 
 
 
 def _of(turn: Turn) -> list[str]:
-    return found_in(f"{turn.prompt}\n{turn.context or ''}")
+    return addresses_in(f"{turn.prompt}\n{turn.context or ''}")
 
 
-def _fetched(urls: Sequence[str], fetch: Callable[[str], str]) -> dict[str, str | NotFetched]:
-    def one(url: str) -> str | NotFetched:
+def _fetch_all(urls: Sequence[str], fetch: Callable[[str], str]) -> dict[str, str | NotFetched]:
+    def fetch_one(url: str) -> str | NotFetched:
         try:
-            return fetch(url).encode("utf-8", "replace").decode()  # half a surrogate pair can be kept nowhere
+            return fetch(url).encode("utf-8", "replace").decode()  # a lone surrogate cannot be stored
         except NotFetched as error:
             return error
 
     pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="fetch")
     try:
-        return dict(zip(urls, pool.map(one, urls), strict=True))
+        return dict(zip(urls, pool.map(fetch_one, urls), strict=True))
     finally:  # a run that is interrupted does not wait for what is slow
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -122,69 +123,69 @@ def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) ->
     if not urls:
         return case
     if not fetching.enabled:
-        told = (
-            f"{urls[0]} is not fetched, as nothing says that it may be: url_fetch: {{enabled: true}} in the "
-            "settings does, and false leaves addresses as they are"
+        message = (
+            f"{urls[0]} is not fetched, because it is not allowed: allow it with url_fetch: {{enabled: true}} in "
+            "the settings; with false, addresses stay plain text"
         )
-        return replace(case, problem=Problem(code="fetch_failed", message=told))
+        return replace(case, problem=Problem(code="fetch_failed", message=message))
     for url in urls:
         text = texts[url]
         if isinstance(text, NotFetched):
             return replace(case, problem=Problem(code="fetch_failed", message=f"{url}: {text}"))
-    known = {url: text for url, text in texts.items() if isinstance(text, str)}
+    fetched_texts = {url: text for url, text in texts.items() if isinstance(text, str)}
     turns = tuple(
         replace(
             turn,
-            prompt=_prompt(turn, known),
-            asked=None if turn.asked is None else _replaced(turn.asked, known),
-            context=None if turn.context is None else _replaced(turn.context, known),
+            prompt=_prompt(turn, fetched_texts),
+            author_prompt=None if turn.author_prompt is None else _replace(turn.author_prompt, fetched_texts),
+            context=None if turn.context is None else _replace(turn.context, fetched_texts),
         )
         for turn in case.turns
     )
-    hashes = {url: hashlib.sha256(known[url].encode()).hexdigest() for url in dict.fromkeys(urls)}
+    hashes = {url: hashlib.sha256(fetched_texts[url].encode()).hexdigest() for url in dict.fromkeys(urls)}
     return replace(case, turns=turns, fetched=hashes)
 
 
 def _prompt(turn: Turn, texts: dict[str, str]) -> str:
-    """What is sent, its context fenced anew: what was fetched may hold the fence that was long enough before."""
+    """The prompt to send; its context gets a new fence, because a fetched text may contain the old one."""
     head = turn.prompt if turn.context is None else turn.prompt.removesuffix(in_fence(turn.context))
     if turn.context is None or head == turn.prompt:
-        return _replaced(turn.prompt, texts)
-    return _replaced(head, texts) + in_fence(_replaced(turn.context, texts))
+        return _replace(turn.prompt, texts)
+    return _replace(head, texts) + in_fence(_replace(turn.context, texts))
 
 
-def _replaced(text: str, texts: dict[str, str]) -> str:
-    """Every occurrence, the longest address first where one begins as another does; nothing is read again."""
-    urls = sorted((url for url in found_in(text) if url in texts), key=len, reverse=True)
+def _replace(text: str, texts: dict[str, str]) -> str:
+    """Replaces every occurrence, the longest address first; replaced text is not searched again."""
+    urls = sorted((url for url in addresses_in(text) if url in texts), key=len, reverse=True)
     if not urls:
         return text
     return re.sub("|".join(map(re.escape, urls)), lambda match: texts[match[0]], text)
 
 
-def resolved(host: str, port: int) -> list[str]:
-    """The addresses of a name. Raises OSError or ValueError for one that has none."""
+def resolve_host(host: str, port: int) -> list[str]:
+    """The IP addresses of a host name. Raises OSError or ValueError."""
     return [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-def fetcher(allow_hosts: Sequence[str], resolve: Resolve = resolved) -> Callable[[str], str]:
+def fetcher(allow_hosts: Sequence[str], resolve: Resolve = resolve_host) -> Callable[[str], str]:
     """What fetches one address as text. It raises NotFetched."""
 
     def follow(url: str, line: _Line) -> str:
         for _ in range(MOST_REDIRECTS + 1):
             try:
-                found = _answer(url, _checked_address(url, allow_hosts, resolve), line)
-                if isinstance(found, str):
-                    return found
-                url = urljoin(url, found.location)
+                reply = _answer(url, _checked_address(url, allow_hosts, resolve), line)
+                if isinstance(reply, str):
+                    return reply
+                url = urljoin(url, reply.location)
             except ValueError:
-                raise NotFetched("leads to what is no address") from None
+                raise NotFetched("redirects to an invalid address") from None
         raise NotFetched(f"redirects more than {MOST_REDIRECTS} times")
 
     return lambda url: _in_time(lambda line: follow(url, line))
 
 
 class _Line:
-    """The connections of one fetch, which whoever waits for it can hang up when its time is over."""
+    """The connections of one fetch, which can be closed at its timeout."""
 
     def __init__(self) -> None:
         self.deadline = time.monotonic() + TIMEOUT_S
@@ -207,18 +208,18 @@ class _Line:
 
 def _in_time(work: Callable[[_Line], str]) -> str:
     """What `work` gives within the time; then its line is cut, whatever it waits for."""
-    found: SimpleQueue[str | Exception] = SimpleQueue()
+    results: SimpleQueue[str | Exception] = SimpleQueue()
     line = _Line()
 
     def run() -> None:
         try:
-            found.put(work(line))
-        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
-            found.put(error)
+            results.put(work(line))
+        except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
+            results.put(error)
 
     threading.Thread(target=run, daemon=True, name="fetch one").start()
     try:
-        result = found.get(timeout=TIMEOUT_S)
+        result = results.get(timeout=TIMEOUT_S)
     except Empty:
         line.hang_up()
         raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
@@ -238,20 +239,20 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
 
     parts = urlsplit(url)
     host = _ascii(parts.hostname or "")
-    shown = f"[{host}]" if ":" in host else host
-    asked_of = f"{shown}:{parts.port}" if parts.port else shown
-    headers = {"Host": asked_of, "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
-    left_s = line.deadline - time.monotonic()
-    if left_s <= 0:
+    host_text = f"[{host}]" if ":" in host else host
+    host_header = f"{host_text}:{parts.port}" if parts.port else host_text
+    headers = {"Host": host_header, "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
+    remaining_s = line.deadline - time.monotonic()
+    if remaining_s <= 0:
         raise NotFetched(f"took longer than {TIMEOUT_S:g} s")
-    left = urllib3.Timeout(total=left_s)
+    timeout = urllib3.Timeout(total=remaining_s)
     pool: Any
     if parts.scheme == "https":
         pool = urllib3.HTTPSConnectionPool(
-            address, parts.port or 443, timeout=left, server_hostname=host, assert_hostname=host
+            address, parts.port or 443, timeout=timeout, server_hostname=host, assert_hostname=host
         )
     else:
-        pool = urllib3.HTTPConnectionPool(address, parts.port or 80, timeout=left)
+        pool = urllib3.HTTPConnectionPool(address, parts.port or 80, timeout=timeout)
     pool.ConnectionCls = line.noting(pool.ConnectionCls)
     path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
     try:
@@ -270,7 +271,7 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
 
 
 def _ascii(host: str) -> str:
-    """A host name as it goes over the network. Raises ValueError for what is not a name."""
+    """A host name in its network form. Raises ValueError for an invalid name."""
     return host if host.isascii() else host.encode("idna").decode("ascii")
 
 
@@ -282,7 +283,7 @@ def _read(reply: Any, deadline: float) -> str | _Redirect:
         raise NotFetched(f"answers with status {reply.status}")
     kind = reply.headers.get("Content-Type", "").lower()
     if not _TEXT_TYPES.match(kind):
-        raise NotFetched(f"is no text ({kind.partition(';')[0] or 'of no type'})")
+        raise NotFetched(f"is not text ({kind.partition(';')[0] or 'of no type'})")
     body = bytearray()
     for chunk in reply.stream(65536):
         body += chunk
@@ -299,20 +300,20 @@ def _read(reply: Any, deadline: float) -> str | _Redirect:
 
 
 def _checked_address(url: str, allow_hosts: Sequence[str], resolve: Resolve) -> str:
-    """The address behind a name. Refuses every name that leads to one that is not public."""
+    """The IP address of a host. Refuses every host with an address that is not public."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or not host:
-        raise NotFetched("is no http address")
+        raise NotFetched("is not an http address")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = resolve(host, port)
-    except (OSError, ValueError):  # a name that is none is a ValueError
+        addresses_ = resolve(host, port)
+    except (OSError, ValueError):  # an invalid name is a ValueError
         raise NotFetched("has no address") from None
     allowed = host in allow_hosts or f"{host}:{parts.port}" in allow_hosts
-    if not allowed and not all(is_public(ipaddress.ip_address(name.partition("%")[0])) for name in found):
+    if not allowed and not all(is_public(ipaddress.ip_address(name.partition("%")[0])) for name in addresses_):
         raise NotFetched("is a private address; url_fetch.allow_hosts can allow it")
-    return found[0]
+    return addresses_[0]
 
 
 def page_text(page: str) -> str:
@@ -322,13 +323,13 @@ def page_text(page: str) -> str:
         words.feed(page)
         words.close()
     except AssertionError:  # how the parser refuses
-        raise NotFetched("holds HTML that cannot be read") from None
+        raise NotFetched("has HTML that cannot be parsed") from None
     lines = (" ".join(line.split()) for line in "".join(words.pieces).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 class _Words(HTMLParser):
-    """Takes the text out of a page as it is read: a tree of it would need four hundred times its size."""
+    """Extracts the text while parsing a page: a tree would need four hundred times its size."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,6 +1,6 @@
-"""MCP servers at work: each is started when its first address comes, asked for many, and ended at the end.
+"""MCP servers: each is started for its first address, called for many, and stopped at the end.
 
-The SDK is asynchronous. Its event loop has a thread of its own, which is here and nowhere else.
+The SDK is asynchronous; its event loop runs in a separate thread in this module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runevals.lib import programs
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
-from runevals.suites.urls.mcp_config import McpServer, extracted
+from runevals.suites.urls.mcp_config import McpServer, extract_text
 from runevals.suites.urls.mcp_environment import server_environment
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult
 
-_WORDS_KEPT = 300  # of what a server wrote to stderr, for the message of its failure
+_MOST_STDERR = 300  # of a server's stderr, for the message of its failure
 
 # (expression, text) → the whole match and its groups, None if nothing matches. Raises NotFetched.
 Groups = Callable[[str, str], Sequence[str | None] | None]
@@ -37,7 +37,7 @@ Groups = Callable[[str, str], Sequence[str | None] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """Where servers run, the variables that they may be told of, and how long each start and call may take."""
+    """The working folder of servers, their variables, and the timeouts of starts and calls."""
 
     cwd: Path
     env: Mapping[str, str] = field(repr=False)
@@ -45,10 +45,10 @@ class ServerContext:
 
 
 class McpServers:
-    """Servers that are started when they are needed. A context manager: all of them are ended with it."""
+    """Servers that are started on demand. A context manager: all of them are stopped with it."""
 
-    def __init__(self, place: ServerContext, groups: Groups) -> None:
-        self._place, self._groups = place, groups
+    def __init__(self, context: ServerContext, groups: Groups) -> None:
+        self._context, self._groups = context, groups
         self._lock = threading.Lock()
         self._running: dict[str, _Running] = {}
         self._loop: _Loop | None = None
@@ -62,39 +62,39 @@ class McpServers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._lock:
-            self._closed = True  # a thread that nobody waits for any more must not start another
+            self._closed = True  # an abandoned thread must not start another server
         self._exits.close()
 
     def fetch(self, server: McpServer, url: str) -> str:
         """The text behind an address that `server` reads. Raises NotFetched, naming the server."""
         try:
-            return self._fetched(server, url)
+            return self._fetch(server, url)
         except NotFetched as error:
             raise NotFetched(f"the MCP server {one_line(server.name)} {error}") from None
 
-    def _fetched(self, server: McpServer, url: str) -> str:
+    def _fetch(self, server: McpServer, url: str) -> str:
         groups: Sequence[str | None] | None = ()
         if server.transform is not None:
             groups = self._groups(server.transform.regex, url)
         if groups is None:
             raise NotFetched("reads it, but its urlTransform.regex does not match it")
-        text = _text(self._started(server).called(server.arguments(url, groups)))
+        text = _text(self._start(server).call(server.arguments(url, groups)))
         if server.extract is None:
             return text
-        found = extracted(text, server.extract)
-        if found is None:
+        extract = extract_text(text, server.extract)
+        if extract is None:
             raise NotFetched(f"answers without {one_line(server.extract)} (contentExtract): {one_line(text)}")
-        return found
+        return extract
 
-    def _started(self, server: McpServer) -> _Running:
+    def _start(self, server: McpServer) -> _Running:
         with self._lock:
             if self._closed:
-                raise NotFetched("is ended, as the run is")
+                raise NotFetched("was stopped, because the run has ended")
             if self._loop is None:
                 self._loop = self._exits.enter_context(_event_loop())
             if server.name not in self._running:
                 log = self._loop.logs / str(len(self._running))
-                self._running[server.name] = _Running(server, self._place, self._loop, log)
+                self._running[server.name] = _Running(server, self._context, self._loop, log)
             return self._running[server.name]
 
 
@@ -114,8 +114,8 @@ def _event_loop() -> Iterator[_Loop]:
         import mcp  # noqa: F401 - loaded before a clock runs
         from anyio.from_thread import start_blocking_portal
     except ImportError:
-        raise NotFetched("needs the MCP client, which is not here: pip install 'runevals[mcp]'") from None
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # else it would write to our stderr
+        raise NotFetched("needs the MCP client, which is not installed: pip install 'runevals[mcp]'") from None
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # otherwise it would write to stderr of runevals
     with tempfile.TemporaryDirectory(prefix="runevals-mcp-") as logs, start_blocking_portal() as portal:
         stop, exits = anyio.Event(), ExitStack()
         try:
@@ -129,36 +129,36 @@ def _event_loop() -> Iterator[_Loop]:
 class _Running:
     """One server, from its start on."""
 
-    def __init__(self, server: McpServer, place: ServerContext, loop: _Loop, log: Path) -> None:
-        self._server, self._place, self._loop, self._log = server, place, loop, log
+    def __init__(self, server: McpServer, context: ServerContext, loop: _Loop, log: Path) -> None:
+        self._server, self._context, self._loop, self._log = server, context, loop, log
         self._ready: Future[Client] = Future()
         self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
         self._served.add_done_callback(lambda _: self._ready.cancel())
 
-    def called(self, arguments: Mapping[str, object]) -> CallToolResult:
+    def call(self, arguments: Mapping[str, object]) -> CallToolResult:
         """What its tool answers. Raises NotFetched."""
         client = self._client()
         answer: Future[CallToolResult] = self._loop.portal.start_task_soon(
             client.call_tool, self._server.tool, dict(arguments)
         )
         try:
-            return answer.result(self._place.timeout_s)
+            return answer.result(self._context.timeout_s)
         except TimeoutError:
             answer.cancel()
-            raise NotFetched(f"took longer than {self._place.timeout_s:g} s{self._last_words()}") from None
+            raise NotFetched(f"took longer than {self._context.timeout_s:g} s{self._last_words()}") from None
         except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, it is this address's
-            told = f"cannot call {one_line(self._server.tool)}: {_reason(error)}"
-            raise NotFetched(told + self._last_words()) from None
+            message = f"cannot call {one_line(self._server.tool)}: {_reason(error)}"
+            raise NotFetched(message + self._last_words()) from None
 
     def _client(self) -> Client:
         try:
-            return self._ready.result(self._place.timeout_s)
+            return self._ready.result(self._context.timeout_s)
         except TimeoutError:
             self._served.cancel()
         except CancelledError:  # it ended before it was ready
             pass
         if self._served.cancelled():
-            raise NotFetched(f"was not ready within {self._place.timeout_s:g} s{self._last_words()}")
+            raise NotFetched(f"was not ready within {self._context.timeout_s:g} s{self._last_words()}")
         raise NotFetched(f"cannot be started: {_reason(self._served.exception())}{self._last_words()}")
 
     async def _serve(self, log: TextIO) -> None:
@@ -168,8 +168,8 @@ class _Running:
         program = StdioServerParameters(
             command=server.command,
             args=list(server.args),
-            env=programs.environment(server_environment(server.env, self._place.env)),
-            cwd=self._place.cwd,
+            env=programs.environment(server_environment(server.env, self._context.env)),
+            cwd=self._context.cwd,
             encoding_error_handler="replace",
         )
         with log:
@@ -180,22 +180,20 @@ class _Running:
     def _last_words(self) -> str:
         """The end of what the server wrote to stderr, for a message."""
         with self._log.open("rb") as log:
-            log.seek(max(0, self._log.stat().st_size - 16 * _WORDS_KEPT))  # wide, lest a secret be cut in half
+            log.seek(max(0, self._log.stat().st_size - 16 * _MOST_STDERR))  # wide, lest a secret be cut in half
             words = log.read().decode("utf-8", "replace")
-        words = redactor({**self._place.env, **self._server.env})(words).strip()
-        return f"; it last wrote: {one_line(words[-_WORDS_KEPT:], _WORDS_KEPT)}" if words else ""
+        words = redactor({**self._context.env, **self._server.env})(words).strip()
+        return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
 
 
 def _text(result: CallToolResult) -> str:
-    """What a tool answers, if that is text and no more than may be fetched. Raises NotFetched."""
+    """The answer of a tool, if it is text within the size limit. Raises NotFetched."""
     text = "\n".join(part.text for part in result.content if part.type == "text")
-    other = next((part.type for part in result.content if part.type != "text"), None)
+    kind = next((part.type for part in result.content if part.type != "text"), None)
     if result.is_error:
         raise NotFetched(f"says: {one_line(text)}")
-    if other is not None or not result.content:
-        raise NotFetched(
-            f"answers with {'nothing' if other is None else f'content of type {other}'}, not with text"
-        )
+    if kind is not None or not result.content:
+        raise NotFetched(f"answers with {'nothing' if kind is None else f'content of type {kind}'}, not with text")
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise NotFetched(f"answers with more than {MOST_BYTES // 1024**2} MiB")
     return text

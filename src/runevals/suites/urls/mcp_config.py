@@ -20,7 +20,7 @@ _OF_THE_TOOL = {"urlParam", "urlTransform", "contentExtract"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlTransform:
-    """What of an address becomes which parameter: `$1` to `$9` stand for the groups of `regex`."""
+    """Maps an address to parameters: `$1` to `$9` are the groups of `regex`."""
 
     regex: str
     params: Mapping[str, object]
@@ -28,7 +28,7 @@ class UrlTransform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """A program that reads the addresses which hold one of `patterns`, by its tool `tool`."""
+    """A program that reads addresses containing one of `patterns` with its tool `tool`."""
 
     name: str
     command: str
@@ -41,16 +41,16 @@ class McpServer:
     extract: str | None = None
 
     def arguments(self, url: str, groups: Sequence[str | None]) -> dict[str, object]:
-        """What its tool is called with; `groups` are those of the transform's expression, the whole match at 0."""
+        """The arguments of the tool; `groups` are those of the transform's expression, the whole match at 0."""
         if self.transform is None:
             return {self.url_param: url}
-        known = dict(enumerate(groups))
+        values = dict(enumerate(groups))
 
-        def filled(text: str) -> str:
-            return re.sub(r"\$([1-9])", lambda match: known.get(int(match[1])) or "", text)
+        def fill(text: str) -> str:
+            return re.sub(r"\$([1-9])", lambda match: values.get(int(match[1])) or "", text)
 
         params = self.transform.params.items()
-        return {name: filled(value) if isinstance(value, str) else value for name, value in params}
+        return {name: fill(value) if isinstance(value, str) else value for name, value in params}
 
 
 def claiming(servers: Iterable[McpServer], url: str) -> McpServer | None:
@@ -58,17 +58,17 @@ def claiming(servers: Iterable[McpServer], url: str) -> McpServer | None:
     return next((server for server in servers if any(text in url for text in server.patterns)), None)
 
 
-def read_servers(content: bytes, suffix: str, shown: str) -> tuple[McpServer, ...]:
+def read_servers(content: bytes, suffix: str, display_path: str) -> tuple[McpServer, ...]:
     """The servers with `urlPatterns`, in order. Raises InvalidSuite with every problem of theirs."""
-    source = parse_source(content, suffix, shown)
-    told = _fetching_ones(source.value)
+    source = parse_source(content, suffix, display_path)
+    entries = _fetching_ones(source.value)
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.suites.urls", "mcp-1", told)
-    ] or list(_misplaced(source, told))
+        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
+        for complaint in complaints("runevals.suites.urls", "mcp-1", entries)
+    ] or list(_misplaced(source, entries))
     if problems:
         raise InvalidSuite(problems)
-    return tuple(_server(name, server) for servers in told.values() for name, server in servers.items())
+    return tuple(_server(name, server) for servers in entries.values() for name, server in servers.items())
 
 
 def _fetching_ones(document: Any) -> Any:
@@ -82,26 +82,30 @@ def _fetching_ones(document: Any) -> Any:
     if not isinstance(servers, dict):
         return {key: servers}
     return {
-        key: {name: told for name, told in servers.items() if isinstance(told, dict) and "urlPatterns" in told}
+        key: {
+            name: server
+            for name, server in servers.items()
+            if isinstance(server, dict) and "urlPatterns" in server
+        }
     }
 
 
-def _misplaced(source: Source, told: Mapping[str, Any]) -> Iterator[SuiteProblem]:
-    for key, servers in told.items():
+def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    for key, servers in entries.items():
         for name, server in servers.items():
             for word in server.keys() & _OF_THE_TOOL:
                 yield source.problem((key, name, word), f"{word} belongs into fetchTool", key=True)
 
 
-def _server(name: str, told: Mapping[str, Any]) -> McpServer:
-    tool = told["fetchTool"]
+def _server(name: str, fields: Mapping[str, Any]) -> McpServer:
+    tool = fields["fetchTool"]
     transform = tool.get("urlTransform")
     return McpServer(
         name=name,
-        command=told["command"],
-        args=tuple(told.get("args", ())),
-        env=told.get("env", {}),
-        patterns=tuple(told["urlPatterns"]),
+        command=fields["command"],
+        args=tuple(fields.get("args", ())),
+        env=fields.get("env", {}),
+        patterns=tuple(fields["urlPatterns"]),
         tool=tool["name"],
         url_param=tool.get("urlParam", "url"),
         transform=None
@@ -111,14 +115,14 @@ def _server(name: str, told: Mapping[str, Any]) -> McpServer:
     )
 
 
-def extracted(text: str, path: str) -> str | None:
-    """What stands at a dotted path of a JSON text, as JSON where it is not text; None if nothing is there."""
+def extract_text(text: str, path: str) -> str | None:
+    """The value at a dotted path of a JSON text, as JSON if it is not text; None if it is absent."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
         for step in path.split("."):
-            found = found[int(step)] if isinstance(found, list) else found[step]
+            value = value[int(step)] if isinstance(value, list) else value[step]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    if found is None or isinstance(found, str):
-        return found
-    return json.dumps(found, ensure_ascii=False)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

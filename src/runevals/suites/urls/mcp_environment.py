@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from runevals.suites.urls.fetch import NotFetched
 
-# Where programs, files, certificates and the way out are found; and in which language to speak.
+# Variables for programs, files, certificates, proxies and the language.
 NEEDED = frozenset(
     {
         "HOME",
@@ -28,20 +28,20 @@ NEEDED = frozenset(
     | {"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"}
     | {"CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
 )
-_NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
-def server_environment(told: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """What a server is started with. `${NAME}` and `${NAME:-default}` in what it was told are variables.
+def server_environment(declared: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a server. `${NAME}` and `${NAME:-default}` in its configuration are variables.
 
     Raises NotFetched for one that is not set and has no default.
     """
 
     def value(match: re.Match[str]) -> str:
-        found = environment.get(match[1], match[2])
-        if found is None:
-            raise NotFetched(f"is told of ${{{match[1]}}}, which is not set")
-        return found
+        value_ = environment.get(match[1], match[2])
+        if value_ is None:
+            raise NotFetched(f"needs ${{{match[1]}}}, which is not set")
+        return value_
 
     needed = {name: text for name, text in environment.items() if name.upper() in NEEDED or name.startswith("LC_")}
-    return {**needed, **{name: _NAMED.sub(value, text) for name, text in told.items()}}
+    return {**needed, **{name: _VARIABLE.sub(value, text) for name, text in declared.items()}}

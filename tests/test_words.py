@@ -1,0 +1,104 @@
+"""The retired words do not come back: plain technical English in names, messages, docs and golden outputs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "src" / "runevals"
+
+# Packages whose names and texts follow the style guide; add a package when it does.
+PACKAGES = ("evaluators", "judge", "lib", "records", "suites", "targets")
+# Files of these packages that do not follow it yet; this list may only shrink.
+LATER = frozenset({"suites/discover.py"})
+# Pages of documentation without a retired phrase; add a page when it has none.
+PAGES = ("evaluators", "graders", "judge", "plugins", "promptfoo")
+
+# A participle says nothing about the value: use `settings`, `text`, `matches`, `options`, `error`, …
+PARTICIPLES = frozenset({"told", "asked", "kept", "given", "held", "found", "shown", "made", "named", "listed"})
+PARTICIPLES |= {"said", "seen", "wanted", "heard", "meant", "understood"}
+# Names that were replaced everywhere.
+RETIRED_NAMES = frozenset({"ToldWrong", "WorldRefused", "TOLD_WRONG", "WORLD_REFUSED", "CheckReport"})
+RETIRED_NAMES |= {"Texted", "Threads", "CUT_SHORT", "NOT_ASKED", "become_nobody", "BURIAL_S"}
+
+PHRASES = (
+    r"told wrong",
+    r"the world refused",
+    r"what it was told",
+    r"\ba (?:would-be )?red\b(?! (?:herring|team))",
+    r"pass(?:ed|es) over",
+    r"stands? here twice",
+    r"kept answer",
+    r"dealt anew",
+    r"\bis held (?:to|against)",
+    r"somebody else's",
+    r"\bwhom\b",
+    r"(?<!there )is no (?:suite|eval document|JSON|text\b|number|file|link)",
+    r"None where",
+    r"Raises \w+ where",
+    r"^#+ (?:In parts|Kept answers|Run again)$",
+)
+
+
+def python_files(package: str) -> Iterator[Path]:
+    files = sorted((SOURCES / package).rglob("*.py"))
+    return (file for file in files if file.relative_to(SOURCES).as_posix() not in LATER)
+
+
+def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that a module defines: functions, classes, parameters, variables, attributes."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.lineno, node.attr
+            case ast.alias():
+                yield node.lineno, node.asname or node.name
+
+
+def phrases(text: str) -> list[str]:
+    flat = re.compile("|".join(PHRASES), re.IGNORECASE | re.MULTILINE)
+    return [match[0] for match in flat.finditer(text)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_name_of_a_finished_package_is_a_participle_or_a_retired_name(package):
+    retired = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in python_files(package)
+        for line, name in names(ast.parse(file.read_text(encoding="utf-8")))
+        if name.strip("_").lower() in PARTICIPLES or name in RETIRED_NAMES
+    ]
+    assert retired == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_text_of_a_finished_package_has_a_retired_phrase(package):
+    retired = {
+        str(file.relative_to(ROOT)): words
+        for file in python_files(package)
+        if (words := phrases(file.read_text(encoding="utf-8")))
+    }
+    assert retired == {}
+
+
+def test_no_golden_output_and_no_finished_page_has_a_retired_phrase():
+    files = [*(ROOT / "tests").rglob("*.error.txt"), *(ROOT / "docs" / f"{page}.md" for page in PAGES)]
+    retired = {str(file): words for file in files if (words := phrases(file.read_text(encoding="utf-8")))}
+    assert retired == {}
+
+
+def test_replaced_names_are_used_nowhere():
+    pattern = re.compile(rf"\b(?:{'|'.join(sorted(RETIRED_NAMES))})\b")
+    files = [*SOURCES.rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    assert [str(file) for file in files if pattern.search(file.read_text(encoding="utf-8"))] == []
