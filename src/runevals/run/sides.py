@@ -50,7 +50,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     with real_world(
         settings, request.suites.suites, budget=request.budget, journal=journal, reported=reported
     ) as world:
-        loading.rehearse(plan, world.sandbox)
+        loading.dry_run_evaluators(plan, world.sandbox)
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
         with interruptible(world.stop):
             yield Measurement(

@@ -33,7 +33,7 @@ def read_entries(content: bytes, shown: str) -> tuple[AcceptedLoss, ...]:
         raise InvalidSuite([SuiteProblem(location=Location(file=shown), pointer="", message=message)])
     source = parse_source(content, ".yaml", shown)
     problems = [
-        source.problem(complaint.place, complaint.message, key=complaint.key, rule=complaint.rule)
+        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.suites", "accepted-1", source.value)
     ]
     if problems:

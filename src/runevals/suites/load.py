@@ -32,7 +32,7 @@ from runevals.suites.plan import RunPlan, is_selected
 from runevals.suites.prompt import prompt_problems, with_prompts
 
 _MOST_SHOWN = 8  # suites that were seen and are not run
-_MOST_LOOKED_AT, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
+_MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +139,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
                 if entry is None and (why := _not_measurable(suite, request)) is not None:
-                    shown = shown_path(path, request.repository)
-                    notices.append(f"not run: {shown}: {why} (--all runs it)")
+                    name = display_path(path, request.repository)
+                    notices.append(f"not run: {name}: {why} (--all runs it)")
                     continue
                 here.append(suite)
                 files += [path, *suite.files]
@@ -149,7 +149,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
             if discovered.folder is None
             else _samples_together(here, display_path(discovered.folder, request.repository))
         )
-        notices += _also_found(found.passed_over, request)
+        notices += _also_found(discovered.passed_over, request)
     suites = _named_apart(_skill_cases_together(suites))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     if request.sends_prompts:
@@ -169,7 +169,7 @@ def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:
     """A notice of suites that were seen and are not run, the first few of them by name."""
     if paths:
         more = f" and {len(paths) - _MOST_SHOWN} more" if len(paths) > _MOST_SHOWN else ""
-        shown = ", ".join(shown_path(path, request.repository) for path in paths[:_MOST_SHOWN])
+        shown = ", ".join(display_path(path, request.repository) for path in paths[:_MOST_SHOWN])
         yield f"also found, not run: {shown}{more} (--all runs them)"
 
 
@@ -178,7 +178,7 @@ def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suit
     if not request.sends_prompts:
         return tuple(suites)
     suites = [_with_files(suite, request) for suite in suites]
-    return with_prompts(suites, request.template, lambda case: wanted(case, request.selection))
+    return with_prompts(suites, request.template, lambda case: is_selected(case, request.selection))
 
 
 def _with_files(suite: Suite, request: LoadRequest) -> Suite:
@@ -267,7 +267,7 @@ def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
     ]
 
 
-def shown_path(path: Path, repository: Path) -> str:
+def display_path(path: Path, repository: Path) -> str:
     """A suite's name: its path relative to the repository's root, with forward slashes."""
     absolute = path.resolve()
     root = repository.resolve()

@@ -42,7 +42,7 @@ def run_of_mark(settings: Settings, cases: Iterable[Case | CaseReport], of_job: 
     """The run that the settings' mark names, and what a reader should know of it; a shard has none."""
     if settings.mark is None or settings.selection.shard is not None:
         return MarkFound()
-    planned = frozenset((case.suite, case.key) for case in cases if wanted(case, settings.selection))
+    planned = frozenset((case.suite, case.key) for case in cases if is_selected(case, settings.selection))
     return kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import UnrecognisedSuite
@@ -26,7 +26,7 @@ from runevals.suites.dialects.agent_skills_checks import (
     unread_checks,
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import duplicate_keys, in_order, is_misspelt, schema_problems
+from runevals.suites.dialects.checking import duplicate_keys, is_misspelt, schema_problems, sorted_by_position
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
@@ -120,7 +120,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
         description=description if isinstance(description, str) else None,
-        problems=in_order(problems),
+        problems=sorted_by_position(problems),
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
         skill=skill.folder,
     )
@@ -134,8 +134,8 @@ class _Reader:
     options: LoadOptions
     skill: SkillFolder
     problems: list[SuiteProblem] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)  # of the cases
-    unread: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+    places: list[JsonPath] = field(default_factory=list)  # of the cases
+    unread: dict[str, list[tuple[JsonPath, str]]] = field(default_factory=dict)
 
     def unusable(self, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
         """What keeps the file from being a suite: no cases, or cases where they are not read."""
@@ -152,7 +152,7 @@ class _Reader:
         found: list[Case] = []
         for key, entries in document.items():
             if key in ("", *_LISTS) and isinstance(entries, list):
-                root: Place = (key,) if key else ()
+                root: JsonPath = (key,) if key else ()
                 expected = True if key in _SHOULD else False if key in _SHOULD_NOT else None
                 for index, entry in enumerate(entries):
                     raw = {"query": entry} if isinstance(entry, str) and expected is not None else entry
@@ -186,7 +186,7 @@ class _Reader:
             problem = self.source.problem(place, told + in_cases(len(places)), key=True, rule="unknown-key")
             yield replace(problem, level="warning")
 
-    def _case(self, raw: Mapping[str, Any], place: Place, expected: bool | None) -> Case | None:  # noqa: FBT001
+    def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
         prompt = None
         if isinstance(raw, Mapping):
             prompt = next((raw[key] for key in _PROMPTS if isinstance(raw.get(key), str)), None)
@@ -227,7 +227,7 @@ class _Reader:
             **case_fingerprints([turn], extra),
         )
 
-    def _triggers(self, raw: Mapping[str, Any], place: Place, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
+    def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
         key = next((key for key in _TRIGGER if raw.get(key) is not None), None)
         told: Any = expected if key is None else raw[key]
@@ -249,7 +249,7 @@ class _Reader:
                 pointer=pointer(at),
             )
 
-    def _note_unread(self, raw: Mapping[str, Any], place: Place) -> None:
+    def _note_unread(self, raw: Mapping[str, Any], place: JsonPath) -> None:
         for key in raw:
             if key in _READ or is_negated(key):
                 continue
@@ -263,7 +263,7 @@ class _Reader:
                 continue
             self.unread.setdefault(key, []).append(((*place, key), told))
 
-    def _files(self, told: Any, place: Place) -> tuple[Mapping[str, Path], Problem | None]:
+    def _files(self, told: Any, place: JsonPath) -> tuple[Mapping[str, Path], Problem | None]:
         """The case's files by the place where they are put; a problem if one of them is missing."""
         names = {name: index for index, name in enumerate(map(_file_name, _list(told))) if name}
         found = find_files(tuple(names), self._bases, self.options.root)
@@ -284,7 +284,7 @@ class _Reader:
     def _bases(self) -> Sequence[Path]:
         return [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
 
-    def _notice(self, place: Place, message: str, *, key: bool = False) -> SuiteProblem:
+    def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> SuiteProblem:
         return replace(self.source.problem(place, message, key=key), level="notice")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runevals.evaluators import catalogue
-from runevals.lib.parsing.source import Place, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import plural
 from runevals.records import EvaluatorSpec, SuiteProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
@@ -57,7 +57,7 @@ class AgentSkillChecks:
     source: Source
     problems: list[SuiteProblem] = field(default_factory=list)
 
-    def specs(self, case: Mapping[str, Any], place: Place) -> list[EvaluatorSpec]:
+    def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""
         keys = [key for key in case if key in CHECKS or is_negated(key)]
         found = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
@@ -68,7 +68,7 @@ class AgentSkillChecks:
             found = [self._at(spec, (*place, "expected_output"))]
         return list(numbered(found))
 
-    def _of_key(self, value: Any, place: Place, key: str) -> Iterator[EvaluatorSpec]:
+    def _of_key(self, value: Any, place: JsonPath, key: str) -> Iterator[EvaluatorSpec]:
         entries = value if isinstance(value, list) else [value]
         for index, entry in enumerate(entries):
             at = (*place, index) if isinstance(value, list) else place
@@ -77,7 +77,7 @@ class AgentSkillChecks:
             if spec is not None:
                 yield replace(spec, negated=spec.negated is not is_negated(key))
 
-    def _entry(self, entry: Any, place: Place, template: str) -> EvaluatorSpec | None:
+    def _entry(self, entry: Any, place: JsonPath, template: str) -> EvaluatorSpec | None:
         if isinstance(entry, str):
             return self._statement(entry, place, template=template)
         if entry is None or entry == {}:
@@ -108,14 +108,14 @@ class AgentSkillChecks:
             place,
         )
 
-    def _statement(self, text: str, place: Place, *, template: str = "{}") -> EvaluatorSpec | None:
+    def _statement(self, text: str, place: JsonPath, *, template: str = "{}") -> EvaluatorSpec | None:
         if not text.strip():
             self._warn(place, "is blank, and is not checked; write what must hold, or remove it")
             return None
         options = {"statement": template.replace("{}", text)}
         return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
 
-    def _prose(self, entry: Mapping[str, Any], place: Place, template: str) -> EvaluatorSpec | None:
+    def _prose(self, entry: Mapping[str, Any], place: JsonPath, template: str) -> EvaluatorSpec | None:
         """An object without an operand that we know: its text is judged."""
         text, kind = _text(entry), _kind(entry)
         if any(key in entry for key in _COMMANDS):
@@ -134,7 +134,7 @@ class AgentSkillChecks:
             return None
         return self._statement(text, place, template=template)
 
-    def _operand(self, entry: Mapping[str, Any], place: Place) -> EvaluatorSpec | None:
+    def _operand(self, entry: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """An object with an operand of a kind that is decided without a judge."""
         if isinstance(entry.get("check"), Mapping):
             return self._combined(entry["check"], place)
@@ -144,7 +144,7 @@ class AgentSkillChecks:
         options = _options(_SAME.get(_INVERTED.get(kind, kind), _INVERTED.get(kind, kind)), entry)
         return None if options is None else self._at(_spec(*options, negated=kind in _INVERTED), place)
 
-    def _combined(self, check: Mapping[str, Any], place: Place) -> EvaluatorSpec | None:
+    def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
         children: list[EvaluatorSpec] = []
         for key, value in check.items():
@@ -156,10 +156,10 @@ class AgentSkillChecks:
             return None
         return self._at(EvaluatorSpec(name="assert-set", children=tuple(numbered(children))), place)
 
-    def _at(self, spec: EvaluatorSpec, place: Place) -> EvaluatorSpec:
+    def _at(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec:
         return replace(spec, location=self.source.locate(place), pointer=pointer(place))
 
-    def _built(self, spec: EvaluatorSpec, place: Place) -> EvaluatorSpec | None:
+    def _built(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec | None:
         try:
             catalogue.build(spec)
         except InvalidOptions as error:
@@ -168,10 +168,10 @@ class AgentSkillChecks:
             return None
         return spec
 
-    def _wrong(self, place: Place, message: str, rule: str = "meaning") -> None:
+    def _wrong(self, place: JsonPath, message: str, rule: str = "meaning") -> None:
         self.problems.append(self.source.problem(place, message, rule=rule))
 
-    def _warn(self, place: Place, message: str) -> None:
+    def _warn(self, place: JsonPath, message: str) -> None:
         self.problems.append(replace(self.source.problem(place, message), level="warning"))
 
 
