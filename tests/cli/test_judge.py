@@ -157,7 +157,7 @@ def test_a_judge_that_lets_the_bad_answer_pass_has_nothing_to_be_attacked(projec
 def test_only_what_asks_a_judge_can_be_attacked(project, runevals, play):
     play(stars)
     code, _, err = runevals("judge", "check", "--evaluator", "ExactMatch")
-    ended(code, 2, err, "ExactMatch asks no judge")
+    ended(code, 2, err, "ExactMatch does not use a judge")
 
 
 def test_without_a_judge_it_says_how_to_name_one(project, runevals):

@@ -99,7 +99,7 @@ def test_a_trigger_file_in_its_own_words_is_left_out_with_a_notice(project, rune
     project.write("evals/trigger-evals.json", {"skill": "notes", "cases": [{"prompt": "?", "label": "yes"}]})
     suites, said = found(runevals)
     assert suites == ["evals/evals.json"]
-    assert "passed over, as it is no suite: evals/trigger-evals.json" in said
+    assert "skipped: not a suite file: evals/trigger-evals.json" in said
 
 
 def test_skills_of_one_name_are_told_apart_by_their_folders(project, runevals):

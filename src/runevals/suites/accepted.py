@@ -26,12 +26,12 @@ def content_of(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def read_entries(content: bytes, shown: str) -> tuple[AcceptedLoss, ...]:
+def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
     """The entries of such a file. Raises InvalidSuite with every problem of the file."""
     if len(content) > MAX_BYTES:
         message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
-        raise InvalidSuite([SuiteProblem(location=Location(file=shown), pointer="", message=message)])
-    source = parse_source(content, ".yaml", shown)
+        raise InvalidSuite([SuiteProblem(location=Location(file=display_path), pointer="", message=message)])
+    source = parse_source(content, ".yaml", display_path)
     problems = [
         source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
         for complaint in complaints("runevals.suites", "accepted-1", source.value)

@@ -98,7 +98,7 @@ def _reason(error: Exception) -> str:
 
 
 def _address(template: str, values: Mapping[str, object]) -> str:
-    """Raises ValueError where a value would lead up from the path, to what may be another tenant's."""
+    """Raises ValueError if a value would lead up from the path, to what may be another tenant's."""
     url = fill_text(template, values, lambda text: quote(text, safe=""))
     leading_up = {".", ".."} & set(urlsplit(url).path.split("/"))
     if not leading_up <= set(urlsplit(template).path.split("/")):

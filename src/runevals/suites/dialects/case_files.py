@@ -1,4 +1,4 @@
-"""The files that a case wants in its working folder: where they are, and what is in them."""
+"""The files that a case wants in its working folder: their paths and content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_FILES = 2000  # of one folder
 
 def find_files(names: Sequence[str], bases: Sequence[Path], root: Path) -> Mapping[str, Path | None]:
     """Each name → the file or folder in the first of `bases` that has it; None if none has, or it lies outside."""
-    return {name: next(_found(name, bases, root), None) for name in names}
+    return {name: next(_matches(name, bases, root), None) for name in names}
 
 
 def place_of(name: str) -> str:
@@ -27,7 +27,7 @@ def digests(files: Mapping[str, Path]) -> Mapping[str, str]:
     return {name: _digest(path) for name, path in files.items()}
 
 
-def _found(name: str, bases: Sequence[Path], root: Path) -> Iterator[Path]:
+def _matches(name: str, bases: Sequence[Path], root: Path) -> Iterator[Path]:
     if PurePosixPath(name.replace("\\", "/")).is_absolute() or not place_of(name):
         return
     for base in bases:
@@ -41,5 +41,5 @@ def _digest(path: Path) -> str:
     if path.is_file():
         return sha256(path.read_bytes()).hexdigest()
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.is_symlink())[:MOST_FILES]
-    told = "".join(f"{file.relative_to(path).as_posix()}\0{_digest(file)}\n" for file in files)
-    return sha256(told.encode()).hexdigest()
+    listing = "".join(f"{file.relative_to(path).as_posix()}\0{_digest(file)}\n" for file in files)
+    return sha256(listing.encode()).hexdigest()

@@ -276,8 +276,8 @@ class Assertions:
         self.remarks.differs(at, "a judge scores it 1–5; look at its threshold")
         return converted
 
-    def _tool_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _tool_used(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         if isinstance(value, Mapping):
             bounds = {key: value[key] for key in ("min", "max") if value.get(key) is not None}
             return {"type": "tool_count", "tool": _tool(value), **(bounds or {"min": 1})}
@@ -285,8 +285,8 @@ class Assertions:
             raise NoEquivalent("only names of tools can be asked for")
         return {"type": "tools_called", "values": _texts(told)}
 
-    def _tool_arguments(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _tool_arguments(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         match = value.get("args", value.get("arguments")) if isinstance(value, Mapping) else None
         if not isinstance(match, Mapping) or (not match and value.get("mode") != "exact"):
             raise NoEquivalent("names no arguments")
@@ -297,8 +297,8 @@ class Assertions:
             "mode": value.get("mode", "partial"),
         }
 
-    def _tool_sequence(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _tool_sequence(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         steps = value.get("steps") if isinstance(value, Mapping) else value
         if not isinstance(steps, list) or not steps:
             raise NoEquivalent("names no steps")
@@ -306,26 +306,26 @@ class Assertions:
         names = [step if isinstance(step, str) else _tool(step) for step in steps]
         return {"type": "tool_sequence", "steps": names, "mode": mode}
 
-    def _step_count(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _step_count(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         bounds = {key: value[key] for key in ("min", "max") if key in value} if isinstance(value, Mapping) else {}
         if not bounds or value.get("type") != "tool" or "pattern" in value:
             raise NoEquivalent("only steps that are tool calls are counted, from min to max")
         return _all([{"type": f"tools_count_{key}", "value": bound} for key, bound in bounds.items()])
 
-    def _skill_used(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = told["value"]
+    def _skill_used(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
+        value = assertion["value"]
         if isinstance(value, Mapping) and {"min", "max"} & value.keys():
             raise NoEquivalent("how often a skill is loaded is not counted")
-        names = [_tool(value)] if isinstance(value, Mapping) else _texts(told)
-        if told["type"].startswith("not-"):
+        names = [_tool(value)] if isinstance(value, Mapping) else _texts(assertion)
+        if assertion["type"].startswith("not-"):
             children = [{"type": "skill_triggered", "skill": name, "should_trigger": False} for name in names]
             return {**_all(children), "not": True}  # turned round again by its type
         return _all([{"type": "skill_triggered", "skill": name} for name in names])
 
-    def _javascript(self, told: Mapping[str, Any], at: str) -> dict[str, Any]:
-        """Code that stands in the configuration → a file, which runs in the sandbox."""
-        body = _text(told).rstrip()
+    def _javascript(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
+        """Code in the configuration → a file, which runs in the sandbox."""
+        body = _text(assertion).rstrip()
         if "context." in body and re.search(r"context\.(?!vars\b)", body):
             raise NoEquivalent("it reads more of its context than vars")
         if "require(" in body or "process." in body or "import(" in body:
