@@ -70,7 +70,6 @@ WITHOUT: frozenset[str] = frozenset(
         "records/script",
         "cli/terminal",
         "records/outcome",
-        "records/problem",
         "records/report",
         "records/suite",
         "records/trace",

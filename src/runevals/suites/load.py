@@ -169,8 +169,8 @@ def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:
     """A notice of suites that were seen and are not run, the first few of them by name."""
     if paths:
         more = f" and {len(paths) - _MOST_SHOWN} more" if len(paths) > _MOST_SHOWN else ""
-        shown = ", ".join(display_path(path, request.repository) for path in paths[:_MOST_SHOWN])
-        yield f"also found, not run: {shown}{more} (--all runs them)"
+        names = ", ".join(display_path(path, request.repository) for path in paths[:_MOST_SHOWN])
+        yield f"also found, not run: {names}{more} (--all runs them)"
 
 
 def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suite, ...]:

@@ -283,7 +283,7 @@ class Assertions:
             return {"type": "tool_count", "tool": _tool(value), **(bounds or {"min": 1})}
         if not isinstance(value, str | list):
             raise NoEquivalent("only names of tools can be asked for")
-        return {"type": "tools_called", "values": _texts(told)}
+        return {"type": "tools_called", "values": _texts(assertion)}
 
     def _tool_arguments(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         value = assertion["value"]
@@ -332,7 +332,7 @@ class Assertions:
             raise NoEquivalent("it reaches outside; write it as a grader (docs/graders.md)")
         if "\n" not in body and not re.search(r"\breturn\b", body):
             body = f"return {body.rstrip(';')}"
-        threshold = told.get("threshold")
+        threshold = assertion.get("threshold")
         limit = "value > 0" if threshold is None else f"value >= {json.dumps(threshold)}"
         lines = "\n".join(f"  {line}" for line in body.splitlines())
         text = _WRAPPED.replace("BODY", lines).replace("LIMIT", limit)
