@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runevals.lib.statistics.permutation_test import case_blocked_test as case_blocked_test
+    from runevals.reports.results_document import read as read_results
+    from runevals.run.pipeline import run as run_suites
+    from runevals.run.request import RunRequest as RunRequest
+    from runevals.run.request import load_suites as load_suites
     from runevals.verdict.decide import decide as decide
 
 __version__ = "0.1.0"
+__all__ = ["RunRequest", "case_blocked_test", "decide", "load_suites", "read_results", "run_suites"]
+
+_PLACES = {
+    "RunRequest": ("runevals.run.request", "RunRequest"),
+    "case_blocked_test": ("runevals.lib.statistics.permutation_test", "case_blocked_test"),
+    "decide": ("runevals.verdict.decide", "decide"),
+    "load_suites": ("runevals.run.request", "load_suites"),
+    "read_results": ("runevals.reports.results_document", "read"),
+    "run_suites": ("runevals.run.pipeline", "run"),
+}
 
 
 def __getattr__(name: str) -> object:
-    """`runevals.decide`, loaded when it is asked for: `runevals --version` must not pay for it."""
-    if name == "decide":
-        from runevals.verdict.decide import decide
-
-        return decide
-    raise AttributeError(f"module 'runevals' has no attribute '{name}'")
+    """A public name, loaded when it is used: `runevals --version` must not pay for it."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'runevals' has no attribute '{name}'")
+    module, attribute = _PLACES[name]
+    return getattr(import_module(module), attribute)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Verdict
+from runevals.evaluators import Check, Subject, Verdict, evaluator
 
 
 @evaluator("no_shouting")

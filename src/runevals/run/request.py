@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from runevals.lib.terminal import notice
 from runevals.records import Conclusion, MarkRun, Weakening
 from runevals.records.rules import Limits
+from runevals.run import load
 from runevals.run.baseline.marks import FindMark
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.progress import Progress, silent
 from runevals.run.resume.journal import Journal
 from runevals.run.world.budget import Budget, Stop
-from runevals.settings.resolve import RawSettings, Settings
+from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
 
 
@@ -39,6 +41,22 @@ class RunRequest:
     progress: Progress = silent
     tell: Callable[[str], None] = notice
 
+    @classmethod
+    def of(cls, *paths: str | Path, cwd: Path | None = None, **settings: object) -> RunRequest:
+        """The request of a run in `cwd`, with its settings file; `paths` are suites, `settings` are as flags.
+
+        Raises InvalidSettings, InvalidSuite, NoSuiteFound.
+        """
+        flags = {**settings, "suites": [str(path) for path in paths]} if paths else settings
+        raw = RawSettings(flags=flags, cwd=cwd or Path.cwd())
+        resolved = resolve(raw)
+        return cls(settings=resolved, suites=load.load_suites(resolved), raw=raw)
+
     def noting(self, *notices: str) -> RunRequest:
         """The same, with more to say to the reader of its report."""
         return replace(self, notices=(*self.notices, *notices))
+
+
+def load_suites(*paths: str | Path, cwd: Path | None = None, **settings: object) -> LoadedSuites:
+    """The suites that a run in `cwd` would have. Raises as `RunRequest.of`."""
+    return RunRequest.of(*paths, cwd=cwd, **settings).suites
