@@ -40,6 +40,8 @@ OURS = {
         "summary",
         "strong",
         "sub",
+        "ul",
+        "li",
     ),
     "a",
 }
