@@ -72,6 +72,8 @@ class GitHub:
     runs: list[dict[str, Any]] = field(default_factory=list)
     artifacts: list[dict[str, Any]] = field(default_factory=list)  # with `run` and `content`
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    commented: int = 0
+    just_before: list[str] = field(default_factory=list)  # comments of other runs, made just before ours
     pulls: list[dict[str, Any]] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     permissions: dict[str, str] = field(default_factory=dict)  # of people, by their names
@@ -80,6 +82,7 @@ class GitHub:
     ends_after: dict[int, int] = field(default_factory=dict)  # run → how often it is shown in progress
     merge_base: str | None = None
     login: str | None = None  # whose token it is; None: an installation's, which may not ask
+    app: str = US  # whose installation's
     faults: list[Fault] = field(default_factory=list)
     blob_faults: list[Fault] = field(default_factory=list)
     asked: list[tuple[str, str, dict[str, str], str | None]] = field(default_factory=list)
@@ -118,7 +121,8 @@ class GitHub:
         self.artifacts.append({"run": run, "content": zipped, "shown": complete("artifact", **given)})
 
     def comment(self, pull_request: int, body: str, author: str = US) -> dict[str, Any]:
-        number = sum(map(len, self.comments.values())) + 1
+        self.commented += 1
+        number = self.commented
         url = f"https://github.com/o/r/pull/{pull_request}#issuecomment-{number}"
         made = complete("issue-comment", id=number, body=body, user={"login": author}, html_url=url)
         self.comments.setdefault(pull_request, []).append(made)
@@ -155,12 +159,21 @@ def github() -> Iterator[GitHub]:
 def _api(state: GitHub, method: str, target: str, headers: Any, body: bytes) -> Answer:
     parts = urlsplit(target)
     query = dict(parse_qsl(parts.query))
+    if parts.path == "/graphql":
+        return _graphql(state, json.loads(body))
     state.asked.append((method, parts.path, query, headers.get("Authorization")))
     answer = _fault(state.faults, method, target) or _answered(state, method, parts.path, query, body)
     asked = {name: value for name, value in headers.items() if name in ("Accept", "Content-Type")}
     plain = target.replace("created=%3C%3D", "created=")  # the description has no word for the search syntax
     state.problems += complaints((method, plain, asked, body), answer)
     return answer
+
+
+def _graphql(state: GitHub, body: Any) -> Answer:
+    """Its one query of ours; the description of the REST API does not know it."""
+    state.problems += [] if body == {"query": "query { viewer { login } }"} else [f"another query: {body}"]
+    fault = _fault(state.faults, "QUERY", "/graphql")
+    return fault or _json(200, {"data": {"viewer": {"login": state.login or state.app.removesuffix("[bot]")}}})
 
 
 def _answered(state: GitHub, method: str, path: str, query: dict[str, str], body: bytes) -> Answer:
@@ -313,7 +326,10 @@ def _comments(state: GitHub, query: dict[str, str], _: Any, number: str) -> Answ
 
 
 def _create_comment(state: GitHub, _: dict[str, str], body: Any, number: str) -> Answer:
-    return _json(201, state.comment(int(number), body["body"]))
+    us = state.login or state.app
+    while state.just_before:
+        state.comment(int(number), state.just_before.pop(0), us)
+    return _json(201, state.comment(int(number), body["body"], us))
 
 
 def _change_comment(state: GitHub, _: dict[str, str], body: Any, number: str) -> Answer:
@@ -321,6 +337,15 @@ def _change_comment(state: GitHub, _: dict[str, str], body: Any, number: str) ->
         if comment["id"] == int(number):
             comment["body"] = body["body"]
             return _json(200, comment)
+    return _error(404, "Not Found")
+
+
+def _delete_comment(state: GitHub, _: dict[str, str], __: Any, number: str) -> Answer:
+    for comments in state.comments.values():
+        for comment in comments:
+            if comment["id"] == int(number):
+                comments.remove(comment)
+                return 204, {}, b""
     return _error(404, "Not Found")
 
 
@@ -347,6 +372,7 @@ _OPERATIONS: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
     ("GET", rf"{_REPOSITORY}/issues/(\d+)/comments", _comments),
     ("POST", rf"{_REPOSITORY}/issues/(\d+)/comments", _create_comment),
     ("PATCH", rf"{_REPOSITORY}/issues/comments/(\d+)", _change_comment),
+    ("DELETE", rf"{_REPOSITORY}/issues/comments/(\d+)", _delete_comment),
     ("GET", "/user", _user),
 )
 
@@ -403,7 +429,7 @@ def _server(answer: Callable[..., Answer]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PATCH = _any  # noqa: N815 - http.server's names
+        do_GET = do_POST = do_PATCH = do_DELETE = _any  # noqa: N815 - http.server's names
 
     with serving(Handler) as address:
         yield address

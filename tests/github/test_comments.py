@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.github.api import GitHubRefused
-from runevals.github.comments import Comments, marker, slug
+from runevals.github.comments import CommentOrigin, Comments, marker, origin_of, slug
 from tests.github.emulator import US, Fault
 
 OURS = marker("evals/test")
@@ -63,6 +63,69 @@ def test_a_users_own_token_is_that_user(hub, comments):
     assert hub.bodies() == [BODY, f"{OURS}\nthe bot's"]
 
 
+def test_the_token_of_an_app_finds_its_comment_again(hub, comments):
+    hub.app = "our-app[bot]"
+    hub.comment(7, f"{OURS}\nthe job's", author=US)
+    hub.comment(7, f"{OURS}\na person's", author="our-app")
+    for text in ("first", "second", "third"):
+        comments.put(7, OURS, f"{OURS}\n{text}")
+    assert hub.bodies() == [f"{OURS}\nthe job's", f"{OURS}\na person's", f"{OURS}\nthird"]
+
+
+def test_where_no_query_is_answered_the_token_is_the_jobs(hub, comments):
+    hub.faults.append(Fault("QUERY", 403))
+    hub.comment(7, f"{OURS}\nours")
+    assert comments.put(7, OURS, BODY).what == "changed"
+
+
+def of_run(run, text, attempt=1, head="a" * 40):
+    origin = CommentOrigin(run=run, attempt=attempt, head=head)
+    return f"{OURS}\n{text}\n\n{origin}\n", origin
+
+
+@pytest.mark.parametrize(
+    ("there", "ours", "what"),
+    [
+        pytest.param((812,), (813,), "changed", id="later run"),
+        pytest.param((813,), (812,), "of a later run", id="older run that ends later"),
+        pytest.param((812, 1), (812, 2), "changed", id="run again"),
+        pytest.param((812, 2), (812, 1), "of a later run", id="first attempt that ends later"),
+        pytest.param((813,), (812, 2), "changed", id="older run of this commit, run again"),
+        pytest.param((813, 1, "b" * 40), (812, 2), "of a later run", id="older run of another commit, run again"),
+    ],
+)
+def test_a_later_runs_verdict_is_not_replaced_by_an_older_runs(hub, comments, there, ours, what):
+    def body(run, attempt=1, head="a" * 40):
+        return of_run(run, str((run, attempt)), attempt, head)
+
+    standing, _ = body(*there)
+    text, origin = body(*ours)
+    hub.comment(7, standing)
+    assert comments.put(7, OURS, text, origin=origin).what == what
+    assert hub.bodies() == [text if what == "changed" else standing]
+
+
+def test_a_comment_that_names_no_run_is_replaced(hub, comments):
+    hub.comment(7, f"{OURS}\nby hand\n<!-- run 999, attempt 1, of x --> says somebody")
+    text, origin = of_run(1, "fine")
+    assert comments.put(7, OURS, text, origin=origin).what == "changed"
+    assert origin_of(text) == origin
+
+
+@pytest.mark.parametrize(("other", "stays"), [(812, "813"), (814, "814")])
+def test_first_runs_at_one_time_leave_one_comment_of_the_later_run(hub, comments, other, stays):
+    hub.just_before.append(of_run(other, str(other))[0])
+    text, origin = of_run(813, "813")
+    comments.put(7, OURS, text, origin=origin)
+    assert hub.bodies() == [of_run(int(stays), stays)[0]]
+
+
+def test_a_second_comment_that_cannot_be_deleted_is_no_trouble(hub, comments):
+    hub.just_before.append(f"{OURS}\nother")
+    hub.faults.append(Fault("DELETE", 403))
+    assert comments.put(7, OURS, BODY).what == "created"
+
+
 def test_one_that_was_deleted_meanwhile_is_made_anew(hub, comments):
     hub.comment(7, f"{OURS}\nours")
     hub.faults.append(Fault("PATCH", 404))
@@ -92,6 +155,7 @@ def test_a_burst_of_502_makes_one_comment(hub, comments):
         (403, "Resource not accessible by integration", "lacks `permissions: {pull-requests: write}`"),
         (422, "Body is too long (maximum is 65536 characters)", "Body is too long"),
         (404, "Not Found", "404"),
+        (403, "Unable to create comment because issue is locked.", "until the conversation is unlocked"),
         (410, "Issue is locked", "locked"),
     ],
 )

@@ -734,6 +734,17 @@ def test_a_red_comment_is_corrected_once_it_is_green(job, hub, stored):
     assert body.startswith(f"{MARKER}\n### ✅")
 
 
+def test_an_older_run_that_ends_later_leaves_the_verdict_of_the_newer_one(job, hub, stored):
+    job.repository.write("agent.py", WORSE)
+    job(GITHUB_RUN_ID="100")
+    newer = hub.bodies()
+    job.repository.write("agent.py", AGENT)
+    code, outputs, printed = job(GITHUB_RUN_ID="99")
+    assert (code, outputs["verdict"]) == (0, "passed")
+    assert hub.bodies() == newer
+    assert "The comment is of a later run and stays as it is: https://github.com/o/r/pull/7" in printed
+
+
 def test_without_a_token_nothing_is_asked_and_the_base_is_run(job, hub, stored):
     hub.asked.clear()
     code, _, printed = job(INPUT_GITHUB_TOKEN="")
@@ -800,7 +811,10 @@ def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
     hub.faults.append(Fault("POST", 403, message="Resource not accessible by integration"))
     code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
     assert (code, outputs["verdict"], outputs["pass_rate"]) == (0, "skipped", "")
-    assert "– Skipped – changes from forks and Dependabot have no access to OPENAI_API_KEY" in printed
+    assert (
+        "– Skipped – changes from forks and Dependabot have no access to OPENAI_API_KEY"
+        in printed
+    )
     body = (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
     assert body.startswith(f"{MARKER}\n### ⚪ Skipped – ")
     assert "Nothing of this change was measured" in body

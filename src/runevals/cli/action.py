@@ -325,6 +325,8 @@ def _keep(posted: CommentDelivery, folder: Path) -> Path:
         write_whole(path, posted.body)
     except CannotWrite as error:
         warn_runner(str(error))
+    if posted.notice:
+        notice(posted.notice)
     if posted.problem:
         warn_runner(f"The comment could not be posted; its text is in {path.name}. {posted.problem}")
     return path

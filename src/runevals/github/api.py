@@ -21,7 +21,6 @@ PAGE = 100
 MOST_PAGES = 100
 SECONDARY_LIMIT_S = 60.0  # what GitHub asks for where it names no time of its own
 CHUNK = 65536
-WRITES = frozenset({"POST", "PATCH"})
 
 
 class GitHubRefused(ExternalError):
@@ -78,6 +77,18 @@ class Api:
     def patch(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
         """What was changed."""
         return _json(self._answered("PATCH", self._url + path, needs, json=body))
+
+    def delete(self, path: str, needs: str) -> None:
+        """Deletes what is at `path`."""
+        self._answered("DELETE", self._url + path, needs)
+
+    def graphql(self, query: str) -> Any:
+        """The data that answers a query which changes nothing. Raises GitHubRefused."""
+        url = f"{self._url.removesuffix('/v3')}/graphql"  # a server of one's own has it beside /api/v3
+        answer = _json(self._answered("POST", url, "", json={"query": query}))
+        if not isinstance(answer, dict) or not isinstance(answer.get("data"), dict):
+            raise GitHubRefused(f"{_shown('POST', url)}: GitHub's answer has no data")
+        return answer["data"]
 
     def download(self, path: str, needs: str, most_bytes: int) -> bytes:
         """What `path` redirects to, fetched there without our token. Raises GitHubRefused."""
@@ -171,6 +182,8 @@ def _refusal(answer: requests.Response, shown: str, needs: str) -> str:
     told = f"{shown}: GitHub answers with {answer.status_code} ({_message(answer)})"
     if answer.status_code == 401:
         return f"{told}: the token is not valid"
+    if answer.status_code == 403 and "is locked" in _message(answer):
+        return f"{told}: nobody can comment until the conversation is unlocked; nothing is wrong with the token"
     if answer.status_code == 403:
         return f"{told}: the job's token lacks `permissions: {{{needs}}}`, or can only read, as on a fork's change"
     return told

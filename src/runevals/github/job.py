@@ -37,6 +37,7 @@ class JobContext:
     repository: str
     workflow: str  # its file's name
     run: int | None
+    attempt: int = 1  # of that run
     comment_id: str
     artifact: str
 
@@ -142,7 +143,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
         comment_id = " ".join([settings.comment_id, *leg_and_step(environment, part)])
     else:
         comment_id = settings.comment_id or settings.baseline_artifact or automatic_id(environment, part)
-    run = environment.get("GITHUB_RUN_ID", "")
+    run, attempt = environment.get("GITHUB_RUN_ID", ""), environment.get("GITHUB_RUN_ATTEMPT", "")
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
     return JobContext(
         job=job,
@@ -151,6 +152,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
         repository=repository,
         workflow=environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2],
         run=int(run) if run.isdecimal() else None,
+        attempt=int(attempt) if attempt.isdecimal() else 1,
         comment_id=comment_id,
         # That of a shard is named apart: it is no result of ours to show, and no base.
         artifact=whole if shard is None else f"shard-{shard.part}-of-{shard.of}-{whole}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.github.api import GitHubRefused, understood
-from runevals.github.comments import Comments, unverified_marker
+from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
 from runevals.reports import comment, unverified_comment
@@ -21,6 +21,7 @@ class CommentDelivery:
     body: str
     url: str = ""
     problem: str = ""
+    notice: str = ""  # why another one stands there
 
 
 def posting(
@@ -28,10 +29,13 @@ def posting(
 ) -> CommentDelivery:
     """Renders the comment and puts it on the pull request where `when` says so."""
     body = comment.render(conclusion, here.links(head), here.marker)
+    origin = None if here.run is None else CommentOrigin(run=here.run, attempt=here.attempt, head=head or "")
+    if origin is not None:
+        body = f"{body.rstrip()}\n\n{origin}\n"
     if when == "never":
         return CommentDelivery(body=body)
     create = when == "always" or _worth_it(conclusion, when)
-    return _put(body, here.marker, here, pull_request, create=create)
+    return _put(body, here.marker, here, pull_request, origin=origin, create=create)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +58,27 @@ def posting_unverified(found: Unverified, here: JobContext, when: str, pull_requ
     return _put(body, marker, here, pull_request, create=create)
 
 
-def _put(body: str, marker: str, here: JobContext, pull_request: int | None, *, create: bool) -> CommentDelivery:
+def _put(
+    body: str,
+    marker: str,
+    here: JobContext,
+    pull_request: int | None,
+    *,
+    origin: CommentOrigin | None = None,
+    create: bool,
+) -> CommentDelivery:
     if pull_request is None:
         return CommentDelivery(body=body)
     if here.api is None:
         return CommentDelivery(body=body, problem="there is no github_token to write it with")
     try:
         with understood():
-            put = Comments(here.api, here.repository).put(pull_request, marker, body, create=create)
+            comments = Comments(here.api, here.repository)
+            put = comments.put(pull_request, marker, body, origin=origin, create=create)
     except GitHubRefused as refused:
         return CommentDelivery(body=body, problem=str(refused))
-    return CommentDelivery(body=body, url=put.url)
+    stays = f"The comment is of a later run and stays as it is: {put.url}"
+    return CommentDelivery(body=body, url=put.url, notice=stays if put.what == "of a later run" else "")
 
 
 def _worth_it(conclusion: Conclusion, when: str) -> bool:

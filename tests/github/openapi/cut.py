@@ -14,7 +14,9 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs": ("get",),
     "/repos/{owner}/{repo}/actions/runs/{run_id}": ("get",),
     "/repos/{owner}/{repo}/actions/runs/{run_id}/artifacts": ("get",),
+    "/repos/{owner}/{repo}/actions/artifacts": ("get",),
     "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}": ("get",),
+    "/repos/{owner}/{repo}/branches/{branch}": ("get",),
     "/repos/{owner}/{repo}/commits": ("get",),
     "/repos/{owner}/{repo}/compare/{basehead}": ("get",),
     "/repos/{owner}/{repo}/pulls": ("get",),
@@ -24,7 +26,7 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/activity": ("get",),
     "/repos/{owner}/{repo}/collaborators/{username}/permission": ("get",),
     "/repos/{owner}/{repo}/issues/{issue_number}/comments": ("get", "post"),
-    "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch",),
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch", "delete"),
     "/user": ("get",),
 }
 REQUIRED = ("description",)  # where it is a word of the description's own, not a property
