@@ -812,12 +812,13 @@ def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
     code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
     assert (code, outputs["verdict"], outputs["pass_rate"]) == (0, "skipped", "")
     assert (
-        "– Skipped – changes from forks and Dependabot have no access to OPENAI_API_KEY"
+        "– Skipped, and the check passes: changes from forks and Dependabot have no access to OPENAI_API_KEY"
         in printed
     )
     body = (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
-    assert body.startswith(f"{MARKER}\n### ⚪ Skipped – ")
-    assert "Nothing of this change was measured" in body
+    assert body.startswith(f"{MARKER}\n### ⚪ Skipped, and the check passes&#58; changes from forks ")
+    assert "Nothing of this change was measured; a maintainer can have it measured by pushing its branch" in body
+    assert "makes the check fail instead" in body
     assert "Pass rate" not in printed
     assert "Pass rate" not in body
     assert hub.blob_asked == []

@@ -39,11 +39,16 @@ def not_measured(settings: Settings, told: RawSettings) -> Conclusion | None:
     The base decides: where its target or judge needs a key, the change is skipped. One that only the change needs
     is a reason of its own making, and no pass.
     """
-    hint = "nothing of this change was measured; a maintainer can have it measured by pushing its branch here"
+    hint = (
+        "nothing of this change was measured; a maintainer can have it measured by pushing its branch here. "
+        "`require_credentials: true` makes the check fail instead"
+    )
     of_base, of_change = _withheld_of_base(settings, told), withheld(settings)
     if of_base:
         why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
-        verdict = FinalVerdict(outcome="skipped", headline=f"Skipped – {why}", exit_code=PASSED)
+        verdict = FinalVerdict(
+            outcome="skipped", headline=f"Skipped, and the check passes: {why}", exit_code=PASSED
+        )
         if settings.require_credentials:
             verdict = unmeasured(why, COULD_NOT_MEASURE)
         return nothing_measured(settings, verdict, (hint,))
