@@ -73,7 +73,18 @@ _DESCRIPTIVE = (
     ),
     *("timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode"),
 )
-_READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS})
+_READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
+_NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
+# Of the cases in a bare list: keys that no other format has.
+_OF_SKILLS = (
+    *_TRIGGER,
+    "expected_output",
+    "expectations",
+    "expect",
+    "expected_behavior",
+    "anti_expectations",
+    "fail",
+)
 # Names of keys that are likely to decide: what is not read of them is named.
 _DECIDES = re.compile(
     r"assert|expect|check|score|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
@@ -235,7 +246,8 @@ class _Reader:
             return
         at = place if key is None else (*place, key)
         own = isinstance(told, bool)
-        names = [self.skill.name] if own else _list(told)
+        named = next((raw[key] for key in _NAMED_SKILL if _is_text(raw.get(key))), self.skill.name)
+        names = [named] if own else _list(told)
         if not names or not all(map(_is_text, names)):
             self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
             return
@@ -295,7 +307,7 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
     if not any(isinstance(entry.get(key), str) for key in _PROMPTS):
         return False
     prose = any(isinstance(one, str) for one in _list(entry.get("assertions")))
-    return prose or bool({"expectations", "expected_output", *_TRIGGER} & entry.keys())
+    return prose or any(key in entry for key in _OF_SKILLS)
 
 
 def _has_prompts(entries: Sequence[Any]) -> bool:
