@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ _AVAILABLE = {
     "/usr/bin/python3": Path("/usr/bin/python3").exists,
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,
+    "python-gitlab": lambda: find_spec("gitlab") is not None,
 }
 
 

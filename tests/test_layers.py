@@ -22,7 +22,8 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "reports": {"records", "lib", "verdict"},
     "run": {"records", "lib", "evaluators", "settings", *STAGES},
     "github": {"records", "lib", "evaluators", "settings", *STAGES, "run"},
-    "cli": {"records", "lib", "evaluators", "settings", *STAGES, "run", "github"},
+    "gitlab": {"records"},
+    "cli": {"records", "lib", "evaluators", "settings", *STAGES, "run", "github", "gitlab"},
     "__init__": {"lib", "reports", "run", "verdict"},  # the public names
     "__main__": {"cli"},
 }
@@ -32,13 +33,14 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
     "click": ({"click"}, {"cli", "lib/terminal"}),
     "rich": ({"rich"}, {"cli"}),
     "HTTP": (
-        {"requests", "urllib3", "httpx", "openai", "http.client", "urllib.request"},
+        {"requests", "urllib3", "httpx", "openai", "http.client", "urllib.request", "gitlab"},
         {
             "lib/http",
             "lib/chat",
             "targets/json_endpoint",
             "targets/a2a_client",
             "github/api",
+            "gitlab/notes",
             "suites/urls/fetch",
             "run/baseline/from_files",
         },

@@ -13,19 +13,22 @@ import click
 from runevals.cli import finish
 from runevals.cli.terminal import warn_runner
 from runevals.github.api import GitHubRefused, understood
+from runevals.github.comments import marker, unverified_marker
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
 from runevals.github.post_comment import Unverified, posting, posting_unverified
 from runevals.github.stored import NotStored, artifact_names, results_text
+from runevals.gitlab.notes import MergeRequest, put_note
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.reports import comment, unverified_comment
 from runevals.reports.results_document import parse, read_conclusion
 from runevals.settings.resolve import defaults
 
 if TYPE_CHECKING:
     from runevals.github.api import Api
     from runevals.github.job import JobContext
-    from runevals.records import RunReport
+    from runevals.records import Conclusion, RunReport
     from runevals.settings.resolve import Settings
 
 MOST_ARTIFACTS = 5
@@ -33,20 +36,30 @@ MOST_ARTIFACTS = 5
 
 @click.command("comment")
 @click.argument("document", type=click.Path(path_type=Path))
-@click.option("--pull-request", type=click.IntRange(min=1), required=True, metavar="N", help="Its number.")
+@click.option("--pull-request", type=click.IntRange(min=1), metavar="N", help="Its number.")
 @click.option("--comment-id", metavar="TEXT", help="What tells this comment from others of ours.")
 @click.option("--trusted", is_flag=True, help="The document is of a run of your own: show all that it says.")
-def command(document: Path, pull_request: int, comment_id: str | None, *, trusted: bool) -> None:
+@click.option("--gitlab", "on_gitlab", is_flag=True, help="Write on this job's merge request on GitLab.")
+def command(
+    document: Path, pull_request: int | None, comment_id: str | None, *, trusted: bool, on_gitlab: bool
+) -> None:
     """Put the results DOCUMENT on a pull request, as a comment, or change the one that is there.
 
-    GITHUB_TOKEN and GITHUB_REPOSITORY say as whom and where. Without --trusted, a document is taken for that of a
-    fork: the comment says so, counts its cases, and shows no text of it.
+    GITHUB_TOKEN and GITHUB_REPOSITORY say as whom and where; with --gitlab, GITLAB_TOKEN and the job's variables.
+    Without --trusted, a document is taken for that of a fork: the comment says so, counts its cases, and shows no
+    text of it.
 
     \b
-    Example:
+    Examples:
       runevals comment results.json --pull-request 7
+      runevals comment results.json --gitlab --trusted
     """
     conclusion = read_conclusion(document)
+    if on_gitlab:
+        say(_note(conclusion, MergeRequest.of_job(os.environ, pull_request), comment_id, trusted=trusted))
+        finish(0)
+    if pull_request is None:
+        raise click.UsageError("Missing option '--pull-request'.")
     settings = replace(defaults(), comment_id=comment_id)
     here = on_github(os.environ, settings, Job(), os.environ.get("GITHUB_TOKEN", ""))
     if here.api is None:
@@ -60,6 +73,17 @@ def command(document: Path, pull_request: int, comment_id: str | None, *, truste
         raise GitHubRefused(posted.problem)
     say(posted.url)
     finish(0)
+
+
+def _note(conclusion: Conclusion, where: MergeRequest, comment_id: str | None, *, trusted: bool) -> str:
+    """Puts the results on a merge request → the address of the note."""
+    links = where.links(os.environ)
+    if trusted:
+        mark = marker(comment_id or "results")
+        return put_note(where, mark, comment.render(conclusion, links, mark))
+    mark = unverified_marker(comment_id)
+    body = unverified_comment.render([conclusion.report], links, mark, "the fork")
+    return put_note(where, mark, body)
 
 
 def comment_on(settings: Settings, here: JobContext) -> int:
