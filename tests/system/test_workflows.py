@@ -39,14 +39,14 @@ PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_br
 
 JOB_IMAGE = """
 FROM runevals-under-test
-RUN rm -rf /opt/runevals
-ENV RUNEVALS_IN_CONTAINER=
+RUN rm -rf /opt/runevals && python3 -m pip install -q uv
+ENV RUNEVALS_IN_CONTAINER= SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 """
 
 
 @pytest.fixture(scope="session")
 def job_image(image):
-    """What jobs run in: Python and git, and nothing of ours."""
+    """What jobs run in: Python, uv and git, and nothing of ours."""
     command = ["build", "--quiet", "--tag", "runevals-job", "-"]
     built = docker(*command, text=JOB_IMAGE)
     assert built.returncode == 0, built.stderr
@@ -361,14 +361,14 @@ def shard_of(key: str) -> int:
 
 
 def form(name: str, uses: str, settings: str, *more: str) -> str:
-    """A step of the action, in one of its forms."""
-    lines = [f"- uses: runevals/runevals{uses}@v0", f"  id: {name}", *more, f"  with: {{config: {settings}.yaml}}"]
+    """A step of the action, in one of its forms. act tells its steps apart by nothing, GitHub by GITHUB_ACTION."""
+    given = f"{{config: {settings}.yaml, comment_id: {name}}}"
+    lines = [f"- uses: runevals/runevals{uses}@v0", *more, f"  with: {given}"]
     return "".join(f"      {line}\n" for line in lines)
 
 
 FORMS = (
     """\
-name: two
 on: push
 permissions: {contents: read, actions: read}
 jobs:
@@ -433,7 +433,6 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     hub.history = [repository.git("rev-parse", "main")]
     succeeded, log = workflow(1, "forms.yml", "push", PUSH)
     assert succeeded, log
-
     documents = stored_documents(hub)
     measured = {name for name, document in documents.items() if document["verdict"]["exit_code"] == 0}
     assert measured == {"runner-plain", "runner-package", "runner-server", "runner-node", "container-plain"}, log
@@ -451,12 +450,12 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
 
 
 def stored_documents(hub) -> dict[str, dict]:
-    """The stored results, by the id of their step."""
+    """The stored results, by the comment_id of their step."""
     documents = {}
     for one in hub.artifacts:
-        [step] = re.findall(r"^runevals-two-forms-(.+)-[0-9a-f]{8}$", one["shown"]["name"])
         with zipfile.ZipFile(io.BytesIO(one["content"])) as archive:
-            documents[step] = json.loads(archive.read("results.json"))
+            name = one["shown"]["name"].removeprefix("runevals-")
+            documents[name] = json.loads(archive.read("results.json"))
     return documents
 
 
