@@ -378,7 +378,7 @@ jobs:
       - uses: actions/checkout@v7
       - run: |
           python3 -m venv /usr/local/agents
-          /usr/local/agents/bin/pip install -q six
+          /usr/local/agents/bin/pip install -q tabulate
           echo /usr/local/agents/bin >>"$GITHUB_PATH"
           nohup python3 server.py >/dev/null 2>&1 &
 """
@@ -390,7 +390,7 @@ jobs:
 )
 OF_FORMS = {
     ".github/workflows/forms.yml": FORMS,
-    "with_six.py": "import six\nfrom agent import answer\nassert six.PY3\n",
+    "with_tabulate.py": "import tabulate\nfrom agent import answer\n",
     "agent.js": """\
 const { prompt } = JSON.parse(require("fs").readFileSync(0, "utf8"));
 process.stdout.write(prompt === "Capital of France?" ? "Paris" : "Quito");
@@ -414,7 +414,7 @@ HTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
 }
 TARGETS = {
     "plain": "{type: python, function: 'agent.py:answer', deterministic: true}",
-    "package": "{type: python, function: 'with_six.py:answer', deterministic: true}",
+    "package": "{type: python, function: 'with_tabulate.py:answer', deterministic: true}",
     "server": "{type: http, url: 'http://localhost:PORT/', deterministic: true}",
     "elsewhere": "{type: http, url: 'http://localhost:9/', deterministic: true}",
     "node": "{type: command, command: [node, agent.js], deterministic: true}",
@@ -441,7 +441,7 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     assert lasting(documents["runner-plain"]) == lasting(documents["container-plain"])
     instead = "; use runevals/runevals@v0, which runs on the runner, instead of runevals/runevals/container@v0"
     for lacks in (
-        "No module named 'six' (with_six.py:1)",
+        "No module named 'tabulate' (with_tabulate.py:1)",
         "localhost:9/ within the container",
         "cannot be started: node: No such file or directory",
     ):
