@@ -17,6 +17,7 @@ import pytest
 
 from runevals.cli import call
 from runevals.lib.text.secrets import remember
+from tests import agent_rig
 from tests.sample_suites import AGENT, SETTINGS, SUITE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -79,6 +80,7 @@ _AVAILABLE = {
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,
     "python-gitlab": lambda: find_spec("gitlab") is not None,
+    **{name: lambda name=name: agent_rig.has(name) for name in agent_rig.PROGRAMS},
 }
 
 

@@ -48,10 +48,10 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
     "processes": (
         {"subprocess", "multiprocessing"},
         {
+            "lib/exchange",
             "lib/line_process",
             "lib/programs",
             "lib/git",
-            "targets/command",
         },
     ),
 }

@@ -36,10 +36,12 @@ def test_programs_are_started_by_one_module():
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
     "lib/storage/files.py": "it is what follows none",
+    "lib/fresh_copy.py": "a copy that it has just made, and each step of a path opened by itself",
     "lib/programs.py": "folders that it has just made",
     "lib/worktree.py": "in a temporary folder of its own",
     "suites/urls/mcp_client.py": "in a temporary folder of its own",
     "run/cluster/repository_archive.py": "in memory",
+    "run/workspaces/folders.py": "in a temporary folder of its own",
 }
 
 

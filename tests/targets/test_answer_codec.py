@@ -8,6 +8,7 @@ from runevals.records import (
     FileChange,
     FileFound,
     ProgramEnded,
+    ProgramProbe,
     Response,
     ToolCall,
     WorkspaceChanges,
@@ -27,7 +28,7 @@ def test_an_answer_comes_back_as_it_was_kept():
             changes=(FileChange(path="a.py", change="changed", lines_added=1, lines_removed=2),),
             diff="--- a",
             files=(FileFound(path="a.py", kind="file", text="x"),),
-            programs=(ProgramEnded(argv=("pytest",), exit_code=1, last_lines="1 failed"),),
+            programs=(ProgramEnded(probe=ProgramProbe(argv=("pytest",), timeout_s=1.0), exit_code=1),),
         ),
     )
     assert read_response(response_text(answer), cached=False) == answer

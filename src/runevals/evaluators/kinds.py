@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from runevals.records import Layer, Message, Outcome, Problem, Response, Scale, Verdict
+from runevals.records import Layer, Message, Outcome, Probe, Problem, Response, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import ONE_TO_FIVE, PASS_OR_FAIL
 from runevals.records.script import Answer, Call
@@ -38,6 +38,10 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         """What is wrong with the options beyond their types: (option, sentence)."""
+        return ()
+
+    def probes(self) -> tuple[Probe, ...]:
+        """What it needs to know of the workspace, which is looked at as soon as the answer is there."""
         return ()
 
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - most do not look at it
@@ -84,8 +88,8 @@ class Scripted(Evaluator):
     may_be_quick: ClassVar[bool] = False  # whether it is worth asking the sandbox
 
     @abstractmethod
-    def call(self, subject: Subject) -> Call | Verdict:
-        """The call to run, or a verdict if none is needed."""
+    def call(self, subject: Subject) -> Call | Verdict | Problem:
+        """The call to run, a verdict if none is needed, or a problem if the evidence is missing."""
 
     @abstractmethod
     def verdict(self, answer: Answer) -> Verdict:

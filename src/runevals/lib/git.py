@@ -28,6 +28,7 @@ _QUIET = (
     *("-c", "submodule.recurse=false"),
 )
 TIMEOUT_S = 120.0
+GIT = "git"  # how suites call a commit's files
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,39}")
 _SUFFIX = re.compile(r"[\^~:]|@\{")  # the end of a ref's name in a revision
@@ -197,6 +198,22 @@ def why_unreadable(repository: Path) -> str | None:
     """Why git refuses the repository here (it may belong to another user), or None."""
     trouble = _repository_error(repository)
     return str(trouble) if isinstance(trouble, UnreadableRepository) else None
+
+
+def archive(repository: Path, commit: str) -> bytes | None:
+    """The files of a commit as a tar archive, None if git cannot make it."""
+    return git_output(repository, ("archive", "--format=tar", commit))
+
+
+def new_repository(folder: Path) -> bool:
+    """Makes a repository of what is in a folder of ours, with one commit; whether that succeeded."""
+    author = {"user.name": "runevals", "user.email": "runevals@localhost", "commit.gpgsign": "false"}
+    steps = (
+        ("init", "--quiet"),
+        ("add", "--all", "--force"),
+        ("commit", "--quiet", "--allow-empty", "-m", "Start"),
+    )
+    return all((done := _run(folder, step, author)) is not None and done.returncode == 0 for step in steps)
 
 
 def why_unavailable(repository: Path) -> str | None:

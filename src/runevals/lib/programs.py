@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REAP_TIMEOUT_S = 5.0
+ROUNDS = 100  # of a search for processes that start others while they are ended
 NO_GROUP = 65534  # the owner's group may have access to the container engine's socket
 NO_OWNER = 65533  # the user of programs if root owns everything; the sandbox's workers are 65534
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
@@ -167,6 +168,12 @@ def open_to_programs(folder: Path) -> None:
     folder.chmod(_folder_mode())
 
 
+def give_to_programs(folder: Path) -> None:
+    """This folder of ours belongs to the programs from here on."""
+    if _state.account is not None:
+        os.chown(folder, _state.account.uid, NO_GROUP)
+
+
 def is_open_to_programs(info: os.stat_result) -> bool:
     """Whether a folder is as `open_to_programs` leaves it."""
     uid = 0 if _state.owner is None else _state.owner.uid
@@ -187,18 +194,20 @@ def start_program(
     cwd: Path | None,
     stderr: int = subprocess.PIPE,
     own_worker: bool = False,
+    home: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """Starts a program in a new session, with pipes to it. Raises OSError, ValueError.
 
-    `own_worker`: a worker of runevals, which drops its rights itself.
+    `own_worker`: a worker of runevals, which drops its rights itself. `home`: a folder in place of the user's own.
     """
+    variables = dict(env) if own_worker else environment(env)
     with nullcontext() if own_worker else as_program():
         return subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env=dict(env) if own_worker else environment(env),
+            env=variables if home is None else {**variables, "HOME": str(home)},
             cwd=cwd,
             close_fds=True,
             start_new_session=True,
@@ -255,6 +264,39 @@ def end_all(*, for_good: bool = False) -> None:
             _kill(process)
         _bury(_children())
         time.sleep(0.005)
+
+
+def end_those_in(folder: Path) -> None:
+    """Ends the processes that work in this folder, or have their HOME there, whatever session they are in."""
+    for _ in range(ROUNDS):
+        found = [pid for pid in _pids() if _is_in(pid, folder)]
+        if not found:
+            return
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if _state.adopts:
+            _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
+        time.sleep(0.005)
+
+
+def _pids() -> Iterator[int]:
+    """Of all processes but ours."""
+    if sys.platform == "linux":
+        with os.scandir("/proc") as entries:
+            found = [int(entry.name) for entry in entries if entry.name.isdecimal()]
+        yield from (pid for pid in found if pid != os.getpid())
+
+
+def _is_in(pid: int, folder: Path) -> bool:
+    """Whether a process that is still alive works in a folder, or has its HOME there."""
+    inside = f"{folder}{os.sep}"
+    with suppress(OSError):
+        if f"{os.readlink(f'/proc/{pid}/cwd')}{os.sep}".startswith(inside):  # noqa: PTH115 - hundreds of them
+            return True
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
+            return f"\0HOME={inside}".encode() in b"\0" + file.read()
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ target_no_json turn_skipped empty_response
 judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
-evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
+workspace_failed evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
 STOPPED_CODES = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run stopped first

@@ -89,6 +89,7 @@ class Conversation:
     parameters: Mapping[str, object] = field(default_factory=dict)
     metadata: Mapping[str, object] = field(default_factory=dict)
     cwd: Path | None = None
+    home: Path | None = None  # a HOME of the attempt's own
     timeout_s: float | None = None
     thread: str = ""  # the same for all turns of one trial
     turns: int = 1  # of the case

@@ -35,7 +35,7 @@ class ProgramProbe:
     """A program that a check runs in the workspace; `restore` are paths that are put back as they were before."""
 
     argv: Argv
-    timeout_s: float
+    timeout_s: float = 60.0
     restore: tuple[str, ...] = ()
 
 
@@ -56,7 +56,7 @@ class FileFound:
 class ProgramEnded:
     """How a program ended that was run in the workspace; `exit_code` is None of one that never ended by itself."""
 
-    argv: Argv
+    probe: ProgramProbe
     exit_code: int | None
     last_lines: str = ""
     stdout: str = ""  # its end, where a result may stand
@@ -85,4 +85,3 @@ class WorkspaceChanges:
     diff_complete: bool = True
     files: tuple[FileFound, ...] = ()
     programs: tuple[ProgramEnded, ...] = ()
-    kept_at: str | None = None  # where the workspace was left for its reader

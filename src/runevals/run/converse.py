@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from runevals.records import Conversation, Message, Problem, Response, Trace, TurnTrace
+from runevals.records import Conversation, Message, Probe, Problem, Response, Trace, TurnTrace
 from runevals.run.world.budget import Pending, Stop
 from runevals.suites.plan import Trial
 from runevals.targets import Target
@@ -14,8 +14,20 @@ from runevals.targets import Target
 SPARE = 4  # for so many calls under way, one more trial
 
 
-def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop) -> Generator[Trace]:
+Probes = Callable[[Trial, int], tuple[Probe, ...]]
+
+
+def no_probes(trial: Trial, index: int) -> tuple[Probe, ...]:  # noqa: ARG001 - as Probes says
+    """Of a plan whose checks look at no workspace."""
+    return ()
+
+
+def converse(
+    trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop, probes: Probes = no_probes
+) -> Generator[Trace]:
     """Yields each trial's trace as it is finished; some more than `workers` are under way.
+
+    `probes` says what the checks of a turn look at in its workspace.
 
     How many calls are, the target sees to: those beyond prepare theirs, or write down what they were answered.
 
@@ -29,7 +41,7 @@ def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Sto
     try:
         while True:
             for trial in islice(left, 0 if stop.problem else 2 * workers - len(pending)):
-                pending[pool.submit(_converse_one, trial, target)] = trial
+                pending[pool.submit(_converse_one, trial, target, probes)] = trial
             if not pending or stop.is_over:
                 break
             for future in stop.first_of(pending):
@@ -42,7 +54,7 @@ def converse(trials: Iterable[Trial], target: Target, *, workers: int, stop: Sto
         pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
 
 
-def _converse_one(trial: Trial, target: Target) -> Trace:
+def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
     history = trial.case.opening
     turns: list[TurnTrace] = []
     broken: int | None = None
@@ -67,7 +79,11 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
                 metadata=trial.case.metadata,
                 cwd=trial.case.cwd,
                 timeout_s=trial.case.timeout_s,
-                thread=f"{trial.case.suite}#{trial.case.key}#{trial.attempt}",
+                thread=thread_of(trial),
+                turns=len(trial.case.turns),
+                workspace=trial.case.workspace,
+                files=trial.case.files,
+                probes=probes(trial, number - 1),
             )
         )
         turns.append(TurnTrace(response=response, history=history))
@@ -79,6 +95,11 @@ def _converse_one(trial: Trial, target: Target) -> Trace:
             Message(role="assistant", content=response.text),
         )
     return Trace(position=trial.position, turns=tuple(turns))
+
+
+def thread_of(trial: Trial) -> str:
+    """What all turns of a trial have in common."""
+    return f"{trial.case.suite}#{trial.case.key}#{trial.attempt}"
 
 
 def _unasked(trial: Trial, problem: Problem) -> Trace:

@@ -144,7 +144,7 @@ def _answers_at_once(
         return False
     if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
         asked = evaluator.call(_subject(trial, index, turn))
-        return isinstance(asked, Verdict) or sandbox.is_quick(asked)
+        return isinstance(asked, Verdict | Problem) or sandbox.is_quick(asked)
     return isinstance(evaluator, Check)
 
 
@@ -250,7 +250,7 @@ def _says_nothing(text: str) -> bool:
 
 def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) -> CheckOutcome:
     asked = evaluator.call(subject)
-    if isinstance(asked, Verdict):
+    if isinstance(asked, Verdict | Problem):
         return CheckOutcome(asked)
     answer = sandbox.run(asked)
     if answer.error is not None:

@@ -18,6 +18,7 @@ from runevals.records import (
     CaseReport,
     CheckResult,
     ModelIdentity,
+    Outcome,
     Provenance,
     RunInfo,
     RunReport,
@@ -26,7 +27,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.reports.results_json import CASE, json_text
-from runevals.run.converse import converse
+from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
@@ -126,9 +127,16 @@ class Measurement:
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
         world = self._world
-        traces = converse(trials, world.target, workers=self.settings.concurrency, stop=world.stop)
+        traces = converse(
+            trials,
+            world.target,
+            workers=self.settings.concurrency,
+            stop=world.stop,
+            probes=self.plan.probes,
+        )
         for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
             self._keep(evaluation)
+            self._settle(evaluation)
             world.stop.cut_short |= evaluation.cut_short
             yield evaluation
 
@@ -143,6 +151,13 @@ class Measurement:
         if self._has_time:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
+
+    def _settle(self, evaluation: Evaluation) -> None:
+        """What an attempt left of its workspace is kept if it did not pass."""
+        workspaces = self._world.workspaces
+        if workspaces is not None:
+            passed = self._done[evaluation.position].status is Outcome.PASSED
+            workspaces.settle(thread_of(self.plan.trials[evaluation.position]), passed=passed)
 
     def _finish(self, index: int) -> None:
         """Makes what the document will have of a case, if all its attempts are there."""

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from runevals.lib.chat.providers import PROVIDERS, address
 from runevals.lib.http.origin import is_at, origin_of
+from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.settings.web_target import URL_VARIABLE, is_of_one_commit
 
@@ -28,6 +29,8 @@ class SentKeys:
     default: str | None = None
 
 
+VARIABLES = "environment"  # in place of a header: an agent is given variables
+_AGENTS_PLACE = "https://agent.invalid/"
 AUTHORIZATION = "authorization"  # the header of the key of a chat model
 
 
@@ -51,7 +54,14 @@ def require_sendable(
             )
 
 
+def agent_address(agent: str) -> str:
+    """Stands for the address of a coding agent, which is given variables and sends them where it wants."""
+    return f"{_AGENTS_PLACE}{agent}"
+
+
 def _shown(address: str) -> str:
+    if address.startswith(_AGENTS_PLACE):
+        return f"the agent {address.removeprefix(_AGENTS_PLACE)}"
     return f"{origin_of(address)}{urlsplit(address).path}"
 
 
@@ -64,6 +74,8 @@ def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterat
             named = {(header["env"], name.lower()) for name, header in headers if isinstance(header, Mapping)}
             if told.get("api_key_env"):
                 named.add((told["api_key_env"], AUTHORIZATION))
+            if told.get("type") in AGENTS:
+                named |= {(name, VARIABLES) for name in told.get("env", ())}
             with suppress(ValueError, InvalidSettings):  # an address that is none is sent nothing
                 place = _address(told, environment)
                 origin_of(place)
@@ -71,6 +83,8 @@ def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterat
 
 
 def _address(told: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    if told.get("type") in AGENTS:
+        return agent_address(told["type"])
     if told.get("type") in ("http", "a2a"):
         return str(environment.get(URL_VARIABLE) or told.get("url", ""))
     provider = told["type"] if told.get("type") in PROVIDERS else "openai"

@@ -16,24 +16,27 @@ from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import PromptTemplate
+from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
+from runevals.settings.agent import agent_settings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.sendable import sendable
-from runevals.settings.sent_keys import AUTHORIZATION, SentKeys, require_sendable
+from runevals.settings.sent_keys import AUTHORIZATION, VARIABLES, SentKeys, agent_address, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
 AZURE_JUDGE = "gpt-4o-mini"
-TargetType = Literal[ProviderName, "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
+TargetType = Literal[ProviderName, AgentName, "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
 JudgeType = Literal[ProviderName, "recorded"]
 
 
 _TARGETS = (
     *(f"{name}:MODEL" for name in PROVIDERS),
     *("http:URL", "a2a:URL", "command:PROGRAM", "python:FILE.py:FUNCTION", "recorded:FILE", "skill:FOLDER"),
+    *AGENTS,
     "plugin:NAME",
 )
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
@@ -68,10 +71,14 @@ class TargetSettings:
     folder: Path | None = None
     reads_other_files: bool = False  # it runs code, here or behind an address
     web: WebSettings | None = None  # of http and a2a
+    agent: AgentSettings | None = None  # of a coding agent
+    output: AgentName | None = None  # of a command that prints an agent's events
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
+        if self.agent is not None:
+            return (*AGENT_KEYS[self.type], *self.agent.env)
         return (self.api_key_env,) if self.web is None else self.web.key_names
 
     def is_deployed_as(self, other: TargetSettings) -> bool:
@@ -169,6 +176,9 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
         of_change = given.base_side is not None
         web = web_settings(told, environment, from_file=from_file, base_told=base_told, of_change=of_change)
     base_url = _base_url(told, environment, from_file=from_file, what="target")
+    agent = agent_settings(told, base, repository) if told["type"] in AGENTS else None
+    if agent is not None:
+        files += agent.skills
     settled = TargetSettings(
         type=told["type"],
         base=(base / told["cwd"]).resolve() if "cwd" in told else base,
@@ -178,7 +188,7 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
         azure_api_version=azure_api_version(told["type"], base_url, environment),
         system_prompt=system_prompt,
         prompt=_prompt(told, base, repository, web),
-        parameters={**told.get("parameters", {}), **({"tools": told["tools"]} if "tools" in told else {})},
+        parameters=_parameters(told),
         command=_command(told.get("command")),
         function=told.get("function"),
         interpreter=told.get("interpreter"),
@@ -192,16 +202,27 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
         folder=base / told["cwd"] if "cwd" in told else None,
         reads_other_files=told["type"] not in (*PROVIDERS, "recorded"),
         web=web,
+        agent=agent,
+        output=told.get("output"),
     )
     _complete(settled)
-    if from_file and (settled.type in PROVIDERS or web is not None):
+    if from_file and (settled.type in PROVIDERS or web is not None or agent is not None):
         _require_sendable(settled, given, "target")
     return settled
 
 
+def _parameters(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a chat model; the tools of an agent are its permissions."""
+    tools = {"tools": told["tools"]} if "tools" in told and told["type"] not in AGENTS else {}
+    return {**told.get("parameters", {}), **tools}
+
+
 def _require_sendable(told: TargetSettings | JudgeSettings, given: RawEndpoint, what: str) -> None:
     web = told.web if isinstance(told, TargetSettings) else None
-    if web is not None:
+    if isinstance(told, TargetSettings) and told.agent is not None:
+        named = [(name, VARIABLES) for name in told.agent.env]
+        sent = SentKeys(names=named, address=agent_address(told.type))
+    elif web is not None:
         sent = SentKeys(names=sorted(web.sent_headers), address=web.url)
     else:
         own = PROVIDERS[told.type].key
@@ -334,6 +355,8 @@ def _target_words(text: str) -> dict[str, Any]:
     kind, _, rest = text.partition(":")
     match kind:
         case _ if kind in PROVIDERS:
+            return {"type": kind, **({"model": rest} if rest else {})}
+        case _ if kind in AGENTS:
             return {"type": kind, **({"model": rest} if rest else {})}
         case "recorded":
             return {"type": "recorded", "path": rest}

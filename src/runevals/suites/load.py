@@ -16,6 +16,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
+from runevals.records.agent import AGENTS
 from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
@@ -30,6 +31,7 @@ from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, lo
 from runevals.suites.discover import discover, suite_files
 from runevals.suites.plan import RunPlan, is_selected
 from runevals.suites.prompt import prompt_problems, with_prompts
+from runevals.suites.workspace import with_workspaces
 
 _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
@@ -53,7 +55,7 @@ class LoadRequest:
 
 
 # Targets that have the files of a case in their working folder.
-TAKES_FILES: frozenset[str] = frozenset()
+TAKES_FILES: frozenset[str] = frozenset({"command", "python", *AGENTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,7 @@ def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suit
     """The suites with the prompts that the target is sent. Raises InvalidSuite for cases that it cannot be."""
     if not request.sends_prompts:
         return tuple(suites)
+    suites = with_workspaces(suites, always=request.target_type in AGENTS)
     suites = [_with_files(suite, request) for suite in suites]
     return with_prompts(suites, request.template, lambda case: is_selected(case, request.selection))
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Composite, Evaluator, Judged
+from runevals.evaluators.kinds import Composite, Evaluator, Judged, leaves
 from runevals.lib.text.escape import one_line
-from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, ShardInfo, Suite, Turn
+from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, Probe, ShardInfo, Suite, Turn
 from runevals.records.errors import UsageError
 from runevals.records.rules import Selection, Shard
 
@@ -57,6 +57,12 @@ class RunPlan:
     def round(self, number: int) -> tuple[Trial, ...]:
         """One attempt at every case: those with this number, from 1."""
         return self.trials[number - 1 :: self.repeat]
+
+    def probes(self, trial: Trial, index: int) -> tuple[Probe, ...]:
+        """What the checks of a turn of this trial look at in its workspace."""
+        turn = self.checks[trial.position // self.repeat][index]
+        members = [leaf for check in turn.checks for leaf in leaves(check.evaluator)]
+        return tuple(dict.fromkeys(probe for member in members for probe in member.probes()))
 
     def positions(self, index: int) -> range:
         """Those of the trials of one case."""

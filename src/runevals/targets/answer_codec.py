@@ -12,6 +12,7 @@ from runevals.records import (
     FileChange,
     FileFound,
     ProgramEnded,
+    ProgramProbe,
     Response,
     ToolCall,
     WorkspaceChanges,
@@ -38,21 +39,28 @@ def read_response(text: str, *, cached: bool) -> Response:
             "citations": None if sources is None else tuple(Citation(**source) for source in sources),
             "delivery": None if delivery is None else Delivery(**delivery),
             "refused": tuple(fields.get("refused", ())),
-            "workspace": None if workspace is None else _workspace(workspace),
+            "workspace": None if workspace is None else read_workspace(workspace),
             "cached": cached,
         }
     )
 
 
-def _workspace(fields: dict[str, Any]) -> WorkspaceChanges:
+def read_workspace(fields: dict[str, Any]) -> WorkspaceChanges:
+    """What such a text, or a recorded answer, says of a workspace. Raises TypeError, KeyError."""
     return WorkspaceChanges(
         **{
             **fields,
-            "changes": tuple(FileChange(**change) for change in fields["changes"]),
-            "files": tuple(FileFound(**file) for file in fields["files"]),
-            "programs": tuple(ProgramEnded(**{**one, "argv": tuple(one["argv"])}) for one in fields["programs"]),
+            "changes": tuple(FileChange(**change) for change in fields.get("changes", ())),
+            "files": tuple(FileFound(**file) for file in fields.get("files", ())),
+            "programs": tuple(_program(one) for one in fields.get("programs", ())),
         }
     )
+
+
+def _program(fields: dict[str, Any]) -> ProgramEnded:
+    probe = fields["probe"]
+    lists = {"argv": tuple(probe["argv"]), "restore": tuple(probe.get("restore", ()))}
+    return ProgramEnded(**{**fields, "probe": ProgramProbe(**{**probe, **lists})})
 
 
 def judgement_text(judgement: Judgement) -> str:

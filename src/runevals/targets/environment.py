@@ -11,6 +11,32 @@ _TOKENS = frozenset(
 )
 
 
+_PLAIN = frozenset(
+    {
+        "PATH",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TERM",
+        "SHELL",
+        "CI",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "NODE_EXTRA_CA_CERTS",
+    }
+    | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE", "VIRTUAL_ENV", "SYSTEMROOT"}
+)
+
+
+def bare(environment: Mapping[str, str]) -> dict[str, str]:
+    """What any program needs of `environment`: paths, language, proxies and certificates."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.upper() in _PLAIN or name.upper().startswith("LC_")
+    }
+
+
 def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     """`environment` without the tokens and file commands of the job that runs us."""
     return {

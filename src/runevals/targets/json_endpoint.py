@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from runevals.lib.exchange import MAX_OUTPUT_BYTES
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.parsing.json_template import fill, fill_text
-from runevals.targets.command import MAX_OUTPUT_BYTES
 
 if TYPE_CHECKING:
     import requests

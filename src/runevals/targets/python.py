@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from runevals.lib.container import what_to_use
+from runevals.lib.exchange import MAX_OUTPUT_BYTES
 from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.targets.command import MAX_OUTPUT_BYTES, request_of
+from runevals.targets.command import request_of
 from runevals.targets.program_report import failed, is_report, response_from
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
@@ -69,7 +70,8 @@ class PythonTarget:
         worker = self._worker()
         start = time.monotonic()
         try:
-            reply = json.loads(worker.exchange(request_of(conversation), self._timeout_s))
+            asked = {**request_of(conversation), "cwd": self._folder_of(conversation)}
+            reply = json.loads(worker.exchange(asked, self._timeout_s))
         except TimeoutError:
             self._end(worker)
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
@@ -81,6 +83,10 @@ class PythonTarget:
             return failed("target_failed", "the worker process ended during the call")
         self._idle.put(worker)
         return _response(reply, time.monotonic() - start)
+
+    def _folder_of(self, conversation: Conversation) -> str | None:
+        """The folder that the function works in, if it is not the target's own."""
+        return None if conversation.workspace is None else str(conversation.cwd)
 
     def identity(self) -> ModelIdentity:
         """The function."""

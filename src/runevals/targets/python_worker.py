@@ -25,9 +25,11 @@ def main() -> None:
         _say(answers, {"error": _last_line(error)})
         return
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
+    start = Path.cwd()
     for line in requests:
         request = json.loads(line)
         try:
+            os.chdir(request.get("cwd") or start)
             value = _call(function, request)
             json.dumps(value)
         except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function

@@ -18,8 +18,10 @@ from runevals.records import (
     Response,
     RunReport,
     SuiteProblem,
+    WorkspaceChanges,
 )
 from runevals.records.errors import InvalidSuite
+from runevals.targets.answer_codec import read_workspace
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
@@ -173,4 +175,13 @@ def _response(row: Mapping[str, Any]) -> Response:
         latency_s=None if latency_ms is None else latency_ms / 1000,
         turns=count(row, "turns"),
         value=row.get("value"),
+        workspace=_workspace(row.get("workspace")),
     )
+
+
+def _workspace(told: Any) -> WorkspaceChanges | None:
+    """What an attempt left, as results have it. Raises ValueError."""
+    try:
+        return None if told is None else read_workspace(told)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"'workspace' cannot be read: {error}") from None

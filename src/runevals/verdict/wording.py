@@ -41,6 +41,7 @@ _ERROR_WORDS = {
     "evaluator_syntax": "check has a syntax error",
     "evidence_missing": "evidence missing",
     "file_missing": "file missing",
+    "workspace_failed": "workspace failed",
 }
 
 

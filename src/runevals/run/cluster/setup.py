@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
+from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.run.cluster.connect import connected
 from runevals.run.cluster.node import NodeSpec
@@ -19,7 +20,7 @@ from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings
 from runevals.targets import Target
 
-_STAY_HERE = ("recorded", "skill")  # answers from files, and code that only the sandbox may run
+_STAY_HERE = ("recorded", "skill", *AGENTS)  # answers from files, and what works in folders of this machine
 _NEED_FILES = ("command", "python", "plugin")
 
 

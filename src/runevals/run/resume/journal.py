@@ -74,6 +74,7 @@ class JournalledTarget:
         self._journal = journal
         self._who = _who(target.identity())
         self._reported: set[str] = set()
+        self._unwritten: dict[str, list[tuple[str, Response]]] = {}
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer. Raises TargetRefused."""
@@ -81,11 +82,25 @@ class JournalledTarget:
         found = self._journal.read(key, lambda text: read_response(text, cached=False))
         if found is None:
             found = self._target.answer(conversation)
-            if found.problem is None:
-                self._journal.write(key, found, response_text)
+            self._keep(key, found, conversation)
         elif found.model is not None:
             self._reported.add(found.model)
         return found
+
+    def _keep(self, key: str, found: Response, conversation: Conversation) -> None:
+        """Writes an answer. Turns in a workspace, which is gone after the run, are written together."""
+        if conversation.workspace is None:
+            if found.problem is None:
+                self._journal.write(key, found, response_text)
+            return
+        turns = [*self._unwritten.pop(conversation.thread, ()), (key, found)]
+        if found.problem is not None:
+            return
+        if conversation.turn < conversation.turns:
+            self._unwritten[conversation.thread] = turns
+            return
+        for one, answer in reversed(turns):  # the first turn last: if it is there, so are the others
+            self._journal.write(one, answer, response_text)
 
     def identity(self) -> ModelIdentity:
         """The target's, with the models that answered before."""
@@ -123,12 +138,14 @@ class JournalledJudge:
 
 
 def _told(conversation: Conversation) -> dict[str, object]:
-    """All of it but the folder: a checkout of the base is another one each time."""
+    """All of it but the folders: a checkout of the base is another one each time."""
     told = {name: getattr(conversation, name) for name in _FIELDS}
     return {**told, "history": [[message.role, message.content] for message in conversation.history]}
 
 
-_FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in ("cwd", "history"))
+# What a workspace is made of is in the fingerprints of the suites.
+_NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "history")
+_FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in _NOT_ASKED)
 
 
 def _who(identity: ModelIdentity) -> object:

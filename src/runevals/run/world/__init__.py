@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
 from runevals.records.script import ScriptRunner
+from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Stop
 from runevals.targets import Target
 
@@ -29,3 +30,4 @@ class World:
     stop: Stop = field(default_factory=Stop)
     throttles: Throttles = field(default_factory=Throttles)
     now: Callable[[], datetime] = utc_now
+    workspaces: Workspaces | None = None  # of a target that works in folders

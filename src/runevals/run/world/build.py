@@ -22,6 +22,8 @@ from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
+from runevals.run.workspaces.folders import Workspaces
+from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build_cache import cache_of
@@ -29,7 +31,7 @@ from runevals.run.world.build_target import bounds_itself, chat_of, made
 from runevals.run.world.limited import BoundedJudge, BoundedTarget
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
-from runevals.suites.plan import RunPlan, asks_judge
+from runevals.suites.plan import RunPlan, asks_judge, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import ConversationIds
@@ -80,6 +82,9 @@ def real_world(
             itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
             at_once = None if itself else settings.concurrency
             bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
+            workspaces = _workspaces(settings, suites)
+            if workspaces is not None:
+                target = bounded = WorkspaceTarget(bounded, workspaces)
             if prompt is not None:
                 bounded = PromptedTarget(bounded, prompt)
             yield World(
@@ -88,11 +93,25 @@ def real_world(
                 sandbox=sandbox,
                 stop=stop,
                 throttles=throttles,
+                workspaces=workspaces,
             )
         finally:
             target.close()
             if cache is not None:
                 cache.close()
+
+
+def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | None:
+    """The folders of cases that have one. Raises InvalidSettings for what is not there."""
+    told = settings.target
+    cases = [case for suite in suites for case in suite.cases if case.workspace is not None]
+    if settings.evaluate_only or told is None or told.type == "recorded" or not cases:
+        return None
+    if on_cluster(settings):
+        raise InvalidSettings("cases with a workspace are run here; leave out --executor ray")
+    workspaces = Workspaces(settings.environment, at_once=settings.concurrency)
+    workspaces.require([case for case in cases if will_run(case, settings.selection)])
+    return workspaces
 
 
 def _prompt(settings: Settings) -> PromptTemplate | None:

@@ -16,7 +16,9 @@ from runevals.records.errors import InvalidSettings
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
 from runevals.targets.a2a import A2ATarget
-from runevals.targets.command import CommandTarget
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.target import AgentTarget
+from runevals.targets.agents.wrapper import wrapper_of
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import cleaned
 from runevals.targets.http import HttpTarget
@@ -56,13 +58,22 @@ def made(
         case "http" | "a2a":
             return _behind_address(recipe, environment, throttles, threads)
         case "command":
-            return CommandTarget(
+            return wrapper_of(told.output or "")(
                 told.command,
                 cwd=told.base,
                 env=cleaned(environment),
                 timeout_s=told.timeout_s,
                 deterministic=told.deterministic,
                 request={"model": told.model, "system": told.system_prompt},
+            )
+        case "claude-code" | "codex" | "copilot" | "gemini-cli":
+            assert told.agent is not None  # noqa: S101 - settled with it
+            return AgentTarget(
+                AGENTS[told.type],
+                told.agent,
+                environment=environment,
+                prices=recipe.prices,
+                sessions=threads,
             )
         case "plugin":
             return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)

@@ -6,12 +6,24 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.records import Case, Citation, EvaluatorSpec, Response, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import (
+    Case,
+    Citation,
+    EvaluatorSpec,
+    Response,
+    Suite,
+    SuiteProblem,
+    Turn,
+    Workspace,
+    cut_name,
+    one_line,
+)
 from runevals.suites.dialects.checking import (
     duplicate_keys,
     evaluator_problems,
@@ -24,6 +36,7 @@ from runevals.suites.dialects.checking import (
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
+from runevals.suites.workspace import Places, Unusable, files_of, workspace_fingerprint, workspace_of
 
 NAME = "eval-document"
 CURRENT_VERSION = "1.2.0"
@@ -203,6 +216,9 @@ class _Loader:
         else:
             turns = [self._load_turn(item, json_path, entries)]
         extension = item.get("extensions", {}).get("runevals", {})
+        outer = document.get("extensions", {}).get("runevals", {}).get("workspace")
+        workspace, files, content = self._workspace(extension, outer, json_path)
+        variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
         return Case(
             suite=self.source.path,
             key=key_of(item),
@@ -214,8 +230,30 @@ class _Loader:
             critical=bool(extension.get("critical", False)),
             metadata={name: item[name] for name in ("notes", "extensions") if name in item},
             variables=extension.get("vars", {}),
-            **case_fingerprints(turns, extension.get("vars") or None),
+            workspace=workspace,
+            files=files,
+            **case_fingerprints(turns, {**variables, **content} or None),
         )
+
+    def _workspace(
+        self, ours: Mapping[str, Any], outer: Mapping[str, Any] | None, json_path: JsonPath
+    ) -> tuple[Workspace | None, Mapping[str, Path], Mapping[str, object]]:
+        """(the workspace of an item, its files, what its fingerprint has of both)."""
+        told = ours.get("workspace", outer)
+        if told is None and not ours.get("files"):
+            return None, {}, {}
+        root = self.options.root
+        places = Places(base=self.options.folder or root, root=root)
+        own = "workspace" in ours or told is None
+        at: JsonPath = (*(json_path if own else ()), "extensions", "runevals")
+        try:
+            workspace = None if told is None else workspace_of(told, places)
+            at = (*json_path, "extensions", "runevals") if ours.get("files") else at
+            files = files_of(ours.get("files", ()), places)
+            return workspace, files, workspace_fingerprint(workspace, files)
+        except Unusable as error:
+            self._error(at, f"workspace: {error}")
+            return None, {}, {}
 
     def _defaults(self, document: Mapping[str, Any]) -> dict[str, Entry]:
         if "default_evaluators" not in document:

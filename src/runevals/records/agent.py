@@ -1,0 +1,52 @@
+"""How the command line of a coding agent is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+AgentName = Literal["claude-code", "codex", "copilot", "gemini-cli"]
+TOOLS = ("shell", "read", "write", "web")  # and mcp:SERVER
+MCP = "mcp:"
+
+# The variables that hold an agent's key, and those that say where its model is.
+AGENT_KEYS: Mapping[str, tuple[str, ...]] = {
+    "claude-code": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    "codex": ("CODEX_API_KEY", "OPENAI_API_KEY"),
+    "copilot": ("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"),
+    "gemini-cli": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+AGENT_PLACES: Mapping[str, tuple[str, ...]] = {
+    "claude-code": ("ANTHROPIC_BASE_URL",),
+    "codex": ("OPENAI_BASE_URL",),
+    "copilot": (
+        *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_WIRE_API", "COPILOT_MODEL"),
+        *("COPILOT_OFFLINE", "GH_HOST", "COPILOT_GH_HOST"),
+    ),
+    "gemini-cli": ("GOOGLE_GEMINI_BASE_URL",),
+}
+AGENTS: tuple[str, ...] = tuple(AGENT_KEYS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """What an agent may use, and what it is given."""
+
+    model: str | None = None
+    timeout_s: float = 120.0  # for a turn
+    tools: tuple[str, ...] = ()  # names of TOOLS, and mcp:SERVER; nothing else is permitted
+    skills: tuple[Path, ...] = ()  # folders with a SKILL.md
+    servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # MCP servers by name
+    args: tuple[str, ...] = ()  # more options of its command line
+    env: tuple[str, ...] = ()  # names of variables that it is given beside its key
+
+    def has(self, tool: str) -> bool:
+        """Whether this tool is permitted."""
+        return tool in self.tools
+
+    @property
+    def permitted_servers(self) -> Mapping[str, Mapping[str, object]]:
+        """The MCP servers that `tools` names."""
+        return {name: told for name, told in self.servers.items() if f"{MCP}{name}" in self.tools}

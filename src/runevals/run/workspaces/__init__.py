@@ -1,0 +1,1 @@
+"""Fresh working folders for the attempts of a run."""

@@ -1,0 +1,162 @@
+"""What an attempt made of its workspace: paths, lines, and a diff."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from runevals.lib.fresh_copy import (
+    CannotCopy,
+    Stamp,
+    copy_file,
+    hash_file,
+    kind_at,
+    read_file,
+    remove_file,
+    stamps,
+    write_file,
+)
+from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
+
+MOST_CHANGES = 2000  # paths; an attempt that changes more is errored
+MOST_DIFF_BYTES = 256 * 1024
+MOST_TEXT_BYTES = 64 * 1024  # of a file that a diff shows
+MOST_FOUND_BYTES = 256 * 1024  # of a file that a check looks at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The working folder of one attempt, and how it was before."""
+
+    root: Path
+    before: Mapping[str, Stamp]
+    origins: Mapping[str, Path | bytes]  # path → where its first content is
+    spec: Workspace
+
+    @property
+    def work(self) -> Path:
+        """The folder that the target works in."""
+        return self.root / "work"
+
+    @property
+    def home(self) -> Path:
+        """Its HOME."""
+        return self.root / "home"
+
+
+def changes(attempt: Attempt) -> WorkspaceChanges:
+    """What is not as it was. Raises CannotCopy for too many paths, OSError."""
+    now = stamps(attempt.work)
+    paths = sorted(path for path in {*attempt.before, *now} if attempt.before.get(path) != now.get(path))
+    if len(paths) > MOST_CHANGES:
+        raise CannotCopy(f"the attempt changed {len(paths)} files, more than {MOST_CHANGES}")
+    made, diffs, size, complete = [], [], 0, True
+    for path in paths:
+        change, diff = _change(attempt, path, now.get(path))
+        if change is None:
+            continue
+        made.append(change)
+        size += len(diff.encode("utf-8", "replace"))
+        if size <= MOST_DIFF_BYTES:
+            diffs.append(diff)
+        else:
+            complete = False
+    return WorkspaceChanges(changes=tuple(made), diff="".join(diffs), diff_complete=complete)
+
+
+def _change(attempt: Attempt, path: str, now: Stamp | None) -> tuple[FileChange | None, str]:
+    """(what changed at a path, its diff); nothing for a file that was written anew with the same content."""
+    before = attempt.before.get(path)
+    kind: Literal["added", "changed", "removed"]
+    kind = "added" if before is None else "removed" if now is None else "changed"
+    old = b"" if before is None else _content_before(attempt, path, before)
+    new = b"" if now is None else _content(attempt.work, path, now)
+    if kind == "changed" and old is not None and old == new and _alike(before, now):
+        return None, ""
+    digest = None if now is None else hash_file(attempt.work, path)
+    lines_old, lines_new = _lines(old), _lines(new)
+    if lines_old is None or lines_new is None:
+        return FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest), ""
+    diff = [*difflib.unified_diff(lines_old, lines_new, f"a/{path}", f"b/{path}")]
+    change = FileChange(
+        path=path,
+        change=kind,
+        lines_added=sum(line.startswith("+") for line in diff[2:]),
+        lines_removed=sum(line.startswith("-") for line in diff[2:]),
+        size=None if now is None else now.size,
+        sha256=digest,
+    )
+    return change, "".join(line if line.endswith("\n") else f"{line}\n" for line in diff)
+
+
+def _alike(before: Stamp | None, now: Stamp | None) -> bool:
+    return before is not None and now is not None and (before.kind, before.mode) == (now.kind, now.mode)
+
+
+def _content(root: Path, path: str, stamp: Stamp) -> bytes | None:
+    if stamp.kind == "link":
+        return stamp.link.encode("utf-8", "surrogateescape")
+    return read_file(root, path, MOST_TEXT_BYTES) if stamp.kind == "file" else None
+
+
+def _content_before(attempt: Attempt, path: str, stamp: Stamp) -> bytes | None:
+    if stamp.kind == "link":
+        return stamp.link.encode("utf-8", "surrogateescape")
+    origin = attempt.origins.get(path)
+    if isinstance(origin, bytes):
+        return origin if len(origin) == stamp.size else None
+    if origin is not None:
+        return read_file(origin.parent, origin.name, MOST_TEXT_BYTES)
+    whole = attempt.origins.get("")
+    return read_file(whole, path, MOST_TEXT_BYTES) if isinstance(whole, Path) else None
+
+
+def _lines(content: bytes | None) -> list[str] | None:
+    """The lines of a text, None of what is no text."""
+    if content is None or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8").splitlines(keepends=True)
+    except UnicodeDecodeError:
+        return None
+
+
+def file_at(root: Path, path: str) -> FileFound:
+    """What stands at a path of the workspace."""
+    content = read_file(root, path, MOST_FOUND_BYTES)
+    lines = _lines(content)
+    return FileFound(
+        path=path,
+        kind=kind_at(root, path),
+        text=None if lines is None else "".join(lines),
+        size=None if content is None else len(content),
+    )
+
+
+def restore(attempt: Attempt, paths: tuple[str, ...]) -> None:
+    """Puts files and folders of the workspace back as they were before the attempt."""
+    for wanted in paths:
+        for path in _below(wanted, attempt):
+            before = attempt.before.get(path)
+            if before is None:
+                remove_file(attempt.work, path)
+                continue
+            origin = attempt.origins.get(path)
+            whole = attempt.origins.get("")
+            if isinstance(origin, bytes):
+                write_file(attempt.work, path, origin)
+            elif origin is not None:
+                copy_file(origin, attempt.work, path)
+            elif isinstance(whole, Path) and before.kind == "file":
+                copy_file(whole / path, attempt.work, path)
+
+
+def _below(wanted: str, attempt: Attempt) -> Iterator[str]:
+    """The paths at or below `wanted`, before and now."""
+    folder = f"{wanted.rstrip('/')}/"
+    for path in sorted({*attempt.before, *stamps(attempt.work)}):
+        if path == wanted or path.startswith(folder):
+            yield path

@@ -1,0 +1,289 @@
+"""A fresh working folder for each attempt: made, set up, looked at, and removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from runevals.lib.exchange import Exchange
+from runevals.lib.fresh_copy import (
+    CannotCopy,
+    Stamp,
+    content_hash,
+    copy_file,
+    copy_folder,
+    extract,
+    files_below,
+    read_file,
+    remove_folder,
+    stamps,
+    write_file,
+)
+from runevals.lib.git import archive, commit_of, new_repository
+from runevals.lib.programs import as_program, end_those_in, give_to_programs, is_open_to_programs, open_to_programs
+from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
+from runevals.lib.terminal import notice
+from runevals.records import (
+    Case,
+    Conversation,
+    FileProbe,
+    ProgramEnded,
+    ProgramProbe,
+    Workspace,
+    WorkspaceChanges,
+)
+from runevals.records.errors import InvalidSettings
+from runevals.run.workspaces.changes import MOST_TEXT_BYTES, Attempt, changes, file_at, restore
+from runevals.targets.environment import bare
+
+SETUP_TIMEOUT_S = 600.0
+MOST_KEPT_BYTES = 8 * 1024 * 1024  # of files that `setup` changed, for the diff
+MOST_PROGRAM_BYTES = 1024 * 1024
+_FOLDER, _KEPT, _LOCK = "runevals-work-", "runevals-kept-", "lock"
+
+
+class NotMade(Exception):
+    """A workspace cannot be made, and why."""
+
+
+class _Exchange(Exchange):
+    most_bytes = MOST_PROGRAM_BYTES
+
+
+class Workspaces:
+    """Makes the folders of a run, at most so many at once, and removes them all at its end."""
+
+    def __init__(self, environment: Mapping[str, str], *, at_once: int) -> None:
+        self._environment = bare(environment)
+        self._places = threading.BoundedSemaphore(at_once)
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._folder: Path | None = None
+        self._number = 0
+        self._attempts: dict[str, Attempt] = {}
+        self._left: dict[str, Attempt] = {}  # until it is known whether they are kept
+        self._templates: dict[tuple[Path, str], Path] = {}
+
+    def require(self, cases: Sequence[Case]) -> None:
+        """Raises InvalidSettings for what a workspace is made of and that is not there."""
+        seen: set[int] = set()
+        for case in cases:
+            spec = case.workspace
+            if spec is None or (id(spec) in seen and not case.files):
+                continue
+            seen.add(id(spec))
+            try:
+                if spec.folder is not None:
+                    content_hash(spec.folder)
+                if spec.commit is not None and spec.repository is not None:
+                    self._template(spec.repository, spec.commit)
+                for source in case.files.values():
+                    content_hash(source)
+            except (OSError, CannotCopy, NotMade) as error:
+                raise InvalidSettings(f"{case.suite}: {case.key}: its workspace cannot be made: {error}") from None
+
+    def open(self, conversation: Conversation) -> Attempt:
+        """The folder of a thread, made at its first turn. Raises NotMade."""
+        if conversation.turn > 1:
+            return self._attempts[conversation.thread]
+        self._places.acquire()
+        try:
+            attempt = self._made(conversation)
+        except (OSError, CannotCopy) as error:
+            self._places.release()
+            raise NotMade(str(error)) from error
+        except BaseException:
+            self._places.release()
+            raise
+        self._attempts[conversation.thread] = attempt
+        return attempt
+
+    def end(self, thread: str) -> None:
+        """A thread is over: its folder goes, or waits for `settle`."""
+        attempt = self._attempts.pop(thread, None)
+        if attempt is None:
+            return
+        try:
+            if attempt.spec.keep == "never":
+                remove_folder(attempt.root)
+            else:
+                self._left[thread] = attempt
+        finally:
+            self._places.release()
+
+    def settle(self, thread: str, *, passed: bool) -> None:
+        """Keeps or removes what an attempt left, now that its checks are done."""
+        attempt = self._left.pop(thread, None)
+        if attempt is None:
+            return
+        if attempt.spec.keep == "always" or not passed:
+            kept = Path(tempfile.mkdtemp(prefix=_KEPT))
+            shutil.move(attempt.work, kept)
+            notice(f"Workspace of {thread} kept: {kept / attempt.work.name}")
+        remove_folder(attempt.root)
+
+    def close(self) -> None:
+        """Removes all folders of this run."""
+        if self._folder is not None:
+            remove_folder(self._folder)
+        self._stack.close()
+
+    def _made(self, conversation: Conversation) -> Attempt:
+        spec = conversation.workspace or Workspace()
+        root = self._new_folder()
+        try:
+            with as_program():
+                origins = self._filled(root / "work", spec, conversation.files)
+                fresh = stamps(root / "work")
+            before = self._set_up(root, spec, fresh, origins) if spec.setup else fresh
+        except BaseException:
+            remove_folder(root)
+            raise
+        return Attempt(root=root, before=before, origins=origins, spec=spec)
+
+    def _new_folder(self) -> Path:
+        with self._lock:
+            if self._folder is None:
+                self._folder = self._own_folder()
+            self._number += 1
+            root = self._folder / str(self._number)
+        root.mkdir()
+        open_to_programs(root)
+        for name in ("work", "home", "tmp"):
+            (root / name).mkdir(mode=0o700)
+            give_to_programs(root / name)
+        return root
+
+    def _own_folder(self) -> Path:
+        """Made with the first workspace; what killed runs left behind goes then."""
+        for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+            _remove_left_behind(left)
+        folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=_FOLDER)))
+        self._stack.enter_context(file_lock(folder / _LOCK))
+        open_to_programs(folder)
+        return folder
+
+    def _filled(self, work: Path, spec: Workspace, files: Mapping[str, Path]) -> dict[str, Path | bytes]:
+        """Puts everything into a new folder → where the content of each file came from."""
+        origins: dict[str, Path | bytes] = {}
+        source = spec.folder
+        if spec.commit is not None and spec.repository is not None:
+            source = self._template(spec.repository, spec.commit)
+        if source is not None:
+            copy_folder(source, work)
+            origins[""] = source
+        for path, text in spec.files.items():
+            write_file(work, path, text)
+            origins[path] = text.encode("utf-8", "surrogateescape")
+        for path, file in files_below(files):
+            copy_file(file, work, path)
+            origins[path] = file
+        return origins
+
+    def _template(self, repository: Path, ref: str) -> Path:
+        """A folder with the files of a commit and a repository of its own, made once."""
+        with self._lock:
+            known = self._templates.get((repository, ref))
+        if known is not None:
+            return known
+        commit = commit_of(repository, ref)
+        content = None if commit is None else archive(repository, commit)
+        if content is None:
+            raise NotMade(f"git has no commit {ref}")
+        with self._lock:
+            if self._folder is None:
+                self._folder = self._own_folder()
+            folder = self._folder / f"commit-{len(self._templates)}"
+        folder.mkdir()
+        open_to_programs(folder)
+        extract(content, folder)
+        content_hash(folder)
+        if not new_repository(folder):
+            raise NotMade("git cannot make a repository of its own for the workspace")
+        with self._lock:
+            self._templates[repository, ref] = folder
+        return folder
+
+    def _set_up(
+        self, root: Path, spec: Workspace, fresh: Mapping[str, Stamp], origins: dict[str, Path | bytes]
+    ) -> Mapping[str, Stamp]:
+        """Runs the setup; the files that it changed are as they were before the attempt."""
+        for argv in spec.setup:
+            ended = self.run(root, ProgramProbe(argv=argv, timeout_s=SETUP_TIMEOUT_S))
+            if ended.exit_code != 0:
+                raise NotMade(f"setup {' '.join(argv)[:80]} {_how(ended)}")
+        with as_program():
+            before = stamps(root / "work")
+            room = MOST_KEPT_BYTES
+            for path, stamp in before.items():
+                if fresh.get(path) != stamp and stamp.kind == "file":
+                    content = read_file(root / "work", path, min(MOST_TEXT_BYTES, room))
+                    origins[path] = content or b""
+                    room -= len(content or b"")
+        return before
+
+    def run(self, root: Path, probe: ProgramProbe) -> ProgramEnded:
+        """Runs a program in the workspace."""
+        try:
+            env = {**self._environment, "TMPDIR": str(root / "tmp")}
+            talk = _Exchange(probe.argv, cwd=root / "work", env=env, home=root / "home")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return ProgramEnded(probe=probe, exit_code=None, problem=reason)
+        finished = talk.wait(probe.timeout_s)
+        end_those_in(root)
+        if talk.too_much:
+            told = f"it printed more than {MOST_PROGRAM_BYTES // 1024**2} MiB"
+            return ProgramEnded(probe=probe, exit_code=None, problem=told)
+        return ProgramEnded(
+            probe=probe,
+            exit_code=talk.exit_code if finished else None,
+            last_lines=talk.last_lines,
+            stdout=bytes(talk.out[-4096:]).decode(errors="replace"),
+            late=not finished,
+        )
+
+    def looked_at(self, attempt: Attempt, conversation: Conversation) -> WorkspaceChanges:
+        """What changed so far, and what the probes find. Raises CannotCopy for too many changes."""
+        with as_program():
+            found = changes(attempt)
+            files = tuple(
+                file_at(attempt.work, probe.path) for probe in conversation.probes if isinstance(probe, FileProbe)
+            )
+        programs = tuple(
+            self._program(attempt, probe) for probe in conversation.probes if isinstance(probe, ProgramProbe)
+        )
+        return replace(found, files=files, programs=programs)
+
+    def _program(self, attempt: Attempt, probe: ProgramProbe) -> ProgramEnded:
+        try:
+            with as_program():
+                restore(attempt, probe.restore)
+        except (OSError, CannotCopy) as error:
+            return ProgramEnded(probe=probe, exit_code=None, problem=f"cannot restore its files: {error}")
+        return self.run(attempt.root, probe)
+
+
+def _how(ended: ProgramEnded) -> str:
+    if ended.problem is not None:
+        return f"cannot be run: {ended.problem}"
+    how = "did not end in time" if ended.late else f"ended with exit code {ended.exit_code}"
+    return f"{how}: {ended.last_lines}"
+
+
+def _remove_left_behind(folder: Path) -> None:
+    """The folder of a run that was killed: no process has its lock any more."""
+    try:
+        ours = is_open_to_programs(folder.lstat())
+    except OSError:
+        return
+    if ours:
+        with suppress(AlreadyLocked), file_lock(folder / _LOCK, surely=True):
+            end_those_in(folder)
+            remove_folder(folder)

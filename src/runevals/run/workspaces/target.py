@@ -1,0 +1,60 @@
+"""A target whose attempts each work in a fresh folder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.lib.fresh_copy import CannotCopy
+from runevals.lib.programs import end_those_in
+from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.run.workspaces.changes import Attempt
+from runevals.run.workspaces.folders import NotMade, Workspaces
+from runevals.targets import Target
+
+
+class WorkspaceTarget:
+    """A target whose attempts each work in a fresh folder."""
+
+    def __init__(self, target: Target, workspaces: Workspaces) -> None:
+        self._target = target
+        self._workspaces = workspaces
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The answer, with what it changed in its workspace. Raises TargetRefused."""
+        if conversation.workspace is None:
+            return self._target.answer(conversation)
+        try:
+            attempt = self._workspaces.open(conversation)
+        except NotMade as error:
+            return Response(
+                problem=Problem(code="workspace_failed", message=f"its workspace cannot be made: {error}")
+            )
+        over = True
+        try:
+            try:
+                response = self._target.answer(replace(conversation, cwd=attempt.work, home=attempt.home))
+            finally:
+                end_those_in(attempt.root)  # a shell of an agent leads a session of its own
+            response = self._with_changes(response, attempt, conversation)
+            over = response.problem is not None or conversation.turn >= conversation.turns
+        finally:
+            if over:
+                self._workspaces.end(conversation.thread)
+        return response
+
+    def _with_changes(self, response: Response, attempt: Attempt, conversation: Conversation) -> Response:
+        asked = conversation if response.problem is None else replace(conversation, probes=())
+        try:
+            return replace(response, workspace=self._workspaces.looked_at(attempt, asked))
+        except (OSError, CannotCopy) as error:
+            told = Problem(code="workspace_failed", message=f"its workspace cannot be read: {error}")
+            return replace(response, problem=response.problem or told)
+
+    def identity(self) -> ModelIdentity:
+        """The target's."""
+        return self._target.identity()
+
+    def close(self) -> None:
+        """Ends the target, and removes all folders."""
+        self._target.close()
+        self._workspaces.close()

@@ -1,0 +1,66 @@
+"""What a settings file says of a coding agent: tools, skills, MCP servers, options and variables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runevals.lib.parsing.source import lies_inside, path_inside, read_text
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records.agent import MCP, TOOLS, AgentSettings
+from runevals.records.errors import InvalidSettings
+from runevals.settings.sendable import sendable
+
+SKILL_FILE = "SKILL.md"
+DEFAULT_TIMEOUT_S = 600.0
+_OF_OTHERS = ("system_prompt", "system_prompt_file", "parameters", "base_url", "api_key_env", "cwd", "command")
+
+
+def agent_settings(told: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:
+    """The settings of a target that is an agent. Raises InvalidSettings."""
+    for name in _OF_OTHERS:
+        if name in told:
+            raise InvalidSettings(f"target.{name}: a {told['type']} target does not take it; leave it out")
+    servers = _servers(told.get("mcp", {}), base, repository)
+    return AgentSettings(
+        model=told.get("model"),
+        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        tools=tuple(_tool(tool) for tool in told.get("tools", ())),
+        skills=tuple(_skill(name, base, repository) for name in told.get("skills", ())),
+        servers=servers,
+        args=tuple(told.get("args", ())),
+        env=tuple(sendable(name, "target.env") for name in told.get("env", ())),
+    )
+
+
+def _tool(tool: object) -> str:
+    if isinstance(tool, str) and (tool in TOOLS or (tool.startswith(MCP) and tool != MCP)):
+        return tool
+    hint = did_you_mean(tool, TOOLS) if isinstance(tool, str) else ""
+    raise InvalidSettings(f"target.tools: {tool!r} is not one of {', '.join(TOOLS)} or {MCP}SERVER{hint}")
+
+
+def _skill(name: str, base: Path, repository: Path) -> Path:
+    folder = base / name
+    if not lies_inside(repository, folder) or not (folder / SKILL_FILE).is_file():
+        raise InvalidSettings(f"target.skills: {name} is not a folder inside the repository with a {SKILL_FILE}")
+    return folder.resolve()
+
+
+def _servers(told: str | Mapping[str, Any], base: Path, repository: Path) -> Mapping[str, Mapping[str, object]]:
+    if isinstance(told, str):
+        path = path_inside(repository, told, base=base, what="target.mcp")
+        try:
+            document = json.loads(read_text(path, told))
+        except (ValueError, RecursionError) as error:
+            raise InvalidSettings(f"target.mcp: {told} is not JSON: {error}") from None
+        servers = document.get("mcpServers") if isinstance(document, dict) else None
+        if not isinstance(servers, dict):
+            raise InvalidSettings(f"target.mcp: {told} has no `mcpServers`")
+        told = servers
+    for name, server in told.items():
+        if not isinstance(server, dict) or not ({"command", "url"} & server.keys()):
+            raise InvalidSettings(f"target.mcp: the server {name} has neither `command` nor `url`")
+    return told

@@ -1,0 +1,122 @@
+"""Claude Code: `claude -p`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runevals.records.agent import AgentSettings
+from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.stream import Event, Reader, Usage, count
+
+_TOOLS = {
+    "shell": ("Bash",),
+    "read": ("Read", "Glob", "Grep"),
+    "write": ("Edit", "Write", "NotebookEdit"),
+    "web": ("WebFetch", "WebSearch"),
+}
+_UNKNOWN_TOOL = "No such tool available"
+
+
+@dataclass(slots=True)
+class _Reader(Reader):
+    def see(self, event: Event) -> None:
+        match event.get("type"):
+            case "system" if event.get("subtype") == "init":
+                self.session, self.model = event["session_id"], event.get("model")
+            case "assistant":
+                self._assistant(event)
+            case "user":
+                self._user(event)
+            case "result":
+                self._result(event)
+            case _:
+                pass
+
+    def _assistant(self, event: Event) -> None:
+        for part in event["message"]["content"]:
+            if part["type"] == "text" and event.get("parent_tool_use_id") is None:
+                self.said(part["text"])
+            elif part["type"] == "tool_use":
+                self.called(part["id"], part["name"], part.get("input"))
+
+    def _user(self, event: Event) -> None:
+        content = event["message"]["content"]
+        for part in content if isinstance(content, list) else ():
+            if part.get("type") == "tool_result":
+                text = _text(part.get("content"))
+                self.returned(part["tool_use_id"], text, ok=not part.get("is_error", False))
+                if part.get("is_error") and _UNKNOWN_TOOL in (text or ""):
+                    self.refuse(part["tool_use_id"])
+
+    def _result(self, event: Event) -> None:
+        self.finished = True
+        self.session = event.get("session_id", self.session)
+        self.turns, self.cost_usd = count(event.get("num_turns")), event.get("total_cost_usd")
+        self.usage = _usage(event.get("usage") or {})
+        self.refused += [denied["tool_name"] for denied in event.get("permission_denials", ())]
+        if event.get("subtype") == "success" and not event.get("is_error"):
+            self.text = event.get("result") or self.text
+        else:
+            self.error = " ".join([str(event.get("subtype")), str(event.get("result") or "")]).strip()
+
+
+def _usage(told: Mapping[str, object]) -> Usage:
+    parts = [count(told.get(f"{kind}input_tokens")) for kind in ("", "cache_read_", "cache_creation_")]
+    details = told.get("output_tokens_details")
+    return Usage(
+        input=None if parts[0] is None else sum(part or 0 for part in parts),
+        output=count(told.get("output_tokens")),
+        cached=parts[1],
+        reasoning=count(details.get("thinking_tokens")) if isinstance(details, Mapping) else None,
+    )
+
+
+def _text(content: object) -> str | None:
+    """The content of a tool result: text, or parts."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else None
+
+
+class ClaudeCode:
+    """`--tools` restricts; `--allowedTools` only spares the question, which nobody is there to answer."""
+
+    name = "claude-code"
+    program = "claude"
+    package = "@anthropic-ai/claude-code"
+    skills = ".claude/skills"
+
+    def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002 - it can restrict all of them
+        """Nothing."""
+        return None
+
+    def arguments(self, ask: Ask) -> list[str]:
+        """Settings, instructions and skills of the workspace count: they may be what is tested."""
+        settings = ask.settings
+        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
+        named += ["Skill"] if settings.skills else []
+        servers = settings.permitted_servers
+        allowed = ",".join([*named, *(f"mcp__{name}" for name in servers)])
+        return [
+            *("-p", "--output-format", "stream-json", "--verbose", "--setting-sources=user,project"),
+            *("--permission-mode", "dontAsk", f"--tools={','.join(named)}", f"--allowedTools={allowed}"),
+            *("--strict-mcp-config", f"--mcp-config={json.dumps({'mcpServers': servers})}"),
+            *(("--model", ask.model) if ask.model else ()),
+            *(("--resume", ask.session) if ask.session else ()),
+            *settings.args,
+            *("--", ask.prompt),
+        ]
+
+    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
+        """It needs none."""
+        return {}
+
+    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+        """It keeps to its version, and tells nobody."""
+        return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+
+    def reader(self) -> Reader:
+        """A reader of `--output-format stream-json`."""
+        return _Reader()

@@ -1,0 +1,136 @@
+"""Codex: `codex exec`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runevals.records.agent import AgentSettings
+from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.stream import Event, Reader, Usage, count
+
+# What it offers its model beside the shell, each a way to act that no setting of ours permits.
+_OFF = ("view_image", "multi_agent", "apps", "plugins", "image_generation", "browser_use", "computer_use")
+_SHELL = ("shell_tool", "unified_exec")
+
+
+@dataclass(slots=True)
+class _Reader(Reader):
+    def see(self, event: Event) -> None:
+        match event.get("type"):
+            case "thread.started":
+                self.session = event["thread_id"]
+            case "item.started" | "item.completed":
+                self._item(event["item"], completed=event["type"] == "item.completed")
+            case "turn.completed":
+                self.finished = True
+                self.usage = _usage(event.get("usage") or {})
+            case "turn.failed":
+                self.finished = True
+                self.error = str((event.get("error") or {}).get("message"))
+            case _:
+                pass
+
+    def _item(self, item: Event, *, completed: bool) -> None:
+        call = _call(item)
+        if call is not None:
+            name, given = call
+            if item["id"] not in self._calls:
+                self.called(item["id"], name, given)
+            if completed:
+                ok = item.get("status") in (None, "completed") and item.get("exit_code") in (None, 0)
+                self.returned(item["id"], _output(item), ok=ok)
+                if item.get("status") == "declined":
+                    self.refuse(item["id"])
+        elif completed and item["type"] == "agent_message":
+            self.said(item["text"])
+
+
+def _call(item: Event) -> tuple[str, object] | None:
+    """(name, input) of an item that is a tool call."""
+    match item["type"]:
+        case "command_execution":
+            return "shell", {"command": item["command"]}
+        case "file_change":
+            return "apply_patch", {"changes": item.get("changes")}
+        case "mcp_tool_call":
+            return f"mcp__{item['server']}__{item['tool']}", item.get("arguments")
+        case "web_search":
+            return "web_search", {"query": item.get("query")}
+        case _:
+            return None
+
+
+def _output(item: Event) -> object:
+    error = item.get("error")
+    return item.get("aggregated_output") if item["type"] == "command_execution" else item.get("result") or error
+
+
+def _usage(told: Mapping[str, object]) -> Usage:
+    return Usage(
+        input=count(told.get("input_tokens")),
+        output=count(told.get("output_tokens")),
+        cached=count(told.get("cached_input_tokens")),
+        reasoning=count(told.get("reasoning_output_tokens")),
+    )
+
+
+class Codex:
+    """Its shell runs in a sandbox: read-only, unless `write` is named. It reads files with its shell."""
+
+    name = "codex"
+    program = "codex"
+    package = "@openai/codex"
+    skills = ".codex/skills"
+
+    def cannot(self, settings: AgentSettings) -> str | None:
+        """Reading and writing without the shell."""
+        for tool in ("read", "write"):
+            if settings.has(tool) and not settings.has("shell"):
+                return f"it can {tool} files only with its shell; name `shell` too"
+        return None
+
+    def arguments(self, ask: Ask) -> list[str]:
+        """Options of `codex exec`, or of `codex exec resume`."""
+        settings = ask.settings
+        writes = settings.has("write")
+        web = "live" if settings.has("web") else "disabled"
+        off = _OFF if settings.has("shell") else (*_OFF, *_SHELL)
+        return [
+            *("exec", *(("resume",) if ask.session else ()), "--json", "--skip-git-repo-check"),
+            *(option for feature in off for option in ("--disable", feature)),
+            *("-c", f'sandbox_mode="{"workspace-write" if writes else "read-only"}"', "-c", f'web_search="{web}"'),
+            *("-c", 'approval_policy="never"'),
+            *(("-m", ask.model) if ask.model else ()),
+            *settings.args,
+            *("--", *((ask.session,) if ask.session else ()), ask.prompt),
+        ]
+
+    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:
+        """The provider of OPENAI_BASE_URL, and the MCP servers: it takes both from a file only."""
+        place = environment.get("OPENAI_BASE_URL")
+        key = "CODEX_API_KEY" if environment.get("CODEX_API_KEY") else "OPENAI_API_KEY"
+        lines = []
+        if place:
+            told = {"name": "runevals", "base_url": place, "env_key": key, "wire_api": "responses"}
+            lines += ['model_provider = "runevals"', "[model_providers.runevals]", *_toml(told)]
+        for name, server in settings.permitted_servers.items():
+            env = server.get("env")
+            lines += [f"[mcp_servers.{json.dumps(name)}]"]
+            lines += _toml({key: value for key, value in server.items() if key in ("command", "args", "url")})
+            lines += [f"[mcp_servers.{json.dumps(name)}.env]", *_toml(env)] if isinstance(env, Mapping) else []
+        return {".codex/config.toml": "\n".join([*lines, ""])} if lines else {}
+
+    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+        """None."""
+        return {}
+
+    def reader(self) -> Reader:
+        """A reader of `--json`."""
+        return _Reader()
+
+
+def _toml(values: Mapping[str, object]) -> list[str]:
+    """Texts and lists of texts; JSON is TOML there."""
+    return [f"{name} = {json.dumps(value)}" for name, value in values.items()]

@@ -1,0 +1,106 @@
+"""Copilot CLI: `copilot -p`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runevals.records.agent import MCP, AgentSettings
+from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.stream import Event, Reader, Usage, count
+
+_TOOLS = {
+    "shell": ("bash", "read_bash", "stop_bash", "list_bash", "write_bash"),
+    "read": ("view", "grep", "glob"),
+    "write": ("create", "edit"),
+    "web": ("web_fetch", "web_search"),
+}
+_UNKNOWN_TOOL = "does not exist"
+_NONE = "none"  # an empty list would mean all tools; this is the name of no tool
+
+
+@dataclass(slots=True)
+class _Reader(Reader):
+    def see(self, event: Event) -> None:
+        told = event.get("data") or {}
+        match event.get("type"):
+            case "assistant.message":
+                self.model = told.get("model") or self.model
+                if told.get("content"):
+                    self.said(told["content"])
+            case "assistant.turn_start":
+                self.turns = (self.turns or 0) + 1
+            case "assistant.usage":
+                self._usage(told)
+            case "tool.execution_start":
+                self.called(told["toolCallId"], told["toolName"], told.get("arguments"))
+            case "tool.execution_complete":
+                self._complete(told)
+            case "result":
+                self.finished, self.session = True, event.get("sessionId")
+                self.error = None if event.get("exitCode") == 0 else f"exit code {event.get('exitCode')}"
+            case _:
+                pass
+
+    def _complete(self, told: Event) -> None:
+        result, error = told.get("result") or {}, told.get("error") or {}
+        self.returned(told["toolCallId"], result.get("content", error.get("message")), ok=told.get("success"))
+        unknown = _UNKNOWN_TOOL in str(error.get("message"))
+        if error.get("code") in ("denied", "rejected") or unknown:
+            self.refuse(told["toolCallId"])
+
+    def _usage(self, told: Event) -> None:
+        """Of one request more."""
+        before = self.usage
+        self.usage = Usage(
+            input=_sum(before.input, told.get("inputTokens")),
+            output=_sum(before.output, told.get("outputTokens")),
+            cached=_sum(before.cached, told.get("cacheReadTokens")),
+            reasoning=_sum(before.reasoning, told.get("reasoningTokens")),
+        )
+
+
+def _sum(before: int | None, more: object) -> int | None:
+    number = count(more)
+    return before if number is None else (before or 0) + number
+
+
+class Copilot:
+    """`--available-tools` restricts; `--allow-all-tools` only spares the question."""
+
+    name = "copilot"
+    program = "copilot"
+    package = "@github/copilot"
+    skills = ".copilot/skills"
+
+    def cannot(self, settings: AgentSettings) -> str | None:
+        """Servers: the names of their tools would have to be known before they are started."""
+        if any(tool.startswith(MCP) for tool in settings.tools):
+            return "its MCP servers cannot be restricted beside other tools; leave `mcp:…` out"
+        return None
+
+    def arguments(self, ask: Ask) -> list[str]:
+        """Its built-in servers are off."""
+        settings = ask.settings
+        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
+        named += ["skill"] if settings.skills else []
+        return [
+            *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
+            *(f"--available-tools={','.join(named or [_NONE])}", "--allow-all-tools"),
+            *(("--allow-all-urls",) if settings.has("web") else ()),
+            *(("--model", ask.model) if ask.model else ()),
+            *((f"--resume={ask.session}",) if ask.session else ()),
+            *settings.args,
+        ]
+
+    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
+        """It needs none."""
+        return {}
+
+    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+        """It keeps to its version."""
+        return {"COPILOT_AUTO_UPDATE": "false"}
+
+    def reader(self) -> Reader:
+        """A reader of `--output-format json`."""
+        return _Reader()

@@ -1,0 +1,104 @@
+"""Gemini CLI: `gemini -p`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runevals.records.agent import AgentSettings
+from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.stream import Event, Reader, Usage, count
+
+_TOOLS = {
+    "shell": ("run_shell_command", "list_background_processes", "read_background_output"),
+    "read": ("list_directory", "read_file", "read_many_files", "grep_search", "glob"),
+    "write": ("replace", "write_file"),
+    "web": ("web_fetch", "google_web_search"),
+}
+_REFUSALS = ("tool_not_registered", "policy_violation")
+
+
+@dataclass(slots=True)
+class _Reader(Reader):
+    _whole: bool = True  # the last message is, so that another one begins anew
+
+    def see(self, event: Event) -> None:
+        match event.get("type"):
+            case "init":
+                self.session, self.model = event.get("session_id"), event.get("model")
+            case "message" if event.get("role") == "assistant":
+                self.said(event["content"] if self._whole else self.text + event["content"])
+                self._whole = not event.get("delta")
+            case "tool_use":
+                self._whole = True
+                self.called(event["tool_id"], event["tool_name"], event.get("parameters"))
+            case "tool_result":
+                self._tool_result(event)
+            case "result":
+                self.finished = True
+                self.usage = _usage(event.get("stats") or {})
+                if event.get("status") != "success":
+                    self.error = str((event.get("error") or {}).get("message"))
+            case _:
+                pass
+
+    def _tool_result(self, event: Event) -> None:
+        error = event.get("error") or {}
+        self.returned(event["tool_id"], event.get("output"), ok=event.get("status") == "success")
+        if error.get("type") in _REFUSALS:
+            self.refuse(event["tool_id"])
+
+
+def _usage(told: Mapping[str, object]) -> Usage:
+    return Usage(
+        input=count(told.get("input_tokens")),
+        output=count(told.get("output_tokens")),
+        cached=count(told.get("cached")),
+        reasoning=count(told.get("thoughts")),
+    )
+
+
+class GeminiCli:
+    """`tools.core` of its settings restricts; `--yolo` only spares the question."""
+
+    name = "gemini-cli"
+    program = "gemini"
+    package = "@google/gemini-cli"
+    skills = ".gemini/skills"
+
+    def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002 - it can restrict all of them
+        """Nothing."""
+        return None
+
+    def arguments(self, ask: Ask) -> list[str]:
+        """It trusts the workspace: else it would not look at its skills."""
+        servers = ask.settings.permitted_servers
+        return [
+            *("--skip-trust", f"--prompt={ask.prompt}", "-o", "stream-json", "--yolo"),
+            *(f"--allowed-mcp-server-names={name}" for name in servers or ("none",)),
+            *(("-m", ask.model) if ask.model else ()),
+            *(("--resume", ask.session) if ask.session else ()),
+            *ask.settings.args,
+        ]
+
+    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
+        """Its settings: it asks with a key, and uses the tools that are named."""
+        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
+        named += ["activate_skill"] if settings.skills else []
+        told = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "tools": {"core": named},
+            "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+            "privacy": {"usageStatisticsEnabled": False},
+            "mcpServers": dict(settings.permitted_servers),
+        }
+        return {".gemini/settings.json": json.dumps(told)}
+
+    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+        """None."""
+        return {}
+
+    def reader(self) -> Reader:
+        """A reader of `-o stream-json`."""
+        return _Reader()

@@ -1,0 +1,219 @@
+"""A coding agent as a target: its command line is started for every turn, in the attempt's own folder."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from runevals.lib.chat.prices import Prices
+from runevals.lib.exchange import Exchange
+from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder, write_file
+from runevals.lib.programs import as_program
+from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
+from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, MCP, AgentSettings
+from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.targets.agents.agent import Agent, Ask, install
+from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
+from runevals.targets.conversation_ids import ConversationIds
+from runevals.targets.environment import bare
+from runevals.targets.program_report import failed
+
+
+class _Streamed(Exchange):
+    """An exchange whose output is read as it comes."""
+
+    most_bytes = MAX_OUTPUT_BYTES
+
+    def __init__(
+        self, stream: Stream, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], home: Path
+    ) -> None:
+        self._stream = stream
+        super().__init__(command, cwd=cwd, env=env, home=home)
+
+    def take(self, chunk: bytes) -> None:
+        self._stream.feed(chunk)
+
+
+class AgentTarget:
+    """Starts the agent for every turn, and kills it with all that it started when it is late.
+
+    It has a HOME of its own, and of our environment what any program needs, its key, and what `env` names.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        settings: AgentSettings,
+        *,
+        environment: Mapping[str, str],
+        prices: Prices,
+        sessions: ConversationIds,
+    ) -> None:
+        """Raises InvalidSettings for permissions that it cannot keep to, and if it is not installed."""
+        _require_possible(agent, settings)
+        self._agent, self._settings = agent, settings
+        self._program = _located(agent, environment)
+        self._version = _version(self._program, agent.package)
+        self._environment = {**_given(agent, settings, environment), **agent.variables(settings)}
+        self._home = agent.home(settings, environment)
+        self._prices, self._sessions = prices, sessions
+        self._running: set[Exchange] = set()
+        self._reported: set[str] = set()
+
+    def answer(self, conversation: Conversation) -> Response:
+        """What the agent said and did; a problem if its final event is missing. Raises TargetRefused."""
+        work, home = conversation.cwd, conversation.home
+        if work is None or home is None:
+            raise TargetRefused(f"the {self._agent.name} target needs a working folder of its own")
+        session = self._sessions.id_of(conversation)
+        if conversation.turn == 1:
+            try:
+                with as_program():
+                    self._furnish(home)
+            except (OSError, CannotCopy) as error:
+                return failed("target_failed", f"its HOME cannot be made: {error}")
+        elif session is None:
+            return failed("target_failed", "the agent did not say how its conversation goes on")
+        response = self._asked(conversation, str(session) if session is not None else None, work, home)
+        self._sessions.keep(conversation, response.session)
+        if response.model is not None:
+            self._reported.add(response.model)
+        return response
+
+    def identity(self) -> ModelIdentity:
+        """The agent with its version, and all that it is given."""
+        settings = self._settings
+        return ModelIdentity(
+            type=self._agent.name,
+            model=settings.model,
+            reported=tuple(sorted(self._reported)),
+            detail={
+                "version": self._version,
+                "tools": list(settings.tools),
+                "skills": {skill.name: content_hash(skill)[:16] for skill in settings.skills},
+                "mcp": sha256(json.dumps(dict(settings.servers), sort_keys=True).encode()).hexdigest()[:16]
+                if settings.servers
+                else None,
+                "args": list(settings.args),
+                "env": list(settings.env),
+            },
+        )
+
+    def close(self) -> None:
+        """Ends the agents still at work."""
+        for exchange in tuple(self._running):
+            exchange.kill()
+
+    def _furnish(self, home: Path) -> None:
+        """Writes the agent's settings and skills into a new HOME."""
+        for path, text in self._home.items():
+            write_file(home, path, text)
+        for skill in self._settings.skills:
+            copy_folder(skill, make_folder(home, f"{self._agent.skills}/{skill.name}"))
+
+    def _asked(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
+        ask = Ask(
+            prompt=_prompt(conversation),
+            model=self._settings.model or conversation.model,
+            session=session,
+            settings=self._settings,
+        )
+        stream = Stream(self._agent.reader())
+        timeout_s = conversation.timeout_s or self._settings.timeout_s
+        began = time.monotonic()
+        try:
+            env = {**self._environment, "TMPDIR": str(home.parent / "tmp")}
+            exchange = _Streamed(
+                stream, [self._program, *self._agent.arguments(ask)], cwd=work, env=env, home=home
+            )
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno == errno.E2BIG:
+                return failed("target_failed", "the prompt is too long for a command line")
+            reason = getattr(error, "strerror", None) or error
+            raise TargetRefused(f"{self._agent.name} cannot be started: {self._program}: {reason}") from error
+        self._running.add(exchange)
+        try:
+            finished = exchange.wait(timeout_s)
+        finally:
+            self._running.discard(exchange)
+        stream.end()
+        failure = _failure(exchange, stream, timeout_s, finished=finished)
+        return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
+
+    def _priced(self, response: Response, ask: Ask) -> Response:
+        """With what it cost, if the agent does not say; and the model that was asked for."""
+        model = response.model or ask.model
+        cost = response.cost_usd
+        if cost is None:
+            cached = None if response.delivery is None else response.delivery.cached_tokens
+            told = response.input_tokens, response.output_tokens
+            cost = self._prices.cost_usd(model, *told, cached_tokens=cached)
+        return replace(response, model=model, cost_usd=cost)
+
+
+def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: bool) -> Problem | None:
+    """What went wrong with the program itself."""
+    if exchange.too_much:
+        told = f"it printed more than {MAX_OUTPUT_BYTES // 1024**2} MiB"
+        return Problem(code="target_unparseable", message=told)
+    if not finished:
+        said = "it did not end after its final event" if stream.reader.finished else "no final event"
+        return Problem(code="target_timeout", message=f"{said} within {timeout_s:g} s")
+    if exchange.exit_code != 0 and stream.reader.error is None:
+        told = f"the command ended with exit code {exchange.exit_code}: {exchange.last_lines}"
+        return Problem(code="target_failed", message=told)
+    return None
+
+
+def _prompt(conversation: Conversation) -> str:
+    """The prompt; before the first one, what the suite puts before it."""
+    if conversation.turn > 1 or not conversation.history:
+        return conversation.prompt
+    return "\n\n".join([*map(_told, conversation.history), conversation.prompt])
+
+
+def _told(message: Message) -> str:
+    return message.content if message.role == "system" else f"{message.role}: {message.content}"
+
+
+def _require_possible(agent: Agent, settings: AgentSettings) -> None:
+    for tool in settings.tools:
+        if tool.startswith(MCP) and tool.removeprefix(MCP) not in settings.servers:
+            raise InvalidSettings(f"target.tools: there is no MCP server {tool.removeprefix(MCP)} in target.mcp")
+    if (reason := agent.cannot(settings)) is not None:
+        raise InvalidSettings(f"target.tools: {agent.name} cannot be restricted to that: {reason}")
+
+
+def _given(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
+    names = (*AGENT_KEYS[agent.name], *AGENT_PLACES[agent.name], *settings.env)
+    return {**bare(environment), **{name: environment[name] for name in names if environment.get(name)}}
+
+
+def _located(agent: Agent, environment: Mapping[str, str]) -> str:
+    """The command line's path. Raises InvalidSettings that says how it is installed."""
+    found = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
+    if found is None:
+        raise InvalidSettings(
+            f"the {agent.name} target needs the program `{agent.program}`; install it with: {install(agent)}"
+        )
+    return found
+
+
+def _version(program: str, package: str) -> str | None:
+    """The version in the package that the program belongs to: to ask the program itself takes a second."""
+    for folder in Path(os.path.realpath(program)).parents:
+        for place in (folder / "package.json", folder / "node_modules" / package / "package.json"):
+            try:
+                told = json.loads(place.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if isinstance(told, dict) and told.get("name") == package and isinstance(told.get("version"), str):
+                return str(told["version"])
+    return None

@@ -1,0 +1,134 @@
+"""Copies of folders, and what is looked at in them: no link is followed."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from runevals.lib.fresh_copy import (
+    CannotCopy,
+    content_hash,
+    copy_file,
+    copy_folder,
+    extract,
+    hash_file,
+    kind_at,
+    read_file,
+    remove_folder,
+    stamps,
+    write_file,
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.sh").write_text("echo a", encoding="utf-8")
+    (folder / "a.sh").chmod(0o755)
+    (folder / "sub" / "b.txt").write_text("b" * 100_000, encoding="utf-8")
+    (folder / "sub" / "link").symlink_to("../a.sh")
+    return folder
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    folder = tmp_path / "target"
+    folder.mkdir()
+    return folder
+
+
+def test_a_copy_has_the_same_files_rights_and_links(source, target):
+    copy_folder(source, target)
+    assert content_hash(target) == content_hash(source)
+    assert (target / "sub" / "link").readlink() == Path("../a.sh")
+    assert os.access(target / "a.sh", os.X_OK)
+
+
+def test_a_copy_shares_no_file_with_its_source(source, target):
+    copy_folder(source, target)
+    (target / "a.sh").write_text("changed", encoding="utf-8")
+    assert (source / "a.sh").read_text(encoding="utf-8") == "echo a"
+    assert (target / "a.sh").stat().st_ino != (source / "a.sh").stat().st_ino
+
+
+@pytest.mark.parametrize("leads", ["/etc/passwd", "../../outside", "../.."])
+def test_a_link_that_leads_out_is_refused(source, target, leads):
+    (source / "sub" / "bad").symlink_to(leads)
+    with pytest.raises(CannotCopy, match="sub/bad leads out"):
+        copy_folder(source, target)
+    with pytest.raises(CannotCopy, match="sub/bad leads out"):
+        content_hash(source)
+
+
+def test_a_special_file_is_refused(source, target):
+    os.mkfifo(source / "pipe")
+    with pytest.raises(CannotCopy, match="pipe is a special file"):
+        copy_folder(source, target)
+
+
+@pytest.mark.parametrize("path", ["../x", "/tmp/x", "", "sub/../../x"])
+def test_a_path_that_leads_out_is_refused(target, path):
+    with pytest.raises(CannotCopy, match="not a path below"):
+        write_file(target, path, "x")
+
+
+def test_nothing_is_written_or_read_behind_a_link(tmp_path, source, target):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("s", encoding="utf-8")
+    (target / "way").symlink_to(outside)
+    (target / "file").symlink_to(outside / "secret")
+    for write in (lambda: write_file(target, "way/x", "x"), lambda: copy_file(source / "a.sh", target, "way/x")):
+        with pytest.raises(CannotCopy, match="behind a link"):
+            write()
+    assert [read_file(target, path, 100) for path in ("way/secret", "file")] == [None, None]
+    assert [hash_file(target, path) for path in ("way/secret", "file")] == [None, None]
+    assert [kind_at(target, path) for path in ("way/secret", "file", "nothing")] == [None, "link", None]
+    write_file(target, "file", "mine")
+    assert (outside / "secret").read_text(encoding="utf-8") == "s"
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+def test_a_file_that_is_too_large_is_not_read(source):
+    assert read_file(source, "sub/b.txt", 99_999) is None
+    assert read_file(source, "sub/b.txt", 100_000) == b"b" * 100_000
+
+
+def test_a_file_that_was_written_anew_with_its_old_time_has_another_stamp(source):
+    before = stamps(source)
+    told = (source / "a.sh").stat()
+    (source / "a.sh").write_text("echo b", encoding="utf-8")
+    os.utime(source / "a.sh", ns=(told.st_atime_ns, told.st_mtime_ns))
+    assert stamps(source)["a.sh"] != before["a.sh"]
+
+
+def test_caches_and_what_git_has_do_not_count(source):
+    for name in (".git", "__pycache__", "sub/.pytest_cache"):
+        (source / name).mkdir()
+        (source / name / "x").write_text("x", encoding="utf-8")
+    assert set(stamps(source)) == {"a.sh", "sub/b.txt", "sub/link"}
+
+
+def test_an_archive_that_leads_out_is_refused(target):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        bad = tarfile.TarInfo("bad")
+        bad.type, bad.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(bad)
+    with pytest.raises(CannotCopy):
+        extract(content.getvalue(), target)
+
+
+def test_a_folder_without_rights_is_removed(target):
+    inner = target / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "c").write_text("c", encoding="utf-8")
+    inner.chmod(0)
+    (target / "a").chmod(0o500)
+    remove_folder(target)
+    assert not target.exists()

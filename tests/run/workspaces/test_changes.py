@@ -1,0 +1,92 @@
+"""What an attempt changed: paths, lines, a diff."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from runevals.records import Response, Workspace
+from runevals.run.workspaces import changes as module
+from runevals.run.workspaces.folders import Workspaces
+from runevals.run.workspaces.target import WorkspaceTarget
+from tests.run.workspaces.working import Work, Worker, turn
+
+
+def after(work: Work, fixture: Path | None = None, **spec: object) -> Response:
+    workspaces = Workspaces({"PATH": os.environ["PATH"]}, at_once=1)
+    try:
+        return WorkspaceTarget(Worker(work), workspaces).answer(turn(Workspace(folder=fixture, **spec)))
+    finally:
+        workspaces.close()
+
+
+@pytest.fixture
+def fixture(tmp_path):
+    folder = tmp_path / "fixture"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    (folder / "gone.txt").write_text("g\n", encoding="utf-8")
+    (folder / "same.txt").write_text("s\n", encoding="utf-8")
+    return folder
+
+
+def test_paths_that_were_added_changed_and_removed(fixture):
+    def work(folder: Path) -> str:
+        (folder / "a.txt").write_text("one\n2\n3\n")
+        (folder / "gone.txt").unlink()
+        (folder / "new").mkdir()
+        (folder / "new" / "n.txt").write_text("n")
+        (folder / "same.txt").write_text("s\n")
+        return "Done."
+
+    found = after(work, fixture).workspace
+    told = [(one.path, one.change, one.lines_added, one.lines_removed) for one in found.changes]
+    assert told == [("a.txt", "changed", 2, 1), ("gone.txt", "removed", 0, 1), ("new/n.txt", "added", 1, 0)]
+    assert "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+3\n" in found.diff
+    assert found.diff_complete
+
+
+def test_what_is_no_text_is_told_by_its_hash(fixture):
+    found = after(lambda work: (work / "x.bin").write_bytes(b"\0\1") and "Done.", fixture).workspace
+    [change] = found.changes
+    assert (change.lines_added, change.size, len(change.sha256)) == (None, 2, 64)
+    assert found.diff == ""
+
+
+def test_links_and_rights_are_changes(fixture):
+    def work(folder: Path) -> str:
+        (folder / "a.txt").chmod(0o755)
+        (folder / "link").symlink_to("/etc/passwd")
+        return "Done."
+
+    found = after(work, fixture).workspace
+    assert [(one.path, one.change) for one in found.changes] == [("a.txt", "changed"), ("link", "added")]
+    assert "root:" not in found.diff
+
+
+def test_what_setup_made_is_no_change_of_the_attempt(fixture):
+    setup = (("sh", "-c", "echo built > out; echo more >> a.txt"),)
+    found = after(lambda work: (work / "out").write_text("rebuilt\n") and "Done.", fixture, setup=setup).workspace
+    assert [(one.path, one.change) for one in found.changes] == [("out", "changed")]
+    assert "-built\n+rebuilt\n" in found.diff
+
+
+def test_a_long_diff_is_cut_at_a_file(fixture, monkeypatch):
+    monkeypatch.setattr(module, "MOST_DIFF_BYTES", 200)
+
+    def work(folder: Path) -> str:
+        for name in "bcd":
+            (folder / f"{name}.txt").write_text("x" * 80 + "\n")
+        return "Done."
+
+    found = after(work, fixture).workspace
+    assert (len(found.changes), found.diff_complete, len(found.diff) <= 200) == (3, False, True)
+
+
+def test_too_many_changes_are_errored(fixture, monkeypatch):
+    monkeypatch.setattr(module, "MOST_CHANGES", 2)
+    work = lambda folder: [(folder / f"{n}").touch() for n in range(3)] and "Done."  # noqa: E731
+    problem = after(work, fixture).problem
+    assert (problem.code, "changed 3 files, more than 2" in problem.message) == ("workspace_failed", True)

@@ -1,0 +1,73 @@
+"""A target whose attempts work in folders of their own."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from runevals.records import Conversation, Problem, Response, Workspace
+from runevals.records.errors import TargetRefused
+from runevals.run.workspaces.folders import Workspaces
+from runevals.run.workspaces.target import WorkspaceTarget
+from tests.run.workspaces.working import Worker, turn
+
+
+@pytest.fixture
+def workspaces():
+    made = Workspaces({"PATH": os.environ["PATH"]}, at_once=2)
+    yield made
+    made.close()
+
+
+def test_a_case_without_a_workspace_is_asked_as_it_is(workspaces, tmp_path):
+    worker = Worker(lambda _: "Here.")
+    asked = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="?", cwd=tmp_path)
+    answer = WorkspaceTarget(worker, workspaces).answer(asked)
+    assert (worker.folders, answer.workspace) == ([tmp_path], None)
+
+
+def test_a_workspace_that_cannot_be_made_is_errored(workspaces):
+    answer = WorkspaceTarget(Worker(lambda _: "Done."), workspaces).answer(turn(Workspace(setup=(("false",),))))
+    assert (answer.problem.code, "exit code 1" in answer.problem.message) == ("workspace_failed", True)
+
+
+class Failing(Worker):
+    def answer(self, conversation: Conversation) -> Response:
+        super().answer(conversation)
+        return Response(problem=Problem(code="target_failed", message="no"))
+
+
+class Refusing(Worker):
+    def answer(self, conversation: Conversation) -> Response:
+        super().answer(conversation)
+        raise TargetRefused("no")
+
+
+def test_after_a_failed_turn_the_folder_is_gone(workspaces):
+    worker = Failing(lambda work: (work / "x").touch() or "")
+    answer = WorkspaceTarget(worker, workspaces).answer(turn(Workspace(), turns=2))
+    assert [change.path for change in answer.workspace.changes] == ["x"]
+    assert not worker.folders[0].exists()
+
+
+def test_after_a_refusal_the_folder_is_gone(workspaces):
+    worker = Refusing(lambda _: "")
+    with pytest.raises(TargetRefused):
+        WorkspaceTarget(worker, workspaces).answer(turn(Workspace(), turns=2))
+    assert not worker.folders[0].exists()
+
+
+def test_no_more_folders_than_attempts_at_once(workspaces):
+    seen: list[int] = []
+
+    def work(folder: Path) -> str:
+        seen.append(len([path for path in folder.parent.parent.iterdir() if path.name.isdecimal()]))
+        return "Done."
+
+    target = WorkspaceTarget(Worker(work), workspaces)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: target.answer(turn(Workspace(), thread=f"t{n}")), range(24)))
+    assert max(seen) <= 2

@@ -1,0 +1,169 @@
+"""The real command lines of coding agents, which ask a model on loopback; by hand: `tests/agent-rig up DIR`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from runevals.lib.chat.prices import Prices
+from runevals.records import Response, Workspace
+from runevals.records.agent import AgentSettings
+from runevals.run.workspaces.folders import Workspaces
+from runevals.run.workspaces.target import WorkspaceTarget
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.target import AgentTarget
+from runevals.targets.conversation_ids import ConversationIds
+from tests import agent_rig
+from tests.run.workspaces.working import turn
+
+EACH = [
+    pytest.param(name, marks=pytest.mark.needs(program), id=name) for name, program in agent_rig.PROGRAM_OF.items()
+]
+WRITES = ("shell", "write")
+
+
+class Rig:
+    """One agent, in workspaces, with its model."""
+
+    def __init__(self, agent: str, environment: Mapping[str, str], **settings: object) -> None:
+        told = AgentSettings(**{"model": agent_rig.MODEL[agent], "timeout_s": 60.0, **settings})
+        made = AgentTarget(
+            AGENTS[agent], told, environment=environment, prices=Prices({}), sessions=ConversationIds()
+        )
+        self.target = WorkspaceTarget(made, Workspaces(environment, at_once=1))
+
+    def ask(self, prompt: str, *, number: int = 1, of: int = 1) -> Response:
+        """The answer to one turn of a thread."""
+        spec = Workspace(files={"note.md": "one\n"})
+        return self.target.answer(turn(spec, turn=number, turns=of, prompt=prompt))
+
+
+@pytest.fixture
+def rig(tmp_path):
+    """Starts an agent whose model gives these replies."""
+    open_models = []
+
+    def started(agent: str, replies: list[dict[str, object]], **settings: object) -> Rig:
+        model = agent_rig.model(tmp_path, replies)
+        open_models.append((model, address := model.__enter__()))
+        made = Rig(agent, agent_rig.environment(agent, address), **settings)
+        open_models.append((made.target, None))
+        return made
+
+    yield started
+    for one, address in reversed(open_models):
+        one.close() if address is None else one.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("agent", EACH)
+def test_two_turns_and_a_tool_call_that_writes_a_file(rig, agent):
+    """The same fields of all four: text, tool call, tokens, turns, model, session, changes."""
+    replies = [
+        *agent_rig.runs(agent, "write it", "printf 'hi\\n' > made.txt", "Written."),
+        agent_rig.says("and again", "Again."),
+    ]
+    made = rig(agent, replies, tools=WRITES)
+    first = made.ask("write it", of=2)
+    assert (first.problem, first.text, first.turns) == (None, "Written.", 2)
+    [call] = first.tool_calls
+    assert (call.ok, "made.txt" in json.dumps(call.input), call.duration_s is not None) == (True, True, True)
+    assert [(one.path, one.change) for one in first.workspace.changes] == [("made.txt", "added")]
+    assert "+hi\n" in first.workspace.diff
+    assert None not in (first.session, first.model, first.latency_s)
+    if agent != "copilot":  # which does not say, of a provider's model
+        assert (first.input_tokens, first.output_tokens) == (240, 60)
+        assert first.cost_usd is not None
+    second = made.ask("and again", number=2, of=2)
+    assert (second.problem, second.text, second.session) == (None, "Again.", first.session)
+    assert [one.path for one in second.workspace.changes] == ["made.txt"]
+
+
+@pytest.mark.parametrize("agent", EACH)
+def test_a_tool_that_is_not_permitted_does_nothing(rig, agent):
+    """The model asks for it all the same."""
+    made = rig(agent, agent_rig.runs(agent, "write it", "echo hi > made.txt", "I could not."))
+    answer = made.ask("write it")
+    assert (answer.problem, answer.workspace.changes) == (None, ())
+    assert not any(call.ok for call in answer.tool_calls)
+    assert bool(answer.refused) == (agent != "codex")  # which does not tell of a call that it does not know
+
+
+@pytest.mark.parametrize("agent", EACH)
+def test_at_the_time_limit_all_of_it_ends(rig, agent):
+    """The agent, and the command that its shell is at, in a session of its own."""
+    limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 8.0  # which start slowly
+    replies = agent_rig.runs(agent, "wait", "touch begun; sleep 301", "Late.")
+    made = rig(agent, replies, tools=WRITES, timeout_s=limit_s)
+    began = time.monotonic()
+    answer = made.ask("wait")
+    assert (answer.problem.code, time.monotonic() - began < limit_s + 20) == ("target_timeout", True)
+    assert [change.path for change in answer.workspace.changes] == ["begun"]
+    assert not _sleeps()
+
+
+def _sleeps() -> bool:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if b"sleep\x00301\0" in file.read_bytes():
+                return True
+    return False
+
+
+@pytest.mark.parametrize("agent", EACH)
+def test_a_skill_is_found(rig, agent, tmp_path):
+    """Its description reaches the model; of Claude Code, its text, once the model has asked for it."""
+    skill = tmp_path / "haiku"
+    skill.mkdir()
+    text = "---\nname: haiku\ndescription: Writes a haiku about plovers.\n---\nFive syllables first.\n"
+    (skill / "SKILL.md").write_text(text, encoding="utf-8")
+    loads = agent == "claude-code"
+    hello = agent_rig.says("say hello", "Hello.")
+    after_skill = agent_rig.says("Five syllables first.", "Hello.")
+    asks = [*agent_rig.calls("say hello", "Skill", {"skill": "haiku"}, "Hello."), after_skill]
+    made = rig(agent, asks if loads else [hello], skills=(skill,))
+    assert made.ask("say hello").text == "Hello."
+    wanted = "Five syllables first." if loads else "Writes a haiku about plovers."
+    assert any(wanted in body for body in agent_rig.sent())
+
+
+@pytest.mark.parametrize("agent", EACH[:1])
+def test_a_killed_agent_is_errored(rig, agent):
+    made = rig(agent, agent_rig.runs(agent, "end it", "kill -9 $PPID; sleep 60", "Never."), tools=WRITES)
+    answer = made.ask("end it")
+    assert answer.problem.code == "target_failed"
+
+
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {
+        "file_contains": {"path": "made.txt", "values": ["hi"]},
+        "only_touches": {"paths": ["made.txt"]},
+        "program": {"argv": ["grep", "hi", "made.txt"]},
+    },
+    "extensions": {"runevals": {"workspace": {"from": "app"}}},
+    "items": [{"testId": "write", "prompt": "write it"}],
+}
+
+
+@pytest.mark.parametrize("agent", EACH[:2])
+def test_a_suite_is_run_against_it(project, runevals, tmp_path, monkeypatch, agent):
+    """From the settings file to checks of what it left."""
+    project.write("evals.json", SUITE)
+    project.write("app/readme.md", "An app.\n")
+    project.write(
+        "runevals.yaml", {"target": {"type": agent, "model": agent_rig.MODEL[agent], "tools": [*WRITES]}}
+    )
+    replies = agent_rig.runs(agent, "write it", "printf 'hi\\n' > made.txt", "Written.")
+    with agent_rig.model(tmp_path, replies) as address:
+        for name, value in agent_rig.environment(agent, address).items():
+            monkeypatch.setenv(name, value)
+        code, out, err = runevals("run", "-o", "results.json")
+    assert code == 0, out + err
+    told = project.document("results.json")
+    assert told["run"]["target"]["detail"]["version"]
+    assert [result["passed"] for result in told["cases"][0]["attempts"][0]["turns"][0]["results"]] == [True] * 3

@@ -1,0 +1,135 @@
+"""How an agent's command line is started, and what becomes of one that does not behave."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import InvalidSettings, TargetRefused
+from tests.targets.agents.stub import ask, installed, target
+
+
+def answer(tmp_path: Path, code: str, *, environment: dict[str, str] | None = None, **settings: object):
+    known = installed(tmp_path, code) | (environment or {})
+    return target(known, **settings).answer(ask(tmp_path))
+
+
+def test_a_command_line_that_is_missing_says_how_it_is_installed():
+    with pytest.raises(InvalidSettings, match="install it with: npm install -g @anthropic-ai/claude-code"):
+        target({"PATH": "/usr/bin:/bin"})
+
+
+def test_a_server_that_is_not_configured_is_a_usage_error(tmp_path):
+    with pytest.raises(InvalidSettings, match=r"there is no MCP server docs in target\.mcp"):
+        target(installed(tmp_path, ""), tools=("mcp:docs",))
+
+
+def test_its_version_tools_and_skills_are_its_identity(tmp_path):
+    skill = tmp_path / "haiku"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("one", encoding="utf-8")
+    environment = installed(tmp_path, "")
+    before = target(environment, tools=("shell",), skills=(skill,), model="opus").identity()
+    assert (before.type, before.model) == ("claude-code", "opus")
+    assert (before.detail["version"], before.detail["tools"]) == ("9.8.7", ["shell"])
+    (skill / "SKILL.md").write_text("two", encoding="utf-8")
+    assert target(environment, tools=("shell",), skills=(skill,), model="opus").identity() != before
+
+
+def test_it_has_a_home_of_its_own_its_key_and_what_env_names(tmp_path):
+    code = "print(json.dumps({'type': 'result', 'subtype': 'success', 'result': json.dumps(dict(os.environ))}))"
+    job = {"GITHUB_TOKEN": "ghs_x", "OPENAI_API_KEY": "sk-o", "ACTIONS_X": "1", "DATABASE_URL": "db", "OTHER": "o"}
+    found = json.loads(answer(tmp_path, code, environment=job, env=("DATABASE_URL",)).text)
+    assert found["HOME"] == str(tmp_path / "home")
+    assert (found["ANTHROPIC_API_KEY"], found["DATABASE_URL"]) == ("sk-ant-key", "db")
+    assert not {"GITHUB_TOKEN", "OPENAI_API_KEY", "ACTIONS_X", "OTHER"} & found.keys()
+
+
+def test_skills_are_put_where_it_looks_for_them(tmp_path):
+    skill = tmp_path / "haiku"
+    (skill / "scripts").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: haiku\n---\n", encoding="utf-8")
+    (skill / "scripts" / "a.py").write_text("a", encoding="utf-8")
+    assert answer(tmp_path, "print(END)", skills=(skill,)).problem is None
+    assert (tmp_path / "home/.claude/skills/haiku/scripts/a.py").read_text() == "a"
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_the_next_turn_goes_on_with_the_session(tmp_path):
+    code = (
+        "said = ' '.join(sys.argv[-4:])\n"
+        "print(json.dumps({'type': 'result', 'subtype': 'success', 'result': said, 'session_id': 's-1'}))"
+    )
+    agent = target(installed(tmp_path, code))
+    agent.answer(ask(tmp_path))
+    assert agent.answer(ask(tmp_path, turn=2)).text == "--resume s-1 -- Why?"
+
+
+def test_without_a_session_there_is_no_next_turn(tmp_path):
+    agent = target(installed(tmp_path, "print(json.dumps({'type': 'result', 'subtype': 'success'}))"))
+    agent.answer(ask(tmp_path))
+    assert agent.answer(ask(tmp_path, turn=2)).problem.code == "target_failed"
+
+
+def test_what_it_does_not_say_of_its_cost_is_computed(tmp_path):
+    code = (
+        "print(json.dumps({'type': 'system', 'subtype': 'init', 'session_id': 's', 'model': 'claude-x'}))\n"
+        "used = {'input_tokens': 1000000, 'output_tokens': 0}\n"
+        "print(json.dumps({'type': 'result', 'subtype': 'success', 'usage': used}))"
+    )
+    assert answer(tmp_path, code).cost_usd == 1.0
+
+
+@pytest.mark.parametrize(
+    ("code", "problem", "reason"),
+    [
+        ("", "target_failed", "ended without its final event"),
+        ("print(END); sys.exit('no key')", "target_failed", "exit code 1: no key"),
+        ("sys.exit('no key')", "target_failed", "exit code 1: no key"),
+        ("print(END[:-20], end='')", "target_unparseable", "not a JSON object"),
+        ('sys.stdout.buffer.write(b\'{"type": "\\xff"}\\n\'); print(END)', "target_unparseable", "not UTF-8"),
+        ("print(END, flush=True)\nwhile True: print('x' * 1000000)", "target_unparseable", "printed"),
+        (
+            "print(END, flush=True); time.sleep(60)",
+            "target_timeout",
+            "did not end after its final event within 2 s",
+        ),
+        ("time.sleep(60)", "target_timeout", "no final event within 2 s"),
+    ],
+)
+def test_an_agent_that_does_not_behave_is_errored(tmp_path, code, problem, reason):
+    found = answer(tmp_path, code, timeout_s=2.0 if "sleep" in code else 20.0)
+    assert (found.problem.code, reason in found.problem.message) == (problem, True), found.problem
+
+
+@pytest.mark.needs("linux")
+def test_a_late_agent_ends_with_all_that_it_started(tmp_path):
+    code = "p = subprocess.Popen(['sleep', '300']); open('pid', 'w').write(str(p.pid)); time.sleep(300)"
+    assert answer(tmp_path, code, timeout_s=2.0).problem.code == "target_timeout"
+    pid = (tmp_path / "work" / "pid").read_text()
+    ends_at = time.monotonic() + 10
+    while (state := _state(pid)) not in ("", "Z", "X") and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    assert state in ("", "Z", "X")
+
+
+def _state(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return ""
+
+
+def test_a_prompt_that_is_too_long_for_a_command_line_is_errored(tmp_path):
+    agent = target(installed(tmp_path, "print(END)"))
+    found = agent.answer(ask(tmp_path, prompt="x" * 3_000_000))
+    assert "too long for a command line" in found.problem.message
+
+
+def test_without_a_folder_it_is_not_started(tmp_path):
+    agent = target(installed(tmp_path, "print(END)"))
+    with pytest.raises(TargetRefused):
+        agent.answer(ask(tmp_path).__class__(suite="s", case="c", attempt=1, turn=1, prompt="?"))
