@@ -24,6 +24,7 @@ FAMILIES = (
     "structure",
     "retrieval",
     "tools",
+    "workspace",
     "limits",
     "judged",
     "presets",

@@ -1,0 +1,57 @@
+"""A file of the workspace contains every one of the given phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.workspace.evidence import file_of, path_problems
+from runevals.records import FileProbe, Probe, Problem, Verdict
+
+
+@evaluator("file_contains")
+@dataclass(frozen=True, kw_only=True)
+class FileContains(Check):
+    """Passes when the file at this path of the workspace contains all phrases after the answer.
+
+    Files up to 256 KiB are read. A target without a workspace makes this an error (`evidence_missing`).
+
+    Options:
+        path: the path in the workspace.
+        values: the phrases.
+        ignore_case: whether capitals do not count.
+
+    Example:
+        "evaluators": {"file_contains": {"path": "r.md", "values": ["Total"]}}
+        passes: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "Total: 3"}]}}
+        fails: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "none"}]}}
+    """
+
+    path: str
+    values: tuple[str, ...]
+    ignore_case: bool = False
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        yield from path_problems("path", [self.path])
+        if not all(self.values):
+            yield "values", "an empty phrase is in every file"
+
+    def probes(self) -> tuple[Probe, ...]:
+        return (FileProbe(path=self.path),)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        file = file_of(subject, self.path)
+        if isinstance(file, Problem):
+            return file
+        if file.text is None:
+            return Verdict(0.0, f"there is no text at {self.path}")
+        text = self._folded(file.text)
+        lacking = [phrase for phrase in self.values if self._folded(phrase) not in text]
+        if not lacking:
+            return Verdict(1.0, f"{self.path} contains every phrase")
+        return Verdict(0.0, f"{self.path} does not contain: {', '.join(lacking)}")
+
+    def _folded(self, text: str) -> str:
+        return text.casefold() if self.ignore_case else text

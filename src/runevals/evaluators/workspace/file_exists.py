@@ -1,0 +1,44 @@
+"""A file is in the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.workspace.evidence import file_of, path_problems
+from runevals.records import FileProbe, Probe, Problem, Verdict
+
+
+@evaluator("file_exists")
+@dataclass(frozen=True, kw_only=True)
+class FileExists(Check):
+    """Passes when a file is at this path of the workspace after the answer. A link is not a file.
+
+    A target without a workspace makes this an error (`evidence_missing`).
+
+    Options:
+        path: the path in the workspace.
+
+    Example:
+        "evaluators": {"file_exists": {"path": "report.md"}}
+        passes: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": "file"}]}}
+        fails: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": null}]}}
+    """
+
+    path: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return path_problems("path", [self.path])
+
+    def probes(self) -> tuple[Probe, ...]:
+        return (FileProbe(path=self.path),)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        file = file_of(subject, self.path)
+        if isinstance(file, Problem):
+            return file
+        if file.kind == "file":
+            return Verdict(1.0, f"{self.path} is there")
+        return Verdict(0.0, f"there is no {self.path}" if file.kind is None else f"{self.path} is a {file.kind}")

@@ -1,0 +1,52 @@
+"""A file of the workspace is JSON that a schema allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Scripted, Subject
+from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.evaluators.workspace.evidence import file_of, path_problems
+from runevals.records import FileProbe, Probe, Problem, Verdict
+from runevals.records.script import Answer, Call
+
+
+@evaluator("file_matches_schema")
+@dataclass(frozen=True, kw_only=True)
+class FileMatchesSchema(Scripted):
+    r"""Passes when the file at this path of the workspace is JSON and the schema allows it, as for `json_schema`.
+
+    Files up to 256 KiB are read. A target without a workspace makes this an error (`evidence_missing`).
+
+    Options:
+        path: the path in the workspace.
+        schema: the JSON Schema.
+
+    Example:
+        "evaluators": {"file_matches_schema": {"path": "o", "schema": {"required": ["n"]}}}
+        passes: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{\"n\": 3}"}]}}
+        fails: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{}"}]}}
+    """
+
+    path: str
+    schema: Mapping[str, object]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        yield from path_problems("path", [self.path])
+        yield from schema_problems(self.schema)
+
+    def probes(self) -> tuple[Probe, ...]:
+        return (FileProbe(path=self.path),)
+
+    def call(self, subject: Subject) -> Call | Verdict | Problem:
+        file = file_of(subject, self.path)
+        if isinstance(file, Problem):
+            return file
+        if file.text is None:
+            return Verdict(0.0, f"there is no text at {self.path}")
+        return schema_call(self.schema, file.text)
+
+    def verdict(self, answer: Answer) -> Verdict:
+        return schema_verdict(answer)

@@ -1,0 +1,91 @@
+"""A program that is run in the workspace after the answer ends well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.workspace.evidence import missing, path_problems, workspace_of
+from runevals.records import Probe, Problem, ProgramEnded, ProgramProbe, Verdict
+
+LONGEST_S = 3600.0
+
+
+@evaluator("program")
+@dataclass(frozen=True, kw_only=True)
+class Program(Check):
+    """Passes when the program ends with exit code 0; its last lines are the reason if it does not.
+
+    It is run without a shell, as the target is, with nothing of the job's environment but paths, language, proxies
+    and certificates. A program that cannot be started, or does not end in time, makes this an error. A target
+    without a workspace does so too (`evidence_missing`).
+
+    Options:
+        argv: the program and its arguments.
+        timeout_s: how long it may take.
+        restore: files and folders that are put back as they were before the attempt, such as its tests.
+        result: whether the last line that it prints is its result: {"passed", "score", "reason"}.
+
+    Example:
+        "evaluators": {"program": {"argv": ["make"]}}
+        passes: {"output": "OK", "workspace": {"programs": [{"probe": {"argv": ["make"]}, "exit_code": 0}]}}
+        fails: {"output": "OK", "workspace": {"programs": [{"probe": {"argv": ["make"]}, "exit_code": 1}]}}
+    """
+
+    argv: tuple[str, ...]
+    timeout_s: float = 60.0
+    restore: tuple[str, ...] = ()
+    result: bool = False
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        yield from path_problems("restore", self.restore)
+        if not 0 < self.timeout_s <= LONGEST_S:
+            yield "timeout_s", f"timeout_s must be above 0 and at most {LONGEST_S:g}"
+        if not self.argv[0]:
+            yield "argv", "argv names no program"
+
+    def probes(self) -> tuple[Probe, ...]:
+        return (self._probe,)
+
+    @property
+    def _probe(self) -> ProgramProbe:
+        return ProgramProbe(argv=self.argv, timeout_s=self.timeout_s, restore=self.restore)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        found = workspace_of(subject)
+        if isinstance(found, Problem):
+            return found
+        ended = next((one for one in found.programs if one.probe == self._probe), None)
+        if ended is None:
+            return missing(f"{self.argv[0]} was not run in the workspace")
+        if ended.problem is not None:
+            return Problem(code="evaluator_crashed", message=f"{self.argv[0]} cannot be run: {ended.problem}")
+        if ended.exit_code is None:
+            return Problem(code="evaluator_timeout", message=f"{self.argv[0]} did not end in {self.timeout_s:g} s")
+        return _result(ended) if self.result else _verdict(ended)
+
+
+def _verdict(ended: ProgramEnded) -> Verdict:
+    if ended.exit_code == 0:
+        return Verdict(1.0, "exit code 0")
+    told = f": {ended.last_lines}" if ended.last_lines else ""
+    return Verdict(0.0, f"exit code {ended.exit_code}{told}")
+
+
+def _result(ended: ProgramEnded) -> Verdict | Problem:
+    """What its last line says."""
+    last = next((line for line in reversed(ended.stdout.splitlines()) if line.strip()), "")
+    try:
+        told = json.loads(last)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or not isinstance(told.get("passed"), bool):
+        message = f"its last line is not a result with `passed`: {last[:80]}"
+        return Problem(code="evaluator_bad_result", message=message)
+    score = told.get("score", float(told["passed"]))
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        return Problem(code="evaluator_bad_result", message="its score is not a number from 0 to 1")
+    return Verdict(float(score), str(told.get("reason", "")), passed=told["passed"])

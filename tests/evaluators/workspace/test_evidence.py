@@ -1,0 +1,22 @@
+"""Which paths a pattern means."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.evaluators.workspace.evidence import fits
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "means"),
+    [
+        ("a/b.py", "a", True),
+        ("a/b.py", "a/", True),
+        ("a/b.py", "*.py", True),
+        ("a/b.py", "a/b.py", True),
+        ("ab/c.py", "a", False),
+        ("A/b.py", "a", False),
+    ],
+)
+def test_a_pattern_means_a_path_or_a_folder_above_it(path, pattern, means):
+    assert fits(path, [pattern]) == means

@@ -1,0 +1,60 @@
+"""What `program` makes of how a program ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.evaluators.workspace.program import Program
+from runevals.records import ProgramEnded
+from tests.evaluators.workspace.left import NOTHING_KNOWN, left
+
+CHECK = Program(argv=("pytest", "-q"))
+RESULT = Program(argv=("grade",), result=True)
+
+
+def found(check: Program, **how: object) -> object:
+    [probe] = check.probes()
+    return check.check(left(programs=(ProgramEnded(probe=probe, **{"exit_code": 0, **how}),)))
+
+
+@pytest.mark.parametrize(
+    ("how", "score", "reason"),
+    [
+        ({"exit_code": 0}, 1.0, "exit code 0"),
+        ({"exit_code": 1, "last_lines": "1 failed"}, 0.0, "exit code 1: 1 failed"),
+        ({"exit_code": -9}, 0.0, "exit code -9"),
+    ],
+)
+def test_its_exit_code_decides(how, score, reason):
+    verdict = found(CHECK, **how)
+    assert (verdict.score, verdict.reason) == (score, reason)
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [({"exit_code": None, "late": True}, "evaluator_timeout"), ({"problem": "no such file"}, "evaluator_crashed")],
+)
+def test_a_program_that_did_not_end_by_itself_is_errored(how, code):
+    assert found(CHECK, **how).code == code
+
+
+def test_its_last_line_is_its_result():
+    verdict = found(RESULT, stdout='…\n{"passed": true, "score": 0.5, "reason": "half"}\n')
+    assert (verdict.score, verdict.reason, verdict.passed) == (0.5, "half", True)
+
+
+@pytest.mark.parametrize("stdout", ["", "ok", '{"passed": 1}', '{"passed": true, "score": 2}', "[]"])
+def test_a_result_that_is_none_is_errored(stdout):
+    assert found(RESULT, stdout=stdout).code == "evaluator_bad_result"
+
+
+@pytest.mark.parametrize("subject", [NOTHING_KNOWN, left()])
+def test_without_evidence_it_is_errored(subject):
+    assert CHECK.check(subject).code == "evidence_missing"
+
+
+@pytest.mark.parametrize(
+    "options", [{"timeout_s": 0.0}, {"timeout_s": 1e6}, {"restore": ("../a",)}, {"argv": ("",)}]
+)
+def test_options_that_cannot_be_are_refused(options):
+    assert list(Program(**{"argv": ("a",), **options}).problems()) != []
