@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.records import Conversation, Message
+from runevals.records import Conversation, Message, Workspace
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import CommandTarget, failure_of
 from runevals.targets.environment import cleaned
@@ -148,3 +148,13 @@ def test_a_stopped_program_is_killed_with_its_children(tmp_path):
     found = failure_of([sys.executable, "-c", code], cwd=tmp_path, env={}, timeout_s=60, stopped=lambda: True)
     assert found is not None
     assert time.monotonic() - started < 20
+
+
+def test_a_command_in_a_workspace_still_finds_its_own_files(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "agent.py").write_text("import os; print(os.getcwd())", encoding="utf-8")
+    target = CommandTarget(
+        [sys.executable, "agent.py"], cwd=tmp_path, env={}, timeout_s=10.0, deterministic=False, request={}
+    )
+    told = {"suite": "s", "case": "c", "attempt": 1, "turn": 1, "prompt": "?", "cwd": tmp_path / "work"}
+    assert target.answer(Conversation(**told, workspace=Workspace())).text == str(tmp_path / "work")

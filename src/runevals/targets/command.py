@@ -47,7 +47,7 @@ class CommandTarget:
         asked = {**self._request, **request_of(conversation)}
         try:
             talk = Exchange(
-                self._command,
+                self._command if conversation.workspace is None else self._from_elsewhere(),
                 cwd=conversation.cwd or self._cwd,
                 env=self._env,
                 question=json.dumps(asked).encode(),
@@ -69,6 +69,12 @@ class CommandTarget:
         if not finished:
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         return self.read(talk, time.monotonic() - began)
+
+    def _from_elsewhere(self) -> list[str]:
+        """The command for another working folder, with absolute paths of the files in its own."""
+        first, *words = self._command
+        own = {word: self._cwd.absolute() / word for word in (*([first] if "/" in first else []), *words)}
+        return [str(own[word]) if word in own and own[word].is_file() else word for word in self._command]
 
     def read(self, talk: Exchange, latency_s: float) -> Response:
         """What the program printed, now that it has ended."""
