@@ -97,19 +97,20 @@ def test_a_tool_that_is_not_permitted_does_nothing(rig, agent):
 def test_at_the_time_limit_all_of_it_ends(rig, agent):
     """The agent, and the command that its shell is at, in a session of its own."""
     limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 8.0  # which start slowly
-    replies = agent_rig.runs(agent, "wait", "touch begun; sleep 301", "Late.")
+    seconds = 301 + list(AGENTS).index(agent)  # the tests of the others may run at the same time
+    replies = agent_rig.runs(agent, "wait", f"touch begun; sleep {seconds}", "Late.")
     made = rig(agent, replies, tools=WRITES, timeout_s=limit_s)
     began = time.monotonic()
     answer = made.ask("wait")
     assert (answer.problem.code, time.monotonic() - began < limit_s + 20) == ("target_timeout", True)
     assert [change.path for change in answer.workspace.changes] == ["begun"]
-    assert not _sleeps()
+    assert not _sleeps(seconds)
 
 
-def _sleeps() -> bool:
+def _sleeps(seconds: int) -> bool:
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if b"sleep\x00301\0" in file.read_bytes():
+            if f"sleep\0{seconds}\0".encode() in file.read_bytes():
                 return True
     return False
 
