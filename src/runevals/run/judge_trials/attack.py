@@ -97,7 +97,7 @@ def _spec(evaluator: str, definitions: Definitions, told: Mapping[str, Any]) -> 
     options = {"rubric": told["rubric"]} if evaluator == "rubric" else {}
     spec = definitions.get(evaluator) or EvaluatorSpec(name=evaluator, options=options)
     if not isinstance(catalogue.build(spec)[0], Judged):
-        raise InvalidSettings(f"{evaluator} asks no judge; name one that does, such as Relevance or rubric")
+        raise InvalidSettings(f"{evaluator} does not use a judge; name one that does, such as Relevance or rubric")
     return spec
 
 
