@@ -269,10 +269,10 @@ def end_all(*, for_good: bool = False) -> None:
 def end_those_in(folder: Path) -> None:
     """Ends the processes that work in this folder, or have their HOME there, whatever session they are in."""
     for _ in range(ROUNDS):
-        found = [pid for pid in _pids() if _is_in(pid, folder)]
-        if not found:
+        pids = [pid for pid in _pids() if _is_in(pid, folder)]
+        if not pids:
             return
-        for pid in found:
+        for pid in pids:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         if _state.adopts:
@@ -284,8 +284,8 @@ def _pids() -> Iterator[int]:
     """Of all processes but ours."""
     if sys.platform == "linux":
         with os.scandir("/proc") as entries:
-            found = [int(entry.name) for entry in entries if entry.name.isdecimal()]
-        yield from (pid for pid in found if pid != os.getpid())
+            pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
+        yield from (pid for pid in pids if pid != os.getpid())
 
 
 def _is_in(pid: int, folder: Path) -> bool:

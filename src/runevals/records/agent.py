@@ -49,4 +49,4 @@ class AgentSettings:
     @property
     def permitted_servers(self) -> Mapping[str, Mapping[str, object]]:
         """The MCP servers that `tools` names."""
-        return {name: told for name, told in self.servers.items() if f"{MCP}{name}" in self.tools}
+        return {name: server for name, server in self.servers.items() if f"{MCP}{name}" in self.tools}

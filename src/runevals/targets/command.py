@@ -44,13 +44,13 @@ class CommandTarget:
     def answer(self, conversation: Conversation) -> Response:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
         began = time.monotonic()
-        asked = {**self._request, **request_of(conversation)}
+        request = {**self._request, **request_of(conversation)}
         try:
             talk = Exchange(
                 self._command if conversation.workspace is None else self._from_elsewhere(),
                 cwd=conversation.cwd or self._cwd,
                 env=self._env,
-                question=json.dumps(asked).encode(),
+                question=json.dumps(request).encode(),
                 home=conversation.home,
             )
         except (OSError, ValueError) as error:

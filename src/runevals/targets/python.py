@@ -70,8 +70,8 @@ class PythonTarget:
         worker = self._worker()
         start = time.monotonic()
         try:
-            asked = {**request_of(conversation), "cwd": self._folder_of(conversation)}
-            reply = json.loads(worker.exchange(asked, self._timeout_s))
+            request = {**request_of(conversation), "cwd": self._folder_of(conversation)}
+            reply = json.loads(worker.exchange(request, self._timeout_s))
         except TimeoutError:
             self._end(worker)
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")

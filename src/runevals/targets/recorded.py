@@ -179,9 +179,9 @@ def _response(row: Mapping[str, Any]) -> Response:
     )
 
 
-def _workspace(told: Any) -> WorkspaceChanges | None:
+def _workspace(value: Any) -> WorkspaceChanges | None:
     """What an attempt left, as results have it. Raises ValueError."""
     try:
-        return None if told is None else read_workspace(told)
+        return None if value is None else read_workspace(value)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"'workspace' cannot be read: {error}") from None

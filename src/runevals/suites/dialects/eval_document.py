@@ -236,20 +236,20 @@ class _Loader:
         )
 
     def _workspace(
-        self, ours: Mapping[str, Any], outer: Mapping[str, Any] | None, json_path: JsonPath
+        self, extension: Mapping[str, Any], outer: Mapping[str, Any] | None, json_path: JsonPath
     ) -> tuple[Workspace | None, Mapping[str, Path], Mapping[str, object]]:
         """(the workspace of an item, its files, what its fingerprint has of both)."""
-        told = ours.get("workspace", outer)
-        if told is None and not ours.get("files"):
+        declared = extension.get("workspace", outer)
+        if declared is None and not extension.get("files"):
             return None, {}, {}
         root = self.options.root
         places = Places(base=self.options.folder or root, root=root)
-        own = "workspace" in ours or told is None
+        own = "workspace" in extension or declared is None
         at: JsonPath = (*(json_path if own else ()), "extensions", "runevals")
         try:
-            workspace = None if told is None else workspace_of(told, places)
-            at = (*json_path, "extensions", "runevals") if ours.get("files") else at
-            files = files_of(ours.get("files", ()), places)
+            workspace = None if declared is None else workspace_of(declared, places)
+            at = (*json_path, "extensions", "runevals") if extension.get("files") else at
+            files = files_of(extension.get("files", ()), places)
             return workspace, files, workspace_fingerprint(workspace, files)
         except Unusable as error:
             self._error(at, f"workspace: {error}")
