@@ -17,6 +17,7 @@ from a2a.helpers.proto_helpers import new_text_message
 
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.schema import schema
+from runevals.records.agent import AGENTS
 from runevals.suites.dialects import DIALECTS
 from tests.a2a_server import a2a_server
 from tests.chat_server import Reply, chat_server
@@ -122,5 +123,9 @@ def test_the_list_of_examples_is_whole():
     assert {dialect for *_, dialect, _ in TABLE} == {dialect.NAME for dialect in DIALECTS}
     targets = {target for *_, target in TABLE}
     assert targets <= {*kinds}
-    assert {*kinds} - targets <= {"plugin", *PROVIDERS}  # what a package brings, and models like those shown
+    assert {*kinds} - targets <= {
+        "plugin",
+        *PROVIDERS,
+        *AGENTS,
+    }  # what a package brings, and models like those shown
     assert targets & {*PROVIDERS}
