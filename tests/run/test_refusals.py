@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from runevals.lib.http.throttle import MOST_UNANSWERED
@@ -73,3 +75,31 @@ def test_a_refusal_of_the_first_call_is_only_said(refusing, project):
     assert (code, out) == (3, "")
     assert "the target refuses every call: 401" in err
     assert not (project.path / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "words"),
+    [("ExactMatch", ()), ("Relevance", ("--judge", "tiny", "--cache", "none"))],
+    ids=["target", "judge"],
+)
+def test_one_refusal_delays_one_call(project, runevals, monkeypatch, evaluator, words):
+    """Others follow it in the time that its own Retry-After takes; a pause of all lets out those under way."""
+    project.write("evals.json", {"default_evaluators": {evaluator: {}}, "items": ITEMS[:30]})
+    calls, lock = [], threading.Lock()
+
+    def answer(body, _):
+        prompt = body["messages"][0]["content"]
+        judged = "nonce" in prompt
+        with lock:
+            if judged == (evaluator == "Relevance"):
+                calls.append(str(body["messages"]))
+                if len(calls) == 5:
+                    return Reply(status=429, headers={"Retry-After": "3"})
+        return Reply(verdict(body, 5) if judged else "yes")
+
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, *_ = runevals(*RUN, "--concurrency", "4", "--judge-concurrency", "4", *words)
+    assert code == 0
+    assert len(calls) == 31
+    assert calls.index(calls[4], 5) > 4 + 2 * 4

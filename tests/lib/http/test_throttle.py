@@ -11,6 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from runevals.lib.http.pace import REFUSALS_OF_A_LIMIT
 from runevals.lib.http.throttle import (
     MOST_UNANSWERED,
     CallFailed,
@@ -116,25 +117,48 @@ def test_a_host_with_a_retry_after_above_the_limit_is_down_at_once():
     assert _lost(Throttle(), error)[-1].refused
 
 
-def test_a_pause_of_one_thread_delays_the_next_call_of_others():
-    throttle = Throttle(first_delay_s=0.001)
-    limited = iter([TryAgain("rate_limited", "429", 1.0, pauses_host=True)])
-    hit, refused_at = threading.Event(), []
+def _answered_at_after(throttle, refusals):
+    """When each of so many concurrent calls was answered, all refused once, and when they had been refused."""
+    together, refused_at = threading.Barrier(refusals), threading.local()
 
-    def first():
-        error = next(limited, None)
-        if error is not None:
-            refused_at.append(time.monotonic())
-            hit.set()
-            raise error
-        return time.monotonic()
+    def send():
+        if hasattr(refused_at, "time"):
+            return time.monotonic(), refused_at.time
+        together.wait(10)
+        refused_at.time = time.monotonic()
+        raise TryAgain("rate_limited", "429", 1.0, pauses_host=True)
 
-    thread = threading.Thread(target=throttle.call, args=(first, lambda e: e))
-    thread.start()
-    hit.wait()
-    time.sleep(0.3)  # until it has told the others
-    assert throttle.call(time.monotonic, lambda e: e) - refused_at[0] >= 1.0
-    thread.join()
+    with ThreadPoolExecutor(refusals) as pool:
+        calls = [pool.submit(throttle.call, send, lambda e: e) for _ in range(refusals)]
+        time.sleep(0.5)  # until they were refused
+        other_at = throttle.call(time.monotonic, lambda e: e)
+        return [call.result() for call in calls], other_at
+
+
+def test_a_refused_call_waits_and_no_other_does():
+    ((answered_at, refused_at),), other_at = _answered_at_after(Throttle(first_delay_s=0.001), 1)
+    assert answered_at - refused_at >= 1.0
+    assert other_at < answered_at
+
+
+def test_refusals_in_a_row_delay_the_calls_of_all_threads():
+    calls, other_at = _answered_at_after(Throttle(first_delay_s=0.001), REFUSALS_OF_A_LIMIT)
+    for answered_at, refused_at in calls:
+        assert answered_at - refused_at >= 1.0
+        assert other_at - refused_at >= 1.0
+
+
+def test_the_wait_of_the_only_call_is_shown():
+    done = threading.Event()
+    throttle = Throttle(max_attempts=2, stopped=done.is_set)
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(
+            throttle.call, _raise(TryAgain("rate_limited", "429", 50, pauses_host=True)), ValueError
+        )
+        while not throttle.holds_s() and not call.done():
+            time.sleep(0.01)
+        assert 0 < throttle.holds_s() <= 50.1
+        done.set()
 
 
 class Host:

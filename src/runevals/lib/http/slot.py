@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from runevals.lib.http.pace import SentCall
+
 
 class RunStopped(Exception):
     """The run was stopped before a call began."""
@@ -17,25 +19,25 @@ class RunStopped(Exception):
 class Slot:
     """Permission for one call to be sent; released when its answer has arrived."""
 
-    def __init__(self, enter: Callable[[], float], limit: threading.Semaphore | None) -> None:
+    def __init__(self, enter: Callable[[], SentCall], limit: threading.Semaphore | None) -> None:
         self._enter = enter
         self._limit = limit
         self._holds_limit = False
-        self.entered_at: float | None = None  # on the monotonic clock
+        self.sent: SentCall | None = None
 
     def begin(self) -> None:
         """Waits until the call may be sent; the second time, returns at once. Raises RunStopped."""
-        if self.entered_at is not None:
+        if self.sent is not None:
             return
         if self._limit is not None:
             self._limit.acquire()
             self._holds_limit = True
-        self.entered_at = self._enter()
+        self.sent = self._enter()
 
     @property
     def lasts_s(self) -> float:
         """Seconds since the call was sent; 0 before."""
-        return 0.0 if self.entered_at is None else time.monotonic() - self.entered_at
+        return 0.0 if self.sent is None else time.monotonic() - self.sent.at
 
     def release(self) -> None:
         """Lets another call be sent, after the answer has arrived."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
 
-from runevals.lib.http.rate_window import RateWindow
+from runevals.lib.http.pace import Pace, SentCall
 from runevals.lib.http.slot import RunStopped, Slot
 
 T = TypeVar("T")
@@ -26,8 +26,8 @@ LOOK_EVERY_S = 0.5  # between checks for a stopped run
 
 
 class TryAgain(Exception):
-    """A temporary failure. `after_s` is the host's Retry-After, if any; with `pauses_host`, no other call is
-    sent meanwhile. `of_host`: any other call would fail now, too."""
+    """A temporary failure. `after_s` is the host's Retry-After, if any. With `pauses_host`, it is a refusal: if
+    more follow, no other call is sent meanwhile. `of_host`: any other call may fail now, too."""
 
     def __init__(
         self,
@@ -58,9 +58,7 @@ class CallFailed(Exception):
 class Throttle:
     """Retry, back-off and rate-limit state of one host, shared by all calls to it.
 
-    A Retry-After of the host delays the next call of every thread. A rate limit halves the number of concurrent
-    calls, which then grows back one by one. It also sets the number of calls per window for later windows, which
-    try a higher number from time to time.
+    A refused call waits as the host's Retry-After says. Refusals that come with the load delay all calls (Pace).
     """
 
     def __init__(
@@ -84,12 +82,9 @@ class Throttle:
         self.max_retry_s = max_retry_s
         self.first_delay_s = first_delay_s
         self._condition = threading.Condition()
-        self._running = 0
+        self._pace = Pace()
         self._waiting_calls = 0
-        self._most_running = math.inf
-        self._resume_at = 0.0
-        self._limited_at = -math.inf
-        self._window = RateWindow()
+        self._rests: list[float] = []  # when the waits of refused calls end
         self._down_after_s = down_after_s
         self._unanswered = 0  # failed calls in a row
         self._last_answer_at: float | None = None  # time of the last answer, or of the first call
@@ -131,8 +126,7 @@ class Throttle:
                 self._leave(slot, failure if remaining_s >= 0 else None, delay, responded=responded)
                 if attempt == self.max_attempts or remaining_s < 0:
                     raise self._final_error(failure, give_up(failure)) from failure
-                if not failure.pauses_host:
-                    self._rest(delay)
+                self._rest(delay, shown=failure.pauses_host)
             except CallFailed:
                 self._leave(slot, responded=True)
                 raise
@@ -155,41 +149,42 @@ class Throttle:
         return error
 
     def holds_s(self) -> float:
-        """Seconds until the host may be called again; 0 if no call is waiting."""
+        """Seconds until the host may be called again; 0 if no call waits for that."""
         with self._condition:
-            return max(0.0, self._ready_at() - time.monotonic()) if self._waiting_calls else 0.0
-
-    def _ready_at(self) -> float:
-        return max(self._resume_at, self._window.free_at)
+            ready_at = self._pace.ready_at if self._waiting_calls else 0.0
+            if not self._pace.running:
+                ready_at = max(ready_at, min(self._rests, default=0.0))
+            return max(0.0, ready_at - time.monotonic())
 
     def _delay(self, attempt: int, after_s: float | None) -> float:
         ceiling = min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1))
         jitter = self._random.uniform(0.0, ceiling)
         return jitter if after_s is None else after_s + 0.1 * jitter
 
-    def _rest(self, delay: float) -> None:
+    def _rest(self, delay: float, *, shown: bool) -> None:
+        """The wait of one call, `shown` as one for the host."""
         ends_at = time.monotonic() + delay
+        rests = self._rests if shown else []
+        rests.append(ends_at)
         while not self._stopped() and (remaining := ends_at - time.monotonic()) > 0:
             time.sleep(min(remaining, LOOK_EVERY_S))
+        rests.remove(ends_at)
 
-    def _enter(self) -> float:
-        """Waits until a call may be sent → the time. Raises RunStopped."""
+    def _enter(self) -> SentCall:
+        """Waits until a call may be sent, and counts it. Raises RunStopped."""
         with self._condition:
             while True:
                 if self._stopped():
                     raise RunStopped
                 now = time.monotonic()
-                self._window.renew(now)
-                ready_at = self._ready_at()
-                if ready_at <= now and self._running < self._most_running:
-                    break
+                sent = self._pace.send(now)
+                if sent is not None:
+                    self._last_answer_at = self._last_answer_at or now
+                    return sent
+                wait_s = self._pace.ready_at - now
                 self._waiting_calls += 1
-                self._condition.wait(min(ready_at - now, LOOK_EVERY_S) if ready_at > now else LOOK_EVERY_S)
+                self._condition.wait(min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S)
                 self._waiting_calls -= 1
-            self._running += 1
-            self._last_answer_at = self._last_answer_at or now
-            self._window.take(now)
-            return now
 
     def _leave(
         self,
@@ -202,30 +197,21 @@ class Throttle:
     ) -> None:
         """Ends a call; `responded`: the host sent a response, even if it was an error."""
         slot.release()
-        entered_at = slot.entered_at
-        if entered_at is None:
+        sent = slot.sent
+        if sent is None:
             return
         with self._condition:
+            now = time.monotonic()
             if failure is not None and failure.pauses_host:
-                self._hold_back(entered_at, failure, delay)
-            self._running -= 1
+                by_rate = failure.kind == "rate_limited"
+                self._pace.refused(sent, now, delay, attempt=failure.attempts, by_rate=by_rate)
+            self._pace.end()
             if succeeded or responded:
-                self._unanswered, self._last_answer_at = 0, time.monotonic()
+                self._unanswered, self._last_answer_at = 0, now
+                self._pace.accepted(sent)
             if succeeded:
-                self._window.count(entered_at)
-                self._most_running += 1 / self._most_running
+                self._pace.answered()
             self._condition.notify_all()
-
-    def _hold_back(self, entered_at: float, failure: TryAgain, delay: float) -> None:
-        """Delays all calls. Of several concurrent calls, only the first refusal changes the limits."""
-        now = time.monotonic()
-        self._resume_at = max(self._resume_at, now + delay)
-        if entered_at <= self._limited_at:
-            return
-        self._limited_at = now
-        self._most_running = max(1.0, self._running / 2)
-        if failure.kind == "rate_limited":
-            self._window = self._window.after_refusal(now, delay)
 
 
 class Throttles(dict[str, Throttle]):

@@ -1,0 +1,100 @@
+"""When the next call to a host may be sent; tells a rate limit from refusals at random."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from runevals.lib.http.rate_window import RateWindow
+
+REFUSALS_OF_A_LIMIT = 3  # in a row
+MOST_BEYOND_LIMIT = 2  # calls at once that try whether a limit became higher
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """The place of a call among all calls to a host, and when it was sent."""
+
+    number: int
+    at: float  # on the monotonic clock
+
+
+class Pace:
+    """When the next call to a host may be sent: after its pauses, and not too many at once or in a time window.
+
+    A refusal says something about the rate only if refusals come with the load: three in a row, of calls that were
+    sent one after the other, or of one call. Such a limit delays all calls and halves the number of concurrent
+    ones, which then grows back one by one. It also sets the number of calls per window for later windows, which
+    try a higher number from time to time. Any other refusal delays the refused call only.
+    """
+
+    def __init__(self) -> None:
+        self.running = 0
+        self._sent = 0
+        self._most_running = math.inf
+        self._resume_at = 0.0
+        self._limited_at = -math.inf
+        self._window = RateWindow()
+        self._last_answered = 0
+        self._refused: set[int] = set()  # numbers after the last answered one
+
+    @property
+    def ready_at(self) -> float:
+        """The earliest time of the next call."""
+        return max(self._resume_at, self._window.free_at)
+
+    def send(self, now: float) -> SentCall | None:
+        """Counts a call that is sent now; None if it may not be sent yet."""
+        self._window.renew(now)
+        most_running = (
+            min(self._most_running, MOST_BEYOND_LIMIT) if self._window.tries_more else self._most_running
+        )
+        if self.ready_at > now or self.running >= most_running:
+            return None
+        self.running += 1
+        self._sent += 1
+        self._window.take(self._sent, now)
+        return SentCall(self._sent, now)
+
+    def end(self) -> None:
+        """Counts the end of a call."""
+        self.running -= 1
+
+    def accepted(self, call: SentCall) -> None:
+        """The host did not refuse a call, so it does not refuse all calls."""
+        self._last_answered = max(self._last_answered, call.number)
+        self._refused = {number for number in self._refused if number > self._last_answered}
+
+    def answered(self) -> None:
+        """Lets more calls run at once."""
+        self._most_running += 1 / self._most_running
+
+    def refused(self, call: SentCall, now: float, delay: float, *, attempt: int, by_rate: bool) -> None:
+        """Counts a refusal, and delays all calls if it is one of a limit.
+
+        Of several concurrent calls, only the first such refusal changes the number of calls. `by_rate`: it is
+        about the number of calls in a time.
+        """
+        self._window.give_back(call.number)
+        if not self._is_limit(call.number, attempt):
+            return
+        self._resume_at = max(self._resume_at, now + delay)
+        if call.at <= self._limited_at:
+            return
+        self._limited_at = now
+        self._most_running = max(1.0, self.running / 2)
+        if by_rate:
+            self._window = self._window.after_refusal(now, delay)
+
+    def _is_limit(self, number: int, attempt: int) -> bool:
+        if attempt >= REFUSALS_OF_A_LIMIT:
+            return True
+        if number < self._last_answered:
+            return False
+        self._refused.add(number)
+        first = last = number
+        while first - 1 in self._refused:
+            first -= 1
+        while last + 1 in self._refused:
+            last += 1
+        return last - first + 1 >= REFUSALS_OF_A_LIMIT
