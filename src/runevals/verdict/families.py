@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
-from runevals.records import CaseReport, Family, Hypothesis, MetricName, RegressionRule
+from runevals.records import Family, Hypothesis, MetricName, RegressionRule
 from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
@@ -88,10 +89,10 @@ def _questions(
     return [question for question in asked if question.seen]
 
 
-_READ: Mapping[Family, Callable[[CaseReport], str | None]] = {
-    "suite": lambda case: case.suite,
-    "category": lambda case: case.category,
-    "group": lambda case: case.group,
+_READ: Mapping[Family, Callable[[Pair], str | None]] = {
+    "suite": attrgetter("head.suite"),
+    "category": attrgetter("head.category"),
+    "group": attrgetter("head.group"),
 }
 
 
@@ -102,11 +103,12 @@ def _parts(pairs: Sequence[Pair], only: Collection[Place] | None) -> Iterator[tu
     """
     known = {tuple(range(len(pairs)))}
     for family, read in _READ.items():
+        names = [*map(read, pairs)]
         members: dict[str, list[int]] = {}
-        for index, pair in enumerate(pairs):
-            name = read(pair.head)
-            if name is not None:
-                members.setdefault(name, []).append(index)
+        if len({*names}) > 1 or only is not None:  # else it is the whole
+            for index, name in enumerate(names):
+                if name is not None:
+                    members.setdefault(name, []).append(index)
         for name, places in members.items():
             same = tuple(places)
             wanted = same not in known if only is None else (family, name) in only

@@ -154,9 +154,12 @@ def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns
     of_base = {_key(case, by_suite=not one_suite): case for case in base}
     of_head = {_key(case, by_suite=not one_suite): case for case in head}
     partners = _partners(of_base, of_head)
+    both = [_pair(of_base[partners[key]], case) for key, case in of_head.items() if key in partners]
+    if len(both) == len(of_head) == len(of_base):
+        return MatchedRuns(both=both, added=[], removed=[])
     known = set(partners.values())
     return MatchedRuns(
-        both=[_pair(of_base[partners[key]], case) for key, case in of_head.items() if key in partners],
+        both=both,
         added=[case for key, case in of_head.items() if key not in partners],
         removed=[case for key, case in of_base.items() if key not in known],
     )

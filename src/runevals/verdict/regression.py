@@ -150,8 +150,10 @@ def _all_passed_again(found: Evidence) -> bool:
 
 def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
     """A case that never failed on base, and whose errors hide whether it is lost; one loss would block."""
+    if pair.now.complete or pair.base.pass_rate != 1.0:
+        return False
     statuses = {attempt.status for attempt in pair.head.attempts}
-    if Outcome.ERRORED not in statuses or pair.base.pass_rate != 1.0:
+    if Outcome.ERRORED not in statuses:
         return False
     return one_is_enough or (is_critical(pair) and Outcome.PASSED not in statuses)
 
@@ -178,9 +180,9 @@ def why_not_comparable(
     `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
     counts too, and is looked at by itself, and so does an edited case whose old form was run.
     """
-    left = {p.base_key for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
+    left = {(p.base.suite, p.base.key) for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
     settled = {(s.suite, s.key) for s in suspects if s.edited and s.state != "open"}
-    left |= {p.base_key for p in matched.both if p.key in settled}
+    left |= {p.base_key for p in matched.both if p.key in settled} if settled else set()
     due: dict[str, list[CaseReport]] = {}
     for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
         due.setdefault(case.suite, []).append(case)
