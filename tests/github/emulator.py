@@ -39,7 +39,8 @@ class Fault:
 def person(login: str, **more: Any) -> dict[str, Any]:
     """A user; each name has a number of its own."""
     number = int.from_bytes(hashlib.sha256(login.encode()).digest()[:4], "big")
-    return complete("simple-user", login=login, id=number, type="User", **more)
+    kind = "Bot" if login.endswith("[bot]") else "User"
+    return complete("simple-user", login=login, id=number, type=kind, **more)
 
 
 @dataclass
@@ -55,6 +56,7 @@ class Change:
     reviews: list[dict[str, Any]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     repository_id: int = REPOSITORY_ID
+    message: str = "Shorten"  # of its commits
     listed: int | None = None  # commits that it says it has; None: as many as are listed
 
     def review(self, login: str, state: str = "APPROVED", commit: str | None = None, **more: Any) -> None:
@@ -298,7 +300,7 @@ def _pull_commits(state: GitHub, query: dict[str, str], change: Change) -> Answe
         people = {
             role: person(name) if name else {} for role, name in zip(("author", "committer"), names, strict=True)
         }
-        return {**made, **people}
+        return {**made, **people, "commit": {**made["commit"], "message": change.message}}
 
     return _page(state, [shown(number, names) for number, names in enumerate(change.commits)], query)
 

@@ -8,7 +8,7 @@ from runevals.github.approval import LabelEvent, NotApproved, PullRequest, appro
 from tests.github.emulator import FORK_ID, REPOSITORY, Change, Fault, person
 
 HEAD, EARLIER = "a" * 40, "b" * 40
-BOT = {**person("review-bot[bot]"), "type": "Bot"}
+BOT = person("review-bot[bot]")
 
 
 @pytest.fixture
@@ -98,6 +98,22 @@ def by_a_pusher(hub, change):
     change.review("ana")
 
 
+def pushed_by_a_bot_for_who_approves(hub, change):
+    change.pushers = ["github-actions[bot]"]
+    change.commits = [("github-actions[bot]", "github-actions[bot]")]
+    change.review("ana")
+
+
+def opened_by_a_bot_for_who_approves(hub, change):
+    change.author = "github-actions[bot]"
+    change.review("ana")
+
+
+def by_a_co_author(hub, change):
+    change.message = f"Shorten\n\nCo-authored-by: Ana <{person('ana')['id']}+ana@users.noreply.github.com>"
+    change.review("ana")
+
+
 def commit_of_nobody(hub, change):
     change.commits.append((None, "ben"))
     change.review("ana")
@@ -150,6 +166,9 @@ def refused(path):
         (by_a_committer, "@ana had a part"),
         (by_who_applied_a_patch, "@ana had a part"),
         (by_a_pusher, "@ana had a part"),
+        (pushed_by_a_bot_for_who_approves, r"does not say who had github-actions\[bot\] open"),
+        (opened_by_a_bot_for_who_approves, r"does not say who had github-actions\[bot\] open"),
+        (by_a_co_author, "@ana had a part"),
         (commit_of_nobody, "does not know who made the commit"),
         (push_of_nobody, "does not know everyone who pushed"),
         (push_that_is_not_listed, "does not know who pushed aaaaaaa"),

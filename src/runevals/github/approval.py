@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from runevals.github.comments import READS
 MAY_WRITE = frozenset({"admin", "write"})  # what GitHub calls the permission of all roles that may push
 CONTENTS = "contents: read"
 METADATA = "metadata: read"
+_CO_AUTHOR = re.compile(r"(?im)^co-authored-by:.*<(\d+)\+[^@>]*@users\.noreply\.")
 DECIDING = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})  # other reviews only comment
 
 
@@ -108,15 +110,17 @@ def _reviewers(change: PullRequest) -> Iterator[Mapping[str, Any]]:
 
 
 def _involved(pull: Any, change: PullRequest) -> frozenset[int]:
-    """Whoever opened the pull request, committed to its branch, or pushed to it.
+    """Who opened the pull request, committed to its branch, pushed to it, or is a co-author with a GitHub address.
 
-    Raises NotApproved if GitHub does not know all of them.
+    Raises NotApproved if GitHub does not know all of them: a bot acts for somebody that it does not name.
     """
     people = [pull["user"]]
+    co_authors: set[int] = set()
     commits = list(change.items(f"/pulls/{change.number}/commits"))
     if len(commits) != pull["commits"]:
         raise NotApproved(f"GitHub lists only {len(commits)} of its {pull['commits']} commits")
     for commit in commits:
+        co_authors |= {int(number) for number in _CO_AUTHOR.findall(commit["commit"]["message"])}
         people += [commit["author"], commit["committer"]]
         if not all(person and "id" in person for person in people[-2:]):
             raise NotApproved(f"GitHub does not know who made the commit {commit['sha'][:7]}")
@@ -125,7 +129,11 @@ def _involved(pull: Any, change: PullRequest) -> frozenset[int]:
         raise NotApproved(f"GitHub does not know who pushed {change.head[:7]}")
     if not all(push["actor"] for push in pushes):
         raise NotApproved("GitHub does not know everyone who pushed to the branch")
-    return frozenset(person["id"] for person in (*people, *(push["actor"] for push in pushes)))
+    pushers = [push["actor"] for push in pushes]
+    bots = [user["login"] for user in (pull["user"], *pushers) if user.get("type") != "User"]
+    if bots:
+        raise NotApproved(f"GitHub does not say who had {bots[0]} open the pull request or push to it")
+    return frozenset({*(person["id"] for person in (*people, *pushers)), *co_authors})
 
 
 def _why_not(user: Mapping[str, Any], involved: frozenset[int], change: PullRequest) -> str | None:

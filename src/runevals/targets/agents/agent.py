@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from runevals.records.agent import AgentSettings
@@ -18,6 +19,7 @@ class Ask:
     model: str | None = None
     session: str | None = None  # of the turn before
     settings: AgentSettings
+    environment: Mapping[str, str] = field(default_factory=dict)  # that the agent is started with
 
 
 class Agent(Protocol):
@@ -37,8 +39,8 @@ class Agent(Protocol):
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:
         """The files of its HOME: path → text."""
 
-    def variables(self, settings: AgentSettings) -> Mapping[str, str]:
-        """The variables that it is started with beside those of the user."""
+    def variables(self, home: Path) -> Mapping[str, str]:
+        """The variables that it is started with beside those of the user; `home` is the attempt's."""
 
     def reader(self) -> Reader:
         """A reader of one event stream."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from runevals.records.agent import AgentSettings
 from runevals.targets.agents.agent import Ask
@@ -102,6 +103,7 @@ class ClaudeCode:
         return [
             *("-p", "--output-format", "stream-json", "--verbose", "--setting-sources=user,project"),
             *("--permission-mode", "dontAsk", f"--tools={','.join(named)}", f"--allowedTools={allowed}"),
+            f"--settings={json.dumps(self._above_the_workspace(ask))}",
             *("--strict-mcp-config", f"--mcp-config={json.dumps({'mcpServers': servers})}"),
             *(("--model", ask.model) if ask.model else ()),
             *(("--resume", ask.session) if ask.session else ()),
@@ -109,11 +111,16 @@ class ClaudeCode:
             *("--", ask.prompt),
         ]
 
+    def _above_the_workspace(self, ask: Ask) -> Mapping[str, object]:
+        """Settings that the workspace cannot replace: no hooks without a shell, no other host for the key."""
+        url = ask.environment.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+        return {"disableAllHooks": not ask.settings.has("shell"), "env": {"ANTHROPIC_BASE_URL": url}}
+
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
         """It needs none."""
         return {}
 
-    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
         """It keeps to its version, and tells nobody."""
         return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from runevals.records.agent import AgentSettings
 from runevals.targets.agents.agent import Ask
@@ -122,7 +123,7 @@ class Codex:
             lines += [f"[mcp_servers.{json.dumps(name)}.env]", *_toml(env)] if isinstance(env, Mapping) else []
         return {".codex/config.toml": "\n".join([*lines, ""])} if lines else {}
 
-    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
         """None."""
         return {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from runevals.records.agent import MCP, AgentSettings
 from runevals.targets.agents.agent import Ask
@@ -97,7 +98,7 @@ class Copilot:
         """It needs none."""
         return {}
 
-    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
         """It keeps to its version."""
         return {"COPILOT_AUTO_UPDATE": "false"}
 

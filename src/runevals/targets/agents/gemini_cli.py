@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from runevals.records.agent import AgentSettings
 from runevals.targets.agents.agent import Ask
@@ -59,6 +61,10 @@ def _usage(told: Mapping[str, object]) -> Usage:
     )
 
 
+_SETTINGS = ".gemini/settings.json"
+_NO_SERVER = f"none-{secrets.token_hex(8)}"  # a name that no server of a workspace has
+
+
 class GeminiCli:
     """`tools.core` of its settings restricts; `--yolo` only spares the question."""
 
@@ -76,7 +82,7 @@ class GeminiCli:
         servers = ask.settings.permitted_servers
         return [
             *("--skip-trust", f"--prompt={ask.prompt}", "-o", "stream-json", "--yolo"),
-            *(f"--allowed-mcp-server-names={name}" for name in servers or ("none",)),
+            *(f"--allowed-mcp-server-names={name}" for name in servers or (_NO_SERVER,)),
             *(("-m", ask.model) if ask.model else ()),
             *(("--resume", ask.session) if ask.session else ()),
             *ask.settings.args,
@@ -93,11 +99,11 @@ class GeminiCli:
             "privacy": {"usageStatisticsEnabled": False},
             "mcpServers": dict(settings.permitted_servers),
         }
-        return {".gemini/settings.json": json.dumps(told)}
+        return {_SETTINGS: json.dumps(told)}
 
-    def variables(self, settings: AgentSettings) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
-        """None."""
-        return {}
+    def variables(self, home: Path) -> Mapping[str, str]:
+        """Its settings stand above those of the workspace, which could permit other tools."""
+        return {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(home / _SETTINGS)}
 
     def reader(self) -> Reader:
         """A reader of `-o stream-json`."""

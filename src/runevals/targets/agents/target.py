@@ -61,7 +61,7 @@ class AgentTarget:
         self._agent, self._settings = agent, settings
         self._program = _located(agent, environment)
         self._version = _version(self._program, agent.package)
-        self._environment = {**_given(agent, settings, environment), **agent.variables(settings)}
+        self._environment = _given(agent, settings, environment)
         self._home = agent.home(settings, environment)
         self._prices, self._sessions = prices, sessions
         self._running: set[Exchange] = set()
@@ -124,12 +124,13 @@ class AgentTarget:
             model=self._settings.model or conversation.model,
             session=session,
             settings=self._settings,
+            environment=self._environment,
         )
         stream = Stream(self._agent.reader())
         timeout_s = conversation.timeout_s or self._settings.timeout_s
         began = time.monotonic()
         try:
-            env = {**self._environment, "TMPDIR": str(home.parent / "tmp")}
+            env = {**self._environment, **self._agent.variables(home), "TMPDIR": str(home.parent / "tmp")}
             exchange = _Streamed(
                 stream, [self._program, *self._agent.arguments(ask)], cwd=work, env=env, home=home
             )
