@@ -80,6 +80,7 @@ class GitHub:
     changes: list[Change] = field(default_factory=list)
     permissions: dict[str, str] = field(default_factory=dict)  # of people, by their names
     history: list[str] = field(default_factory=list)  # shas, newest first
+    branches: dict[str, str] = field(default_factory=dict)  # name → sha
     tags: dict[str, str] = field(default_factory=dict)  # name → sha
     ends_after: dict[int, int] = field(default_factory=dict)  # run → how often it is shown in progress
     merge_base: str | None = None
@@ -120,6 +121,15 @@ class GitHub:
             "digest": digest,
             **more,
         }
+        of = next((one for one in self.runs if one["id"] == run), None)
+        if of is not None:
+            given["workflow_run"] = {
+                "id": run,
+                "repository_id": of["repository"]["id"],
+                "head_repository_id": of["head_repository"]["id"],
+                "head_branch": of["head_branch"],
+                "head_sha": of["head_sha"],
+            }
         self.artifacts.append({"run": run, "content": zipped, "shown": complete("artifact", **given)})
 
     def comment(self, pull_request: int, body: str, author: str = US) -> dict[str, Any]:
@@ -219,6 +229,20 @@ def _artifacts(state: GitHub, query: dict[str, str], _: Any, run: str) -> Answer
     found = [one["shown"] for one in state.artifacts if one["run"] == int(run)]
     found = [shown for shown in found if query.get("name") in (None, shown["name"])]
     return _page(state, found, query, "artifacts")
+
+
+def _all_artifacts(state: GitHub, query: dict[str, str], _: Any) -> Answer:
+    found = [one["shown"] for one in reversed(state.artifacts)]
+    return _page(
+        state, [shown for shown in found if query.get("name") in (None, shown["name"])], query, "artifacts"
+    )
+
+
+def _branch(state: GitHub, _: dict[str, str], __: Any, name: str) -> Answer:
+    if name not in state.branches:
+        return _error(404, "Branch not found")
+    shown = complete("branch-with-protection", name=name, commit={**complete("commit", sha=state.branches[name])})
+    return _json(200, shown)
 
 
 def _zip(state: GitHub, _: dict[str, str], __: Any, number: str) -> Answer:
@@ -363,6 +387,8 @@ _OPERATIONS: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
     ("GET", rf"{_REPOSITORY}/actions/runs/(\d+)", _run),
     ("GET", rf"{_REPOSITORY}/actions/runs/(\d+)/artifacts", _artifacts),
     ("GET", rf"{_REPOSITORY}/actions/artifacts/(\d+)/zip", _zip),
+    ("GET", rf"{_REPOSITORY}/actions/artifacts", _all_artifacts),
+    ("GET", rf"{_REPOSITORY}/branches/([^/]+)", _branch),
     ("GET", rf"{_REPOSITORY}/commits", _commits),
     ("GET", rf"{_REPOSITORY}/compare/(\w+)\.\.\.(\w+)", _compare),
     ("GET", rf"{_REPOSITORY}/pulls", _pulls),

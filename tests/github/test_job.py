@@ -734,6 +734,123 @@ def test_a_red_comment_is_corrected_once_it_is_green(job, hub, stored):
     assert body.startswith(f"{MARKER}\n### ✅")
 
 
+DEFAULT = {"default_branch": "main"}
+
+
+def stored_elsewhere(job, hub, stored, file="main.yml", **more):
+    """The base's result is that of another workflow file."""
+    hub.runs.clear()
+    hub.artifacts.clear()
+    hub.run(1, job.repository.base, path=f".github/workflows/{file}", **more)
+    hub.artifact(1, ARTIFACT, {NAME: stored})
+
+
+def test_what_another_workflow_file_has_stored_is_the_base(job, hub, stored):
+    stored_elsewhere(job, hub, stored)
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"]) == (1, "1"), printed
+    assert "base: run 1 of main.yml on main" in printed
+
+
+@pytest.mark.parametrize(
+    "more", [{"event": "pull_request"}, {"repository_id": FORK_ID}, {"event": "workflow_run"}]
+)
+def test_what_another_workflow_file_has_stored_of_a_change_is_no_base(job, hub, stored, more):
+    stored_elsewhere(job, hub, stored, **more)
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == "", printed
+    assert hub.blob_asked == []
+
+
+def test_the_settings_name_the_workflow_file_of_the_base(job, hub, stored):
+    on_main(job, "runevals.yaml", SETTINGS + "baseline: {workflow: main.yml}\n")
+    stored_elsewhere(job, hub, stored)
+    hub.run(2, job.repository.base, path=".github/workflows/nightly.yml")
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    assert job()[1]["baseline_run_id"] == "1"
+    hub.artifacts.clear()
+    assert f"no run of main.yml of {job.repository.base[:7]}" in job()[2]
+
+
+def test_a_required_workflow_of_another_repository_has_a_base(job, hub, stored):
+    """Its file's name may be that of a workflow here, whose runs are none of its own."""
+    required = {"GITHUB_WORKFLOW_REF": "o/policies/.github/workflows/evals.yml@refs/heads/main"}
+    job.repository.write("agent.py", WORSE)
+    stored_elsewhere(job, hub, stored, "evals.yml", event="merge_group")
+    hub.asked.clear()
+    assert job(**required)[1]["baseline_run_id"] == "1"
+    hub.artifacts.clear()
+    code, _, printed = job(**required)
+    assert code == 1, printed
+    assert f"base: a fresh run of {job.repository.base[:7]}" in printed
+    assert not any("/workflows/" in path for path in hub.paths("GET"))
+
+
+@pytest.mark.usefixtures("deployed")
+def test_line_one_says_of_which_other_branch_the_base_is(job, hub, stored):
+    """A change to release/2, for which nothing was ever stored; main has moved on since."""
+    newest = "1" * 40
+    hub.runs[0]["head_sha"] = newest
+    hub.branches = {"main": newest}
+    hub.history = [newest, job.repository.base]
+    told = {**job.payload(), "repository": DEFAULT}
+    told["pull_request"]["base"]["ref"] = "release/2"
+    code, outputs, printed = job(told=told)
+    assert (code, outputs["baseline_run_id"]) == (0, "1"), printed
+    of_main = "compared with another branch: 1111111, the newest of main, as release/2 has none"
+    assert of_main in printed
+    assert of_main.replace(":", "&#58;").replace("/", "&#47;") in hub.bodies()[0].splitlines()[1]
+    hub.branches = {"main": "2" * 40}  # and no branch has that commit
+    assert job(told=told)[1]["baseline_run_id"] == ""
+
+
+def asked_another(stored, model="other"):
+    """The stored document as if its run had asked another model."""
+    conclusion = parse(stored, "x")
+    run = conclusion.report.run
+    cases = tuple(
+        case(one.key, "f", suite=one.suite, file=one.file, fingerprint=one.fingerprint)
+        for one in conclusion.report.cases
+    )
+    run = replace(run, target=replace(run.target, model=model))
+    return write(replace(conclusion, report=run_report(run, cases)))
+
+
+def test_a_run_by_hand_with_another_model_is_not_taken_for_the_base(job, hub, stored):
+    hub.run(2, job.repository.base, event="workflow_dispatch")
+    hub.artifact(2, ARTIFACT, {NAME: asked_another(stored)})
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert (code, outputs["baseline_run_id"], outputs["regressions"]) == (1, "1", "1"), printed
+    assert "another model" not in printed
+
+
+@pytest.mark.parametrize(
+    ("second", "taken"),
+    [
+        pytest.param(lambda text: text, "2", id="the newest of equals"),
+        pytest.param(lambda text: with_errors(text, 1), "1", id="the one without errors"),
+        pytest.param(lambda text: with_errors(asked_another(text), 1), "1", id="the one by the base's settings"),
+        pytest.param(
+            lambda text: text.replace('"format_version": 1', '"format_version": 99'), "1", id="the readable"
+        ),
+    ],
+)
+def test_of_two_bases_of_one_commit(job, hub, ten, second, taken):
+    hub.run(2, job.repository.base)
+    hub.artifact(2, ARTIFACT, {NAME: second(ten)})
+    assert job()[1]["baseline_run_id"] == taken
+
+
+def test_line_one_says_that_the_base_asked_another_model(job, hub, stored):
+    hub.artifacts.clear()
+    hub.artifact(1, ARTIFACT, {NAME: asked_another(stored)})
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == "1", printed
+    assert "another model&#58; other on the base, none named here" in hub.bodies()[0].splitlines()[1]
+
+
 def test_an_older_run_that_ends_later_leaves_the_verdict_of_the_newer_one(job, hub, stored):
     job.repository.write("agent.py", WORSE)
     job(GITHUB_RUN_ID="100")

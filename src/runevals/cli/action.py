@@ -216,7 +216,7 @@ def _found(settings: Settings, told: RawSettings, here: JobContext, environment:
     keyless = None if here.job.has_secrets else not_measured(settings, told)
     if keyless is not None:
         return _Found(keyless)
-    stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, here, notice)
+    stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, told, here, notice)
     if action_input("mode", told.inputs) == "merge":
         return _Found(_merged(settings, told, here, stored, environment), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)

@@ -35,9 +35,10 @@ class JobContext:
     api: Api | None
     server: str
     repository: str
-    workflow: str  # its file's name
+    workflow: str  # its file's name; empty for one of another repository, which a ruleset requires here
     run: int | None
     attempt: int = 1  # of that run
+    default_branch: str | None = None
     comment_id: str
     artifact: str
 
@@ -107,14 +108,19 @@ def read_event(environment: Mapping[str, str], repository: Path, token: str = ""
 
 def _left_default(event: Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
     """The commit that HEAD and the default branch have in common last; None where nothing tells."""
-    told = event.payload.get("repository")
-    branch = told.get("default_branch") if isinstance(told, Mapping) else None
-    if not isinstance(branch, str) or event.head is None:
+    branch = _default_branch(event.payload)
+    if branch is None or event.head is None:
         return None
     tip = git.commit_of(repository, f"refs/remotes/origin/{branch}")
     common = None if tip is None else git.common_ancestor(repository, tip)
     api = None if common is not None else _api(environment, token)
     return common if api is None else merge_base(api, environment["GITHUB_REPOSITORY"], branch, event.head)
+
+
+def _default_branch(payload: Mapping[str, Any]) -> str | None:
+    repository = payload.get("repository")
+    branch = repository.get("default_branch") if isinstance(repository, Mapping) else None
+    return branch if isinstance(branch, str) else None
 
 
 def change_event(told: RawSettings) -> ChangeEvent:
@@ -144,15 +150,17 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     else:
         comment_id = settings.comment_id or settings.baseline_artifact or automatic_id(environment, part)
     run, attempt = environment.get("GITHUB_RUN_ID", ""), environment.get("GITHUB_RUN_ATTEMPT", "")
+    path = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
     whole = settings.baseline_artifact or f"{ARTIFACTS}{slug(comment_id)}"
     return JobContext(
         job=job,
         api=_api(environment, token),
         server=environment.get("GITHUB_SERVER_URL") or DEFAULT_SERVER,
         repository=repository,
-        workflow=environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0].rpartition("/")[2],
+        workflow=path.rpartition("/")[2] if path.startswith(f"{repository}/") else "",
         run=int(run) if run.isdecimal() else None,
         attempt=int(attempt) if attempt.isdecimal() else 1,
+        default_branch=_default_branch(payload_of(environment)),
         comment_id=comment_id,
         # That of a shard is named apart: it is no result of ours to show, and no base.
         artifact=whole if shard is None else f"shard-{shard.part}-of-{shard.of}-{whole}",

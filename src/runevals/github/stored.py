@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -30,10 +30,12 @@ class StoredQuery:
     """Whose result is looked for."""
 
     repository: str
-    workflow: str  # its file's name
+    workflow: str  # its file's name; empty: none of ours
+    others: bool = False  # runs of other workflow files count too
     artifact: str
     commit: str | None
     branch: str | None
+    default_branch: str | None = None  # whose runs count if the branch has none
     before: tuple[str, ...] = ()  # the commits before `commit` on its branch; asked for where they are not known
     not_run: int | None = None  # our own
 
@@ -47,6 +49,7 @@ class StoredRun:
     commit: str
     branch: str
     behind: int | None = 0
+    workflow: str = ""  # the file of another workflow than the wanted one
 
 
 class NotStored(Exception):
@@ -67,17 +70,52 @@ def runs(api: Api, wanted: StoredQuery) -> Iterator[StoredRun]:
         yield from _of(api, wanted, 0, status="completed", head_sha=wanted.commit)
         commits = wanted.before or _before(api, wanted)
         before = {commit: behind for behind, commit in enumerate(commits, start=1)}
-    of_branch: list[StoredRun] = []
-    if wanted.branch is not None:
-        of_branch = list(_of(api, wanted, None, most=MOST_LISTED, status="completed", branch=wanted.branch))
-    near = [replace(run, behind=before[run.commit]) for run in of_branch if run.commit in before]
+    of_others = list(_of_others(api, wanted, before)) if wanted.others else []
+    yield from (run for run in of_others if run.behind == 0)
+    of_branch = list(_of_branch(api, wanted, wanted.branch)) + of_others
+    near = list(_near(of_branch, before))
+    if not near and wanted.default_branch != wanted.branch:
+        of_branch += _of_branch(api, wanted, wanted.default_branch)
+        near = list(_near(of_branch, before))
     yield from sorted(near, key=lambda run: run.behind or 0)
     for commit in islice(
         before, 0 if near else MOST_ASKED_FOR
     ):  # of a merge queue, say, or older than what is listed
         yield from _of(api, wanted, before[commit], status="completed", head_sha=commit)
-    others = (run for run in of_branch if run.commit not in before and run.commit != wanted.commit)
-    yield from islice(others, MOST_ASKED_FOR)
+    rest = [run for run in of_branch if run.commit not in before and run.commit != wanted.commit]
+    for branch in dict.fromkeys((wanted.branch, wanted.default_branch)):
+        yield from islice((run for run in rest if run.branch == branch), MOST_ASKED_FOR)
+
+
+def _of_branch(api: Api, wanted: StoredQuery, branch: str | None) -> Iterator[StoredRun]:
+    if branch is not None:
+        yield from _of(api, wanted, None, most=MOST_LISTED, status="completed", branch=branch)
+
+
+def _near(listed: Iterable[StoredRun], before: Mapping[str, int]) -> Iterator[StoredRun]:
+    yield from (replace(run, behind=before[run.commit]) for run in listed if run.commit in before)
+
+
+def _of_others(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iterator[StoredRun]:
+    """Runs of any workflow file here that stored an artifact of the wanted name. Raises GitHubRefused.
+
+    Of which workflow and event it is, only the run itself says.
+    """
+    path = f"/repos/{wanted.repository}/actions"
+    listed = islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=wanted.artifact), MOST_LISTED)
+    known: dict[int, None] = {}
+    for item in listed:
+        of = item.get("workflow_run") or {}
+        ours = of.get("head_repository_id") == of.get("repository_id")
+        near = of.get("head_sha") in (wanted.commit, *before)
+        if ours and (near or of.get("head_branch") in (wanted.branch, wanted.default_branch)):
+            known[of["id"]] = None
+    for number in islice(known, MOST_ASKED_FOR):
+        run = api.get(f"{path}/runs/{number}", READ_RUNS)
+        file = run["path"].partition("@")[0].rpartition("/")[2]
+        if file != wanted.workflow and run["status"] == "completed" and _is_trusted(run, wanted):
+            behind = 0 if run["head_sha"] == wanted.commit else None
+            yield replace(_stored_run(run, behind), workflow=file)
 
 
 def newest(
@@ -152,6 +190,16 @@ def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | N
     return merge_base(api, github, commit, tip) == commit
 
 
+def tip_of(api: Api, repository: str, branch: str) -> str | None:
+    """The newest commit of a branch, never of a tag; None where GitHub does not say."""
+    try:
+        with understood():
+            found = api.get(f"/repos/{repository}/branches/{quote(branch, safe='')}", READ_COMMITS)
+            return str(found["commit"]["sha"])
+    except GitHubRefused:
+        return None
+
+
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
     """The commit at which `head` left `base`, a commit or a branch; None where GitHub does not say."""
     try:
@@ -182,16 +230,25 @@ def _of(
     **query: str,
 ) -> Iterator[StoredRun]:
     """Runs that are the repository's own: a fork's branch may have any name, and any commit."""
+    if not wanted.workflow:
+        return
     workflow = quote(wanted.workflow, safe="")
     path = f"/repos/{wanted.repository}/actions/workflows/{workflow}/runs"
     for run in islice(api.items(path, READ_RUNS, "workflow_runs", **query), most):
-        ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
-        alike = (run["status"] == "completed") == finished
-        if ours and alike and run["event"] in TRUSTED and run["id"] != wanted.not_run:
-            yield StoredRun(
-                id=run["id"],
-                number=run["run_number"],
-                commit=run["head_sha"],
-                branch=run["head_branch"] or "",
-                behind=behind,
-            )
+        if (run["status"] == "completed") == finished and _is_trusted(run, wanted):
+            yield _stored_run(run, behind)
+
+
+def _is_trusted(run: Any, wanted: StoredQuery) -> bool:
+    ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
+    return ours and run["event"] in TRUSTED and run["id"] != wanted.not_run
+
+
+def _stored_run(run: Any, behind: int | None) -> StoredRun:
+    return StoredRun(
+        id=run["id"],
+        number=run["run_number"],
+        commit=run["head_sha"],
+        branch=run["head_branch"] or "",
+        behind=behind,
+    )

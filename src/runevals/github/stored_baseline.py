@@ -21,17 +21,19 @@ from runevals.github.stored import (
     merge_base,
     results_text,
     runs,
+    tip_of,
     unfinished,
 )
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
-from runevals.records.errors import InvalidDocument
+from runevals.records.errors import InvalidDocument, RunevalsError
 from runevals.reports import results_document as document
+from runevals.run.baseline.dependencies import other_models
 from runevals.run.baseline.from_files import narrowed, require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.verdict.decide import Baseline
 
 MOST_REASONS = 3
@@ -42,7 +44,9 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 20.0  # between looks at a run that is in 
 Found = tuple[StoredRun, RunReport]
 
 
-def stored_base(settings: Settings, here: JobContext, notify: Callable[[str], None]) -> StoredBase:
+def stored_base(
+    settings: Settings, told: RawSettings, here: JobContext, notify: Callable[[str], None]
+) -> StoredBase:
     """The nearest usable result of the base. Never raises for what GitHub does: then it is unreadable.
 
     `notify` is told what is waited for.
@@ -54,19 +58,34 @@ def stored_base(settings: Settings, here: JobContext, notify: Callable[[str], No
         return StoredBase(commit=commit)
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
-    if not here.workflow:
-        return _unreadable(commit, ["GITHUB_WORKFLOW_REF does not say whose runs to look at"])
-    return _Search(here.api, _wanted(settings, here, commit), settings, notify).found()
+    of_base = _asked_of_base(settings, told)
+    found = _Search(here.api, _wanted(settings, here, commit), settings, of_base, notify).found()
+    nothing = found.baseline is None and found.unreadable is None
+    if nothing and not here.workflow and settings.verify != "off":  # nothing here will ever store one
+        return replace(found, unreadable="", notices=(), later=None)
+    return found
+
+
+def _asked_of_base(settings: Settings, told: RawSettings) -> Settings:
+    """The settings that say which target and judge the base's runs ask: the base's own, with this job's inputs."""
+    if settings.base_side is None or settings.base_side.file is None:
+        return settings
+    try:
+        return resolve(replace(told, base_side=None, of_base=True), settings.base_side.file)
+    except RunevalsError:
+        return settings
 
 
 def _wanted(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
     return StoredQuery(
         repository=here.repository,
-        workflow=here.workflow,
+        workflow=settings.baseline_workflow or here.workflow,
+        others=settings.baseline_workflow is None,
         artifact=here.artifact,
         commit=commit,
         before=() if commit is None else git.commits_before(settings.repository, commit, MOST_COMMITS),
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
+        default_branch=here.default_branch if settings.baseline_branch == "auto" else None,
         not_run=here.run,
     )
 
@@ -85,8 +104,17 @@ def _commit(settings: Settings, here: JobContext) -> str | None:
 class _Search:
     """Looks through runs for the base's result, and waits for its own run if only that is missing."""
 
-    def __init__(self, api: Api, wanted: StoredQuery, settings: Settings, notify: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        api: Api,
+        wanted: StoredQuery,
+        settings: Settings,
+        of_base: Settings,
+        notify: Callable[[str], None],
+    ) -> None:
         self._api, self._wanted, self._settings, self._notify = api, wanted, settings, notify
+        self._of_base = of_base
+        self._default_tip: str | None = None  # of the default branch, once it is asked for
         self._run_ids: dict[str, int] = {}
         self._refused = False  # GitHub does not say which runs there are
 
@@ -96,14 +124,9 @@ class _Search:
         return found if self._refused else replace(found, later=partial(self._later, found))
 
     def _nearest(self) -> StoredBase:
-        """The nearest result without errored cases, else the nearest with some."""
+        """The nearest result by the base's target and judge and without errored cases, else the next best."""
         wanted, unreadable = self._wanted, list[str]()
-        found: Found | None = None
-        for each in islice(self._readable(unreadable), MOST_READ):
-            whole = not unmeasured_cases(each[1])
-            found = each if whole or found is None else found
-            if whole:
-                break
+        found = self._best(self._readable(unreadable))
         if found is None:
             return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
         run, report = found
@@ -117,7 +140,20 @@ class _Search:
             run_ids=self._run_ids,
             commit=wanted.commit,
             of_commit=run.commit,
+            other_branch=run.behind is None and run.branch != wanted.branch and not self._is_before(run),
         )
+
+    def _best(self, readable: Iterator[Found]) -> Found | None:
+        """A run by hand may have asked another model than the base's settings name: it goes last."""
+        best, best_rank = None, (-1, -1)
+        for found in islice(readable, MOST_READ):
+            report = found[1]
+            rank = int(other_models(self._of_base, report) is None), int(not unmeasured_cases(report))
+            if rank > best_rank:
+                best, best_rank = found, rank
+            if rank == (1, 1):
+                break
+        return best
 
     def _readable(self, unreadable: list[str]) -> Iterator[Found]:
         """The results that can be compared with, nearest first; why others cannot is added to `unreadable`."""
@@ -146,7 +182,7 @@ class _Search:
         try:
             with understood():
                 for run in runs(self._api, self._wanted):
-                    if run.behind is not None or self._is_before(run):
+                    if run.behind is not None or self._is_before(run) or self._is_of_default(run):
                         yield run
                     else:
                         unreadable.append(f"run {run.number} is of {run.commit[:7]}, which is not before the base")
@@ -159,6 +195,15 @@ class _Search:
         repository = self._settings.repository
         tip = self._wanted.commit or git.commit_of(repository, "HEAD")
         return is_before(self._api, self._wanted.repository, repository, run.commit, tip)
+
+    def _is_of_default(self, run: StoredRun) -> bool:
+        """Whether a run is of the default branch, which stands in for a branch that has no result."""
+        wanted, repository = self._wanted, self._settings.repository
+        if run.behind is not None or wanted.branch == wanted.default_branch or run.branch != wanted.default_branch:
+            return False
+        if self._default_tip is None:
+            self._default_tip = tip_of(self._api, wanted.repository, run.branch)
+        return is_before(self._api, wanted.repository, repository, run.commit, self._default_tip)
 
     def _later(self, found: StoredBase) -> StoredBase:
         """What there is once the base's own run has ended; `found` if none is in progress."""
@@ -208,7 +253,8 @@ def _measured(text: str) -> RunReport:
 
 
 def _source(run: StoredRun, report: RunReport) -> str:
-    return f"run {run.number} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
+    of = f" of {run.workflow}" if run.workflow else ""
+    return f"run {run.number}{of} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
 
 
 def _older(run: StoredRun, wanted: StoredQuery) -> str | None:
@@ -216,6 +262,8 @@ def _older(run: StoredRun, wanted: StoredQuery) -> str | None:
     if run.behind == 0 or wanted.commit is None:
         return None
     of = f"the newest of {run.branch}" if run.behind is None else f"{plural(run.behind, 'commit')} before the base"
+    if run.branch != wanted.branch and run.behind is None:
+        of += f", as {wanted.branch} has none"
     return f"{run.commit[:7]}, {of}"
 
 
@@ -225,8 +273,9 @@ def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:
 
 def _never_stored(wanted: StoredQuery) -> StoredBase:
     of = "" if wanted.commit is None else f"{wanted.commit[:7]}, the commits before it or "
+    whose = "" if wanted.others else f"{wanted.workflow} of "
     notice = (
-        f"no baseline yet: no run of {of}{wanted.branch} has stored {wanted.artifact}; "
+        f"no baseline yet: no run of {whose}{of}{wanted.branch} has stored {wanted.artifact}; "
         f"the first run on {wanted.branch} after merging stores one"
     )
     return StoredBase(commit=wanted.commit, notices=(notice,))

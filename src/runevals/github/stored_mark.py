@@ -29,11 +29,12 @@ MOST_READ = 10  # runs that are looked at
 
 def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: frozenset[Key]) -> MarkFound:
     """What the runs of the base's branch have stored, newest first. Never raises for what GitHub does."""
-    if here.api is None or not here.workflow:
+    workflow = settings.baseline_workflow or here.workflow
+    if here.api is None or not workflow:
         return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
     wanted = StoredQuery(
         repository=here.repository,
-        workflow=here.workflow,
+        workflow=workflow,
         artifact=here.artifact,
         commit=None,
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,

@@ -43,6 +43,7 @@ GUARDED = (
     "baseline_branch",
     "baseline_required",
     "baseline_wait",
+    "baseline_workflow",
     "category",
     "comment",
     "comment_id",
@@ -217,7 +218,7 @@ def _flat(value: Any) -> dict[str, Any]:
     elif isinstance(baseline, dict):
         if "path" in baseline:
             flat["baseline"] = baseline["path"]
-        own = ("artifact", "branch", "required", "wait")
+        own = ("artifact", "branch", "required", "wait", "workflow")
         flat |= {f"baseline_{name}": baseline[name] for name in own if name in baseline}
         if "on_incomparable" in baseline:
             flat["on_incomparable"] = baseline["on_incomparable"]

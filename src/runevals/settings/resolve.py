@@ -70,6 +70,7 @@ class Settings:
     cache_target: bool
     baseline_artifact: str | None
     baseline_branch: str
+    baseline_workflow: str | None  # its file's name
     baseline_wait: float  # seconds
     comment: str
     comment_id: str | None
@@ -202,6 +203,7 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         cache_target=values["cache_target"],
         baseline_artifact=values["baseline_artifact"],
         baseline_branch=values["baseline_branch"],
+        baseline_workflow=values["baseline_workflow"],
         baseline_wait=values["baseline_wait"],
         comment=values["comment"],
         comment_id=values["comment_id"],

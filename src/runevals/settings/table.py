@@ -346,6 +346,13 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="baseline_workflow",
+        metavar="FILE",
+        kind="text",
+        help="The workflow file whose runs have the base's results (default: this job's, then any).",
+        as_input=False,
+    ),
+    Setting(
         name="baseline_wait",
         metavar="SECONDS",
         kind="number",

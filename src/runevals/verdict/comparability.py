@@ -45,11 +45,27 @@ def without_judge(report: RunReport) -> RunReport:
     return run_report(report.run, [without_checks(case, judged) for case in report.cases])
 
 
+def too_old(head: RunReport, base: RunReport, rule: RegressionRule) -> int | None:
+    """How many days old the base's run is, if that is more than the rule allows."""
+    age = head.run.started_at - base.run.started_at
+    return age.days if age > timedelta(days=rule.max_base_age_days) else None
+
+
+def models_between(head: RunReport, base: RunReport) -> Iterator[str]:
+    """In a few words each: which other model the base asked, and which other judge graded it."""
+    before, now = base.run.target, head.run.target
+    if before.type == now.type and before.model != now.model:
+        yield f"another model: {before.model or 'none named'} on the base, {now.model or 'none named'} here"
+    names = [_judge_name(report.run.judge) for report in (base, head)]
+    if names[0] != names[1]:
+        yield f"another judge: {names[0]} on the base, {names[1]} here"
+
+
 def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[str]:
     """Why the base's result may not be what the base would give now: its age, or the model that answered."""
-    age = head.run.started_at - base.run.started_at
-    if age > timedelta(days=rule.max_base_age_days):
-        yield f"the base's run is {age.days} days old"
+    days = too_old(head, base, rule)
+    if days is not None:
+        yield f"the base's run is {days} days old"
     same_request = head.run.target.model == base.run.target.model
     if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
         now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)

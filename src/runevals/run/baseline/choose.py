@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from runevals.lib import git
+from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
@@ -28,6 +29,7 @@ from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measured_base
 from runevals.settings.resolve import RawSettings, Settings
+from runevals.verdict.comparability import models_between, too_old
 from runevals.verdict.decide import Baseline
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -200,7 +202,11 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
     if errors is not None and comparison.inconclusive_by == "errors":
         headline += f"; the base's own run could not measure {errors}"
     if stored.baseline is not None and stored.baseline.older is not None:
-        headline += f" – compared with an older commit: {stored.baseline.older}"
+        told = "compared with another branch: " if stored.other_branch else "compared with an older commit: "
+        headline += f" – {told}{stored.baseline.older}"
+    elif (days := too_old(conclusion.report, comparison.base, settings.rules.regression)) is not None:
+        headline += f" – compared with a result of {plural(days, 'day')} ago"
+    headline += "".join(f" – {other}" for other in models_between(conclusion.report, comparison.base))
     return replace(conclusion, verdict=replace(verdict, headline=headline))
 
 

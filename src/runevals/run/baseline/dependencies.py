@@ -50,11 +50,16 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
 
 def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
     """What a result was made with that this run is not: another target, judge or version; None for nothing."""
-    assert settings.target is not None  # noqa: S101 - looked at above
-    judge = None if settings.no_judge else judges_named(settings.judges)
     if known.tool_version != __version__:
         return f"the base's result was made by runevals {known.tool_version}"
-    if known.run.target.type != settings.target.type or known.run.target.model != settings.target.model:
+    return other_models(settings, known)
+
+
+def other_models(settings: Settings, known: RunReport) -> str | None:
+    """Which of target and judge a result was made with that the settings do not name; None for neither."""
+    judge = None if settings.no_judge else judges_named(settings.judges)
+    target, of_result = settings.target, known.run.target
+    if target is not None and (of_result.type, of_result.model) != (target.type, target.model):
         return "the base's result is of another target"
     if judge is not None and (known.run.judge is None or known.run.judge.model != judge):
         return "the base's result is of another judge"

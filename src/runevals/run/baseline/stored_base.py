@@ -19,6 +19,7 @@ class StoredBase:
     notices: tuple[str, ...] = ()
     commit: str | None = None  # what the change is to be compared with, if that is known
     of_commit: str | None = None  # what the stored result is of
+    other_branch: bool = False  # it is of the default branch, and of no commit before that one
     unreadable: str | None = None
     run_ids: Mapping[str, int] = field(default_factory=dict)  # source of a baseline → the run that stored it
     later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress
