@@ -154,7 +154,7 @@ def scenarios(window_s: float) -> list[Scenario]:
 
     middle = 1.5 * window_s
     return [
-        *(Scenario(f"{share:.1%} at random", 400, share=share) for share in (0.002, 0.01, 0.05)),
+        *(Scenario(f"{share:.1%} at random", 1000, share=share) for share in (0.002, 0.01, 0.05)),
         Scenario("limit 50, fixed windows", 200, calls(50)),
         Scenario("limit 50, sliding windows", 200, calls(50, sliding=True)),
         Scenario("limit 500, fixed windows", 1200, calls(500)),

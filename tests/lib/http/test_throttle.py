@@ -117,6 +117,39 @@ def test_a_host_with_a_retry_after_above_the_limit_is_down_at_once():
     assert _lost(Throttle(), error)[-1].refused
 
 
+def test_a_host_that_refuses_every_call_for_long_is_down():
+    """However long a call of its own would wait, and with one call at a time, too."""
+    throttle, sent = Throttle(max_retry_s=0.5, first_delay_s=0.001), []
+    refusal = TryAgain("rate_limited", "429", 0.1, pauses_host=True)
+
+    def send():
+        sent.append(time.monotonic())
+        raise refusal
+
+    failures = []
+    while not (failures and failures[-1].refused) and len(failures) < 100:
+        with pytest.raises(CallFailed) as raised:
+            throttle.call(send, final_failure)
+        failures.append(raised.value)
+    assert failures[-1].refused
+    assert "the host has refused every call for " in str(failures[-1])
+    assert len(sent) >= 5
+    assert sent[-1] - sent[0] >= 0.4
+
+
+def test_a_host_is_not_down_while_a_call_is_under_way():
+    throttle, done, sent = Throttle(max_retry_s=0, down_after_s=0), threading.Event(), threading.Event()
+    refusal = TryAgain("rate_limited", "429", 0.001, pauses_host=True)
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(throttle.call, lambda: sent.set() or done.wait(30), final_failure)
+        sent.wait(30)
+        assert not any(failure.refused for failure in _lost(throttle, refusal, calls=MOST_UNANSWERED - 1))
+        done.set()
+        assert call.result()
+    assert not any(failure.refused for failure in _lost(throttle, refusal, calls=4))  # an answer came between
+    assert _lost(throttle, refusal, calls=1)[0].refused
+
+
 def _answered_at_after(throttle, refusals):
     """When each of so many concurrent calls was answered, all refused once, and when they had been refused."""
     together, refused_at = threading.Barrier(refusals), threading.local()

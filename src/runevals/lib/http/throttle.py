@@ -73,6 +73,7 @@ class Throttle:
         """`first_delay_s` bounds the first pause; each later one doubles it, up to a minute.
 
         A host that answers none of many calls in a row and nothing for `down_after_s` is down: CallFailed says so.
+        So is one that refuses all calls for as long and as often as one call is repeated.
 
         `max_retry_s` limits the sum of the pauses of one call, not its wait for a slot. When `stopped` returns
         true, nothing more is sent, and waiting calls fail.
@@ -88,6 +89,8 @@ class Throttle:
         self._down_after_s = down_after_s
         self._unanswered = 0  # failed calls in a row
         self._last_answer_at: float | None = None  # time of the last answer, or of the first call
+        self._refusals = 0  # in a row
+        self._refused_since = 0.0
         self._random = random.Random()  # noqa: S311 - for jitter, not for secrets
 
     def call(self, send: Callable[[], T], give_up: Callable[[TryAgain], Exception]) -> T:
@@ -123,8 +126,8 @@ class Throttle:
                 remaining_s -= delay
                 # A pause that this call will not wait for does not delay other calls.
                 responded = not failure.of_host and failure.kind != "timeout"
-                self._leave(slot, failure if remaining_s >= 0 else None, delay, responded=responded)
-                if attempt == self.max_attempts or remaining_s < 0:
+                self._leave(slot, failure, delay if remaining_s >= 0 else None, responded=responded)
+                if attempt == self.max_attempts or remaining_s < 0 or self._refuses_all(failure):
                     raise self._final_error(failure, give_up(failure)) from failure
                 self._rest(delay, shown=failure.pauses_host)
             except CallFailed:
@@ -144,9 +147,23 @@ class Throttle:
             self._unanswered += failure.of_host
             unanswered, silent_s = self._unanswered, time.monotonic() - (self._last_answer_at or math.inf)
         for_long = silent_s >= self._down_after_s or (failure.after_s or 0.0) > self.max_retry_s
-        if failure.of_host and unanswered >= MOST_UNANSWERED and for_long and isinstance(error, CallFailed):
+        if not isinstance(error, CallFailed):
+            return error
+        if self._refuses_all(failure):
+            for_s = time.monotonic() - self._refused_since
+            return CallFailed(
+                error.kind, f"{error}; the host has refused every call for {for_s:.0f} s", refused=True
+            )
+        if failure.of_host and unanswered >= MOST_UNANSWERED and for_long:
             return CallFailed(error.kind, f"{error}; the same for {unanswered} calls in a row", refused=True)
         return error
+
+    def _refuses_all(self, failure: TryAgain) -> bool:
+        """Whether a host that refused a call answers nobody, for as long and as often as one call is repeated."""
+        with self._condition:
+            for_long = time.monotonic() - self._refused_since >= self.max_retry_s
+            often = self._refusals >= self.max_attempts
+            return failure.pauses_host and for_long and often and not self._pace.running
 
     def holds_s(self) -> float:
         """Seconds until the host may be called again; 0 if no call waits for that."""
@@ -190,12 +207,12 @@ class Throttle:
         self,
         slot: Slot,
         failure: TryAgain | None = None,
-        delay: float = 0.0,
+        delay: float | None = None,
         *,
         succeeded: bool = False,
         responded: bool = False,
     ) -> None:
-        """Ends a call; `responded`: the host sent a response, even if it was an error."""
+        """Ends a call; without `delay`, it is not repeated. `responded`: the host sent a response or an error."""
         slot.release()
         sent = slot.sent
         if sent is None:
@@ -203,11 +220,14 @@ class Throttle:
         with self._condition:
             now = time.monotonic()
             if failure is not None and failure.pauses_host:
-                by_rate = failure.kind == "rate_limited"
-                self._pace.refused(sent, now, delay, attempt=failure.attempts, by_rate=by_rate)
+                self._refusals += 1
+                self._refused_since = sent.at if self._refusals == 1 else self._refused_since
+                if delay is not None:
+                    by_rate = failure.kind == "rate_limited"
+                    self._pace.refused(sent, now, delay, attempt=failure.attempts, by_rate=by_rate)
             self._pace.end()
             if succeeded or responded:
-                self._unanswered, self._last_answer_at = 0, now
+                self._unanswered, self._refusals, self._last_answer_at = 0, 0, now
                 self._pace.accepted(sent)
             if succeeded:
                 self._pace.answered()
