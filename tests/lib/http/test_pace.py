@@ -18,10 +18,10 @@ LATENCY_S, REFUSAL_S = 0.5, 0.001  # until an answer on average, until a refusal
 class Host:
     """Accepts `most` calls in a window, refuses `share` of them at random, and counts what it refused."""
 
-    def __init__(self, *, most=10**9, window_s=60.0, share=0.0):
+    def __init__(self, *, most=10**9, window_s=60.0, share=0.0, seed=7):
         self.most, self.window_s, self.share = most, window_s, share
         self.calls = self.at_random = self.over_limit = 0
-        self._random = random.Random(7)
+        self._random = random.Random(seed)
         self._began_at, self._taken = 0.0, 0
 
     def retry_after_s(self, now):
@@ -95,13 +95,27 @@ def test_a_limit_is_learned(most, workers):
     assert host.over_limit <= 0.06 * host.calls
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("share", [0.01, 0.05])
 @pytest.mark.parametrize("most", [50, 500])
-def test_a_limit_is_learned_among_refusals_at_random(most, share):
-    host = Host(most=most, share=share)
+def test_a_limit_is_learned_among_refusals_at_random(most, share, seed):
+    host = Host(most=most, share=share, seed=seed)
     took_s = ride(host, 8 * most, 16)
     assert took_s <= 1.15 * (7 * 60 + (most / 16) * LATENCY_S + host.at_random / 16)
     assert host.over_limit <= 0.06 * host.calls
+
+
+def test_a_limit_is_learned_after_another_one_that_chance_made():
+    """Three refusals at random in a row, early: the window is too short, and becomes the host's own."""
+
+    class Unlucky(Host):
+        def retry_after_s(self, now):
+            if self.calls in range(20, 23):
+                self.calls += 1
+                return 1.0
+            return super().retry_after_s(now)
+
+    assert ride(Unlucky(most=500), 4000, 16) <= 1.15 * (7 * 60 + 500 / 16 * LATENCY_S)
 
 
 def refuse(pace, calls, *, attempt=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SHORT, LONG = 0.5, 1.5  # times the known length of a window: a refusal before or after does not fit it
 MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
@@ -19,7 +20,10 @@ class RateWindow:
     first: int = 0  # number of its first call; 0 before
     calls: int = 0  # sent and not refused
     full: int = 0  # windows in a row that were used up and not refused
-    widen_after: int = 2  # of those: doubles each time a wider window was refused
+    paused_until: float = 0.0
+    since_pause: int = 0  # calls since then, sent and not refused
+    doubted: bool = False  # a refusal ended too early, since the last full window
+    widen_after: int = 2  # full windows: doubles each time a wider window was refused
 
     def take(self, number: int, now: float) -> None:
         """Counts a call that starts."""
@@ -27,9 +31,11 @@ class RateWindow:
             self.began_at = now
         self.first = self.first or number
         self.calls += 1
+        self.since_pause += 1
 
     def give_back(self, number: int) -> None:
         """Does not count a refused call: of this window, or of the one from which its limit was learned."""
+        self.since_pause -= 1
         if self.first and number >= self.first:
             self.calls -= 1
         elif not self.usual:
@@ -50,6 +56,7 @@ class RateWindow:
         if not self.most or now < self.ends_at:
             return
         self.full = self.full + 1 if self.calls >= self.most else 0
+        self.doubted = self.doubted and not self.full
         self.usual = self.most
         if self.full >= self.widen_after:
             self.most += max(1, self.most // 2)
@@ -59,17 +66,29 @@ class RateWindow:
     def after_refusal(self, now: float, delay: float) -> RateWindow:
         """The next window after a refusal, with the number of accepted calls as its limit (0: unknown).
 
-        A refusal that ends in the first half of a window says that the host's window began later.
+        If a limit is known and the refusal ends too early for it, only the second such refusal changes the limit.
         """
         resume_at = now + delay
-        lasts_s = resume_at - self.began_at
-        if self.most and lasts_s < self.lasts_s / 2:
-            self.ends_at = resume_at + self.lasts_s
+        share = (resume_at - self.began_at) / self.lasts_s if self.most else 1.0
+        if share < SHORT and not self.doubted:
+            self._wait(resume_at)
             return self
+        began_at, calls = self.began_at, self.calls
+        if not SHORT <= share <= LONG:
+            began_at, calls = self.paused_until, self.since_pause
+        if self.most and calls <= 0:  # a longer window has the calls of the one before
+            began_at, calls = began_at - self.lasts_s, self.most
         return RateWindow(
             began_at=resume_at,
-            lasts_s=lasts_s,
-            ends_at=resume_at + lasts_s,
-            most=self.calls,
+            lasts_s=resume_at - began_at,
+            ends_at=2 * resume_at - began_at,
+            most=calls,
+            paused_until=resume_at,
             widen_after=2 if not self.most else min(MOST_PATIENT, 2 * self.widen_after),
         )
+
+    def _wait(self, resume_at: float) -> None:
+        """A pause in a window; at its begin, the host's own window begins later."""
+        is_begin = resume_at - self.began_at < self.lasts_s * SHORT / 2
+        self.ends_at = resume_at + self.lasts_s if is_begin else max(self.ends_at, resume_at)
+        self.paused_until, self.since_pause, self.doubted = resume_at, 0, True
