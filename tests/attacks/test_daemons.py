@@ -99,6 +99,17 @@ def test_a_daemon_ends_with_the_run_and_rewrites_no_result(attacked, program, ta
     assert (attacked.path / "results.json").read_text(encoding="utf-8").startswith("{")
 
 
+def test_a_daemon_that_holds_the_output_open_does_not_hold_the_run(attacked):
+    holding = COMMAND.replace("    for each in (0, 1, 2):", "    for each in ():")
+    attacked.write("agent.py", holding)
+    target = {"type": "command", "command": [sys.executable, "agent.py"], "timeout_s": 2}
+    attacked.write("settings.json", {"target": target})
+    command = [sys.executable, "-m", "runevals", "run", "--config", "settings.json", "-o", "results.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    ended(done.returncode, 3, done.stdout + done.stderr, "a process that it left holds its output open")
+    assert alive(attacked.path) == set()
+
+
 def test_a_daemon_of_an_interrupted_run_ends_too(attacked):
     attacked.write("agent.py", PYTHON.replace("return 'yes'", "time.sleep(60)"))
     command = [sys.executable, "-m", "runevals", "run", "--target", "python:agent.py:answer"]

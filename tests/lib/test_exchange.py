@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +39,45 @@ def test_a_late_program_ends_with_what_it_started(tmp_path):
     talk = exchange(tmp_path, script)
     assert not talk.wait(1)
     assert time.monotonic() - began < 20
+
+
+HOLDS = """
+import subprocess, sys
+command = [sys.executable, "-c", "import time; time.sleep(60)"]
+print(subprocess.Popen(command, start_new_session=True).pid, flush=True)
+"""
+
+
+@pytest.fixture
+def holding(tmp_path):
+    """An exchange with a program whose child, in a session of its own, has its output for a minute."""
+    talk = exchange(tmp_path, HOLDS)
+    yield talk
+    with suppress(ProcessLookupError):
+        os.kill(int(talk.out), signal.SIGKILL)
+
+
+def test_a_child_that_holds_the_output_open_does_not_outlast_the_time_limit(holding):
+    began = time.monotonic()
+    assert not holding.wait(3)
+    assert holding.held_open
+    assert time.monotonic() - began < 30
+    assert holding.exit_code == 0
+
+
+def test_an_exchange_that_is_stopped_does_not_wait_for_held_output(holding):
+    began = time.monotonic()
+    holding.wait(60, lambda: bool(holding.out))
+    assert time.monotonic() - began < 30
+
+
+def test_an_exchange_that_is_killed_does_not_wait_for_held_output(holding):
+    began = time.monotonic()
+    timer = threading.Timer(2, holding.kill)
+    timer.start()
+    holding.wait(60)
+    assert time.monotonic() - began < 30
+    timer.join()
 
 
 def test_a_home_of_its_own_goes_before_the_users(tmp_path):

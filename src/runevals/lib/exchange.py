@@ -16,6 +16,7 @@ from runevals.lib.programs import kill_group, start_program
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
 LOOK_EVERY_S = 0.2  # whether a run was stopped
+LAST_READ_S = 2.0  # for what a program printed last, after its time limit, too
 
 
 class Exchange:
@@ -35,6 +36,8 @@ class Exchange:
         """Starts the program, without a shell. Raises OSError, ValueError."""
         self.out, self.err = bytearray(), bytearray()
         self.too_much = False
+        self.held_open = False  # the program ended, but a process that it left has its output
+        self._killed = False
         self._process = start_program(command, cwd=cwd, env=env, home=home)
         self._threads = [
             threading.Thread(target=self._feed, args=(question,), daemon=True),
@@ -61,10 +64,12 @@ class Exchange:
 
     def kill(self) -> None:
         """Ends the program and all that it started."""
-        kill_group(self._process)
+        self._killed = True
+        if self._process.returncode is None:
+            kill_group(self._process)
 
     def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
-        """Whether the program ended by itself, in time and not `stopped`; afterwards nothing of it runs."""
+        """Whether the program and its output ended in time and not `stopped`; afterwards, its session is over."""
         ends_at = time.monotonic() + timeout_s
         finished = False
         try:
@@ -74,26 +79,30 @@ class Exchange:
                     finished = True
         finally:
             kill_group(self._process)
+        self._read_to_end(max(ends_at if finished else 0.0, time.monotonic() + LAST_READ_S), stopped)
+        self.held_open = finished and any(thread.is_alive() for thread in self._threads[1:])
+        return finished and not self.held_open
+
+    def _read_to_end(self, ends_at: float, stopped: Callable[[], bool] | None) -> None:
+        """A process in a session of its own survives the program, and may hold its output open until `ends_at`."""
         for thread in self._threads:
-            thread.join()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        return finished
+            while thread.is_alive() and not self._killed and not (stopped and stopped()):
+                if (left := ends_at - time.monotonic()) <= 0:
+                    return
+                thread.join(min(left, LOOK_EVERY_S))
 
     def _feed(self, question: bytes) -> None:
         assert self._process.stdin is not None  # noqa: S101 - opened as a pipe
-        with suppress(OSError):  # a program need not read its question
-            self._process.stdin.write(question)
-            self._process.stdin.close()
+        with suppress(OSError), self._process.stdin as pipe:  # a program need not read its question
+            pipe.write(question)
 
     def _drain(self, pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
         size = 0
-        while chunk := os.read(pipe.fileno(), 65536):
-            take(chunk)
-            size += len(chunk)
-            if size > self.most_bytes:
-                self.too_much = True
-                kill_group(self._process)
-                return
+        with pipe:
+            while chunk := os.read(pipe.fileno(), 65536):
+                take(chunk)
+                size += len(chunk)
+                if size > self.most_bytes:
+                    self.too_much = True
+                    kill_group(self._process)
+                    return

@@ -66,6 +66,9 @@ class CommandTarget:
             self._running.discard(talk)
         if talk.too_much:
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
+        if talk.held_open:
+            reason = "the command ended, but a process that it left holds its output open"
+            return failed("target_timeout", f"{reason}: no end of the answer within {self._timeout_s:g} s")
         if not finished:
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
         return self.read(talk, time.monotonic() - began)
