@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 import venv
 from concurrent.futures import ThreadPoolExecutor
@@ -55,6 +57,16 @@ def test_a_function_can_report_a_cached_answer(function):
 
 def test_output_that_a_function_prints_is_not_its_answer(function):
     assert function("def answer(prompt):\n print('{}')\n return 'ok'").answer(ASKED).text == "ok"
+
+
+@pytest.mark.needs("linux")
+def test_an_idle_worker_that_died_is_replaced(function):
+    target = function("import os\ndef answer(prompt): return str(os.getpid())")
+    first = int(target.answer(ASKED).text)
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    second = target.answer(ASKED)
+    assert (second.problem, second.text != str(first)) == (None, True)
 
 
 @pytest.mark.parametrize(

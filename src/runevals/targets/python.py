@@ -114,7 +114,9 @@ class PythonTarget:
             raise TargetRefused(str(self._refused))
         with suppress(queue.Empty):
             # A quick function is better served by a worker that is nearly free than by starting another.
-            return self._idle.get(timeout=PATIENCE_S)
+            while not (worker := self._idle.get(timeout=PATIENCE_S)).alive:
+                self._end(worker)
+            return worker
         return self._new_worker()
 
     def _first_worker(self) -> LineProcess:

@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,21 @@ def main() -> None:
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
     start = Path.cwd()
     for line in requests:
-        request = json.loads(line)
-        try:
-            os.chdir(request.get("cwd") or start)
-            value = _call(function, request)
-            json.dumps(value)
-        except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
-            _say(answers, {"raised": _last_line(error)})
-        else:
-            _say(answers, {"value": value})
+        _say(answers, _reply(function, json.loads(line), start))
+
+
+def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -> dict[str, Any]:
+    """What a call returned or raised; afterwards this process is in `start` again."""
+    try:
+        os.chdir(request.get("cwd") or start)
+        value = _call(function, request)
+        json.dumps(value)
+    except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
+        return {"raised": _last_line(error)}
+    finally:
+        with suppress(OSError):  # processes that stay in the folder of an attempt are killed at its end
+            os.chdir(start)
+    return {"value": value}
 
 
 def _load(reference: str) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from runevals.records import Conversation, Problem, Response, Workspace
 from runevals.records.errors import TargetRefused
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
+from runevals.targets.python import PythonTarget
 from tests.run.workspaces.working import Worker, turn
 
 
@@ -71,3 +72,17 @@ def test_no_more_folders_than_attempts_at_once(workspaces):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: target.answer(turn(Workspace(), thread=f"t{n}")), range(24)))
     assert max(seen) <= 2
+
+
+def test_one_worker_of_a_python_target_serves_attempts_one_after_the_other(workspaces, tmp_path):
+    code = "import os\ndef answer(prompt):\n open('made', 'w').close()\n return str(os.getpid())"
+    (tmp_path / "agent.py").write_text(code, encoding="utf-8")
+    function = PythonTarget("agent.py:answer", cwd=tmp_path, env={}, timeout_s=30, deterministic=True)
+    target = WorkspaceTarget(function, workspaces)
+    try:
+        answers = [target.answer(turn(Workspace(), thread=f"t{n}")) for n in range(4)]
+    finally:
+        function.close()
+    assert [answer.problem for answer in answers] == [None] * 4
+    assert len({answer.text for answer in answers}) == 1
+    assert [[change.path for change in answer.workspace.changes] for answer in answers] == [["made"]] * 4
