@@ -88,6 +88,14 @@ def test_its_home_names_the_endpoint_and_the_servers():
     assert told["mcp_servers"] == {"docs": {"command": "npx", "args": ["-y", "docs"], "env": {"A": "b"}}}
 
 
+@pytest.mark.parametrize("text", ["\U0001f600", 'é " \\ \n \x01 \x7f \x85'])
+def test_every_character_reaches_a_server_as_it_is(text):
+    servers = {text: {"command": "x", "args": [text], "env": {"A": text}}}
+    settings = AgentSettings(tools=(f"mcp:{text}",), servers=servers)
+    [config] = AGENTS[AGENT].home(settings, {}).values()
+    assert tomllib.loads(config)["mcp_servers"] == servers
+
+
 def test_the_next_turn_resumes_the_thread():
     told = options(AgentSettings(), session="t-1")
     assert told[:2] == ["exec", "resume"]

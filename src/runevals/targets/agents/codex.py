@@ -118,9 +118,9 @@ class Codex:
             lines += ['model_provider = "runevals"', "[model_providers.runevals]", *_toml(told)]
         for name, server in settings.permitted_servers.items():
             env = server.get("env")
-            lines += [f"[mcp_servers.{json.dumps(name)}]"]
+            lines += [f"[mcp_servers.{_quoted(name)}]"]
             lines += _toml({key: value for key, value in server.items() if key in ("command", "args", "url")})
-            lines += [f"[mcp_servers.{json.dumps(name)}.env]", *_toml(env)] if isinstance(env, Mapping) else []
+            lines += [f"[mcp_servers.{_quoted(name)}.env]", *_toml(env)] if isinstance(env, Mapping) else []
         return {".codex/config.toml": "\n".join([*lines, ""])} if lines else {}
 
     def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
@@ -134,4 +134,9 @@ class Codex:
 
 def _toml(values: Mapping[str, object]) -> list[str]:
     """Texts and lists of texts; JSON is TOML there."""
-    return [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+    return [f"{name} = {_quoted(value)}" for name, value in values.items()]
+
+
+def _quoted(value: object) -> str:
+    """JSON is TOML if no character is written as two surrogates, and U+007F is escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
