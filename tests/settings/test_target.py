@@ -113,3 +113,11 @@ def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, mon
     code, _, err = runevals()
     assert code == 2
     assert "the groq target has no model" in err
+
+
+@pytest.mark.parametrize(
+    "target", ["type: a2a, url: 'http://127.0.0.1:1'", "type: skill", "type: plugin, plugin: x"]
+)
+def test_a_system_prompt_that_nothing_would_be_sent_is_refused(settle, target):
+    with pytest.raises(InvalidSettings, match=r"target\.system_prompt: a \w+ target is not sent one"):
+        settle(f"target: {{{target}, system_prompt: Be kind.}}")

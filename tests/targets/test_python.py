@@ -39,6 +39,17 @@ def test_a_function_can_be_loaded_from_a_file_or_a_module(function, named):
     assert function(code, named).answer(ASKED).text == "Why? 1 c"
 
 
+def test_the_system_prompt_is_the_first_of_the_messages(tmp_path):
+    code = "def answer(prompt, messages, case): return f\"{messages[0]['role']}: {messages[0]['content']}\""
+    (tmp_path / "agent.py").write_text(code, encoding="utf-8")
+    options = {"cwd": tmp_path, "env": {}, "timeout_s": 10.0, "deterministic": True}
+    target = PythonTarget("agent.py:answer", **options, system_prompt="Be kind.")
+    try:
+        assert target.answer(ASKED).text == "system: Be kind."
+    finally:
+        target.close()
+
+
 def test_a_function_can_accept_only_the_prompt(function):
     assert function("def answer(prompt): return prompt.upper()").answer(ASKED).text == "WHY?"
 

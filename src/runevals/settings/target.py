@@ -40,6 +40,7 @@ _TARGETS = (
     "plugin:NAME",
 )
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
+_WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # it would be said to be tested, and be sent to nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +163,8 @@ def target_settings(given: RawEndpoint) -> TargetSettings | None:
         named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
         system_prompt = read_text(named, told["system_prompt_file"])
         files += [named, base / told["system_prompt_file"]]
+    if system_prompt is not None and told["type"] in _WITHOUT_SYSTEM_PROMPT:
+        raise InvalidSettings(f"target.system_prompt: a {told['type']} target is not sent one; remove it")
     files += [base / told["prompt_file"]] if "prompt_file" in told else []
     path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
     files += [] if path is None else [path]

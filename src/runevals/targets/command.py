@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from runevals.lib.container import what_to_use
 from runevals.lib.exchange import MAX_OUTPUT_BYTES, Exchange
@@ -119,7 +120,7 @@ def failure_of(
     return None if talk.exit_code == 0 else f"ended with exit code {talk.exit_code}: {talk.last_lines}"
 
 
-def request_of(conversation: Conversation) -> dict[str, object]:
+def request_of(conversation: Conversation) -> dict[str, Any]:
     """The JSON of a conversation for programs under test."""
     return {
         "prompt": conversation.prompt,

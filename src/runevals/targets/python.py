@@ -45,9 +45,11 @@ class PythonTarget:
         deterministic: bool,
         not_from: Path | None = None,
         interpreter: str | None = None,
+        system_prompt: str | None = None,
     ) -> None:
         """`function` is `module:function` or `file.py:function`; it must not lie in `not_from`.
 
+        `system_prompt` is the first of the messages.
         `interpreter`: the Python that it is called in, a name or a path from `cwd`; by default ours.
         """
         self._function = function
@@ -57,6 +59,7 @@ class PythonTarget:
         self._timeout_s = timeout_s
         self._deterministic = deterministic
         self._not_from = not_from
+        self._opening = [{"role": "system", "content": system_prompt}] if system_prompt else []
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
@@ -70,7 +73,9 @@ class PythonTarget:
         worker = self._worker()
         start = time.monotonic()
         try:
-            request = {**request_of(conversation), "cwd": self._folder_of(conversation)}
+            request = request_of(conversation)
+            request["messages"] = [*self._opening, *request["messages"]]
+            request["cwd"] = self._folder_of(conversation)
             reply = json.loads(worker.exchange(request, self._timeout_s))
         except TimeoutError:
             self._end(worker)

@@ -86,6 +86,7 @@ def made(
                 deterministic=told.deterministic,
                 not_from=recipe.not_from,
                 interpreter=told.interpreter or environment.get("RUNEVALS_PYTHON") or None,
+                system_prompt=told.system_prompt,
             )
         case "recorded" | "skill":
             raise InvalidSettings(f"a {told.type} target is made where its files are")
