@@ -280,7 +280,7 @@ def test_a_git_among_the_files_of_the_change_is_not_run(monorepo, trap, path):
 def test_a_tag_named_like_the_base_is_not_taken_for_it(monorepo, ref):
     stock(monorepo.path, "update-ref", "refs/tags/main" if ref == "main" else "refs/tags/origin/main", "HEAD")
     assert "Say no" in stock(monorepo.path, "show", f"{ref}:agent/prompt.md").stdout  # git takes the tag
-    monorepo.run("run", "--base", ref, cwd=monorepo.agent).must(2, "name one of them in full", "refs/tags/")
+    monorepo.run("run", "--base", ref, cwd=monorepo.agent).must(2, "write one of them in full", "refs/tags/")
     full = "refs/heads/main" if ref == "main" else "refs/remotes/origin/main"
     monorepo.run("run", "--base", full, cwd=monorepo.agent).must(1, REGRESSED)
 
@@ -288,7 +288,7 @@ def test_a_tag_named_like_the_base_is_not_taken_for_it(monorepo, ref):
 def test_nor_is_one_named_like_the_beginning_of_its_sha(monorepo):
     short = stock(monorepo.path, "rev-parse", "main").stdout[:10]
     stock(monorepo.path, "update-ref", f"refs/tags/{short}", "HEAD")
-    monorepo.run("run", "--base", short, cwd=monorepo.agent).must(2, "name one of them in full")
+    monorepo.run("run", "--base", short, cwd=monorepo.agent).must(2, "write one of them in full")
 
 
 def test_variables_of_another_repository_lead_nowhere(monorepo, tmp_path_factory):
