@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from runevals.lib import fresh_copy
 from runevals.lib.fresh_copy import (
     CannotCopy,
     content_hash,
@@ -17,6 +20,8 @@ from runevals.lib.fresh_copy import (
     extract,
     hash_file,
     kind_at,
+    pack,
+    put_back,
     read_file,
     remove_folder,
     stamps,
@@ -132,3 +137,102 @@ def test_a_folder_without_rights_is_removed(target):
     (target / "a").chmod(0o500)
     remove_folder(target)
     assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        {"a/b/c/s": "../../..", "a/b/c/L": "s/../../../etc/hostname"},
+        {"s": "a/b", "L": "s/../../.."},
+        {"s": "t", "t": "/etc", "L": "s/hostname"},
+    ],
+)
+def test_links_that_lead_out_by_way_of_others_are_refused(source, target, links):
+    (source / "a" / "b" / "c").mkdir(parents=True)
+    for path, leads in links.items():
+        (source / path).symlink_to(leads)
+    with pytest.raises(CannotCopy, match="leads out"):
+        copy_folder(source, target)
+    with pytest.raises(CannotCopy, match="leads out"):
+        content_hash(source)
+
+
+def test_links_that_stay_inside_by_way_of_others_are_copied(source, target):
+    (source / "up").symlink_to("sub/link")
+    (source / "sub" / "top").symlink_to("..")
+    (source / "again").symlink_to("sub/top/sub/../a.sh")
+    (source / "circle").symlink_to("circle")
+    copy_folder(source, target)
+    assert content_hash(target) == content_hash(source)
+
+
+def nested(folder: Path, levels: int) -> None:
+    """Folders in folders, deeper than a path can be."""
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("deep", dir_fd=at)
+        inner = os.open("deep", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+
+
+def test_folders_that_are_too_deep_are_refused_and_removed(source, target):
+    nested(source, 100)
+    copy_folder(source, target)
+    remove_folder(source / "deep")
+    assert not (source / "deep").exists()
+    nested(source, 3000)
+    for look in (stamps, content_hash, lambda folder: copy_folder(folder, target)):
+        with pytest.raises(CannotCopy, match="more than 100 levels deep"):
+            look(source)
+    remove_folder(source)
+    assert not source.exists()
+
+
+@pytest.mark.needs("linux")
+def test_more_folders_than_open_files_are_all_looked_at(source, target):
+    for number in range(60):
+        (source / f"{number}").mkdir()
+        (source / f"{number}" / "x").touch()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 20, limits[1]))
+    try:
+        found = stamps(source)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert len(found) == 3 + 60
+
+
+def test_folders_count_as_files_do(source, target, monkeypatch):
+    monkeypatch.setattr(fresh_copy, "MOST_FILES", 10)
+    for number in range(10):
+        (source / f"{number}").mkdir()
+    for look in (stamps, lambda folder: copy_folder(folder, target)):
+        with pytest.raises(CannotCopy, match="more than 10 files and folders"):
+            look(source)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_not_passed_over(source):
+    (source / "sub").chmod(0)
+    try:
+        with pytest.raises(CannotCopy, match="sub cannot be looked at"):
+            stamps(source)
+    finally:
+        (source / "sub").chmod(0o700)
+
+
+def test_what_was_packed_is_put_back(source):
+    before = content_hash(source)
+    (source / "sub" / ("long" * 60)).write_text("ü", encoding="utf-8")
+    with tempfile.TemporaryFile() as packed:
+        pack(source, ["sub", "sub/b.txt", "a.sh", "none"], packed)
+        (source / "sub" / "b.txt").unlink()
+        (source / "sub" / "link").rename(source / "none")
+        (source / "a.sh").chmod(0o600)
+        put_back(packed, source, ["a.sh", "none"])
+        assert not (source / "sub" / "b.txt").exists()
+        put_back(packed, source, ["sub"])
+    (source / "sub" / ("long" * 60)).unlink()
+    assert content_hash(source) == before

@@ -13,11 +13,13 @@ import os
 import shutil
 import stat
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import IO, Literal
+from uuid import uuid4
 
 try:
     import fcntl
@@ -29,7 +31,9 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _FICLONE = 0x40049409  # ioctl: the copy shares the blocks until one of both is written
-MOST_FILES = 100_000
+_MOST_LINKS = 40  # one after the other: more than these no kernel follows
+MOST_FILES = 100_000  # and folders
+MOST_LEVELS = 100
 # What tools leave behind beside their work; git's own files are none of a program's changes either.
 LEFT_BEHIND = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
@@ -54,12 +58,25 @@ class Stamp:
 
 def copy_folder(source: Path, target: Path) -> None:
     """Copies what is in a folder into another one. Raises CannotCopy for a link that leads out of it, OSError."""
-    top, into = os.open(source, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)), os.open(target, _FOLDER)
+    links: dict[str, str] = {}
+    top = os.open(source, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        _copy(top, into, PurePosixPath(), [0])
+        for entry in _walk(top):
+            if entry.kind == "link":
+                links[entry.path] = os.readlink(entry.name, dir_fd=entry.folder)
+            elif entry.kind == "folder":
+                make_folder(target, entry.path)
+            elif entry.kind == "file":
+                with entry.content() as file, _Place(target, entry.path) as place:
+                    _copy_content(file.fileno(), place.folder, place.name, entry.mode)
+            else:
+                raise CannotCopy(f"{entry.path} is a special file")
     finally:
         os.close(top)
-        os.close(into)
+    require_inside(links)
+    for path, link in links.items():
+        with _Place(target, path) as place:
+            os.symlink(link, place.name, dir_fd=place.folder)
 
 
 def copy_file(source: Path, root: Path, path: str) -> None:
@@ -82,12 +99,6 @@ def write_file(root: Path, path: str, text: str | bytes) -> None:
             file.write(text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape"))
 
 
-def remove_file(root: Path, path: str) -> None:
-    """Removes a file or link below `root`, if it is there. Raises CannotCopy, OSError."""
-    with suppress(FileNotFoundError), _Place(root, path, make=False) as place:
-        os.unlink(place.name, dir_fd=place.folder)
-
-
 def make_folder(root: Path, path: str) -> Path:
     """Makes a folder below `root`. Raises CannotCopy, OSError."""
     with _Place(root, f"{path}/x"):
@@ -105,52 +116,212 @@ def extract(archive: bytes, target: Path) -> None:
 
 def remove_folder(folder: Path) -> None:
     """Removes a folder and all in it, as far as that is possible; no link is followed."""
+    with suppress(OSError):
+        above = os.open(folder.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            _remove(above, folder.name)
+        finally:
+            os.close(above)
 
-    shutil.rmtree(folder, ignore_errors=True)
-    if os.path.lexists(folder):  # a program may have taken away its folders' rights
-        for _, folders, _, descriptor in os.fwalk(folder):
-            for name in folders:
-                with suppress(OSError):
-                    if not stat.S_ISLNK(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                        os.chmod(name, stat.S_IRWXU, dir_fd=descriptor)
-        shutil.rmtree(folder, ignore_errors=True)
+
+def _remove(above: int, name: str) -> None:
+    """Removes what stands there. A folder's folders are moved up into it first: it may be deeper than a path."""
+    try:
+        if not _is_folder(above, name):
+            os.unlink(name, dir_fd=above)
+            return
+        top = os.open(name, _FOLDER, dir_fd=above)
+    except FileNotFoundError:
+        return
+    try:
+        todo = os.listdir(top)  # noqa: PTH208 - no Path is meant
+        while todo:
+            with suppress(OSError):
+                todo += _flattened(top, todo.pop())
+    finally:
+        os.close(top)
+    os.rmdir(name, dir_fd=above)
+
+
+def _flattened(top: int, name: str) -> list[str]:
+    """Removes what stands in a folder → the new names of the folders that were in it."""
+    if not _is_folder(top, name):
+        os.unlink(name, dir_fd=top)
+        return []
+    moved = []
+    folder = os.open(name, _FOLDER, dir_fd=top)
+    try:
+        for inner in os.listdir(folder):  # noqa: PTH208
+            with suppress(OSError):
+                if _is_folder(folder, inner):
+                    moved.append(uuid4().hex)
+                    os.rename(inner, moved[-1], src_dir_fd=folder, dst_dir_fd=top)
+                else:
+                    os.unlink(inner, dir_fd=folder)
+    finally:
+        os.close(folder)
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=top)
+    return moved
+
+
+def _is_folder(above: int, name: str) -> bool:
+    """Whether it is one; if so, it may be emptied afterwards: a program may have taken away its rights."""
+    mode = os.stat(name, dir_fd=above, follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, stat.S_IRWXU, dir_fd=above)
+    return stat.S_ISDIR(mode)
+
+
+def pack(root: Path, paths: Iterable[str], into: IO[bytes]) -> None:
+    """Archives what stands at some paths below `root`: content, rights, links. Raises CannotCopy, OSError."""
+    wanted = {PurePosixPath(path) for path in paths}
+    with tarfile.open(fileobj=into, mode="w") as tar:
+        for path in sorted(path for path in wanted if wanted.isdisjoint(path.parents)):
+            with suppress(FileNotFoundError), _Place(root, str(path), make=False) as place:
+                for entry in _walk(place.folder, only=place.name):
+                    _pack(entry, str(path.parent / entry.path), tar)
+
+
+def _pack(entry: _Entry, path: str, tar: tarfile.TarFile) -> None:
+    member = tarfile.TarInfo(path)
+    member.mode = entry.mode
+    if entry.kind == "file":
+        with entry.content() as file:
+            member.size = os.fstat(file.fileno()).st_size
+            tar.addfile(member, file)
+        return
+    if entry.kind == "other":
+        raise CannotCopy(f"{path} is a special file")
+    member.type = tarfile.DIRTYPE if entry.kind == "folder" else tarfile.SYMTYPE
+    member.linkname = os.readlink(entry.name, dir_fd=entry.folder) if entry.kind == "link" else ""
+    tar.addfile(member)
+
+
+def put_back(packed: IO[bytes], root: Path, paths: Iterable[str]) -> None:
+    """Replaces what stands at some paths below `root` by what `pack` found there. Raises CannotCopy, OSError."""
+    wanted = [PurePosixPath(path) for path in paths]
+    for path in wanted:
+        with _Place(root, str(path), clear=True) as place:
+            _remove(place.folder, place.name)
+    packed.seek(0)
+    try:
+        with tarfile.open(fileobj=packed, mode="r:") as tar:
+            for member in tar:
+                if any(PurePosixPath(member.name).is_relative_to(path) for path in wanted):
+                    _unpack(tar, member, root)
+    except tarfile.TarError as error:
+        raise CannotCopy(str(error)) from None
+
+
+def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> None:
+    if member.isdir():
+        make_folder(root, member.name)
+    elif member.issym():
+        with _Place(root, member.name) as place:
+            os.symlink(member.linkname, place.name, dir_fd=place.folder)
+    elif (content := tar.extractfile(member)) is not None:
+        with _Place(root, member.name) as place:
+            descriptor = os.open(place.name, _NEW, member.mode | stat.S_IRUSR | stat.S_IWUSR, dir_fd=place.folder)
+            with os.fdopen(descriptor, "wb") as file:
+                shutil.copyfileobj(content, file)
+
+
+def remove_everywhere(root: Path, name: str) -> None:
+    """Removes everything of this name below a folder. Raises CannotCopy, OSError."""
+    top = os.open(root, _FOLDER)
+    try:
+        for entry in _walk(top, skip=frozenset({".git"})):
+            if entry.name == name:
+                _remove(entry.folder, entry.name)
+    finally:
+        os.close(top)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a folder holds at one path, with the open folder that it is in."""
+
+    path: str
+    name: str
+    folder: int
+    stat: os.stat_result
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.stat.st_mode)
+
+    @property
+    def mode(self) -> int:
+        return stat.S_IMODE(self.stat.st_mode)
+
+    def content(self) -> IO[bytes]:
+        """The open file. Raises OSError, CannotCopy if it is another thing by now."""
+        file = os.fdopen(os.open(self.name, _READ, dir_fd=self.folder), "rb")
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.close()
+            raise CannotCopy(f"{self.path} is a special file")
+        return file
+
+
+def _walk(top: int, *, skip: Container[str] = (), only: str | None = None) -> Iterator[_Entry]:
+    """All below an open folder, each folder before what is in it; one folder for each level is open at a time.
+
+    `skip`: names of folders that are left out. `only`: the one name in `top` that is meant. Raises CannotCopy for
+    too many files and folders, for too many levels, and for what cannot be looked at.
+    """
+    names = _names(top, MOST_FILES) if only is None else [only]
+    count, levels = len(names), [("", os.dup(top), names)]
+    try:
+        while levels:
+            at, folder, names = levels[-1]
+            if not names:
+                os.close(levels.pop()[1])
+                continue
+            name = names.pop()
+            path = f"{at}{name}"
+            try:
+                entry = _Entry(path, name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
+                if entry.kind == "folder" and name in skip:
+                    continue
+                yield entry
+                if entry.kind != "folder":
+                    continue
+                if len(levels) > MOST_LEVELS:
+                    raise CannotCopy(f"it holds folders more than {MOST_LEVELS} levels deep")
+                levels.append((f"{path}/", os.open(name, _FOLDER, dir_fd=folder), []))
+                levels[-1][2].extend(_names(levels[-1][1], MOST_FILES - count))
+                count += len(levels[-1][2])
+            except FileNotFoundError:  # it was removed just now
+                continue
+            except OSError as error:
+                raise CannotCopy(f"{path[-200:]} cannot be looked at: {error.strerror}") from None
+    finally:
+        for _, folder, _ in levels:
+            os.close(folder)
+
+
+def _names(folder: int, most: int) -> list[str]:
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in islice(entries, most + 1)]
+    if len(names) > most:
+        raise CannotCopy(f"it holds more than {MOST_FILES} files and folders")
+    return names
 
 
 def stamps(root: Path) -> dict[str, Stamp]:
-    """Path → stamp of every file and link below a folder. Raises OSError, CannotCopy for too many."""
+    """Path → stamp of every file and link below a folder. Raises OSError, CannotCopy as `_walk` does."""
     found: dict[str, Stamp] = {}
-    todo = [("", os.open(root, _FOLDER))]
+    top = os.open(root, _FOLDER)
     try:
-        while todo:
-            at, folder = todo.pop()
-            try:
-                todo += _stamped(at, folder, found)
-            finally:
-                os.close(folder)
-            if len(found) > MOST_FILES:
-                raise CannotCopy(f"it holds more than {MOST_FILES} files")
+        for entry in _walk(top, skip=LEFT_BEHIND):
+            if entry.kind != "folder":
+                link = os.readlink(entry.name, dir_fd=entry.folder) if entry.kind == "link" else ""
+                at, mode = entry.stat, entry.mode & stat.S_IXUSR
+                found[entry.path] = Stamp(entry.kind, at.st_size, at.st_ino, at.st_ctime_ns, mode, link)
     finally:
-        for _, folder in todo:
-            os.close(folder)
+        os.close(top)
     return found
-
-
-def _stamped(at: str, folder: int, found: dict[str, Stamp]) -> Iterator[tuple[str, int]]:
-    """Notes what is in a folder → the folders in it."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name in LEFT_BEHIND:
-                continue
-            path = f"{at}{entry.name}"
-            told = entry.stat(follow_symlinks=False)
-            kind = kind_of(told.st_mode)
-            if kind == "folder":
-                with suppress(OSError):  # it was removed just now, or may not be read
-                    yield f"{path}/", os.open(entry.name, _FOLDER, dir_fd=folder)
-                continue
-            link = os.readlink(entry.name, dir_fd=folder) if kind == "link" else ""
-            mode = told.st_mode & stat.S_IXUSR
-            found[path] = Stamp(kind, told.st_size, told.st_ino, told.st_ctime_ns, mode, link)
 
 
 def kind_of(mode: int) -> Kind:
@@ -201,28 +372,50 @@ def content_hash(source: Path) -> str:
     if source.is_file():
         return hashlib.sha256(source.read_bytes()).hexdigest()
     told = hashlib.sha256()
-    for path, stamp in sorted(stamps(source).items()):
-        if stamp.kind == "link":
-            require_inside(path, stamp.link)
-        elif stamp.kind == "other":
+    found = stamps(source)
+    require_inside({path: stamp.link for path, stamp in found.items() if stamp.kind == "link"})
+    for path, stamp in sorted(found.items()):
+        if stamp.kind == "other":
             raise CannotCopy(f"{path} is a special file")
         content = hash_file(source, path) if stamp.kind == "file" else stamp.link
         told.update(f"{path}\0{stamp.kind}\0{stamp.mode}\0{content}\n".encode("utf-8", "surrogateescape"))
     return told.hexdigest()
 
 
-def require_inside(path: str, link: str) -> None:
-    """Raises CannotCopy if a link at this path of a folder leads out of the folder."""
-    target = os.path.normpath(os.path.join(os.path.dirname(path), link))  # noqa: PTH118, PTH120 - no Path is meant
-    if os.path.isabs(link) or target == ".." or target.startswith("../"):  # noqa: PTH117
-        raise CannotCopy(f"the link {path} leads out of its folder, to {link}")
+def require_inside(links: Mapping[str, str]) -> None:
+    """Raises CannotCopy if one of the links of a folder (path → where it leads) leads out of it, by others too."""
+    for path, link in links.items():
+        if not _stays_inside(path, links):
+            raise CannotCopy(f"the link {path} leads out of its folder, to {link}")
+
+
+def _stays_inside(path: str, links: Mapping[str, str]) -> bool:
+    at: list[str] = []
+    todo = [*reversed(PurePosixPath(path).parts)]
+    followed = 0
+    while todo and followed <= _MOST_LINKS:
+        step = todo.pop()
+        if step == "..":
+            if not at:
+                return False
+            at.pop()
+            continue
+        link = links.get("/".join([*at, step]))
+        if link is None:
+            at.append(step)
+            continue
+        if PurePosixPath(link).is_absolute():
+            return False
+        followed += 1
+        todo += reversed(PurePosixPath(link).parts)
+    return True
 
 
 class _Place:
     """A path below a folder, opened step by step: its last folder, and the name in it."""
 
-    def __init__(self, root: Path, path: str, *, make: bool = True) -> None:
-        """Raises CannotCopy for a path that leads out, and for a link on the way."""
+    def __init__(self, root: Path, path: str, *, make: bool = True, clear: bool = False) -> None:
+        """Raises CannotCopy for a path that leads out, and for a link on the way, which `clear` removes."""
         steps = PurePosixPath(path).parts
         if not steps or ".." in steps or PurePosixPath(path).is_absolute():
             raise CannotCopy(f"{path} is not a path below the workspace")
@@ -230,6 +423,8 @@ class _Place:
         self.folder = os.open(root, _FOLDER)
         try:
             for step in steps[:-1]:
+                if clear:
+                    _clear(self.folder, step)
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(step, dir_fd=self.folder)
@@ -249,36 +444,11 @@ class _Place:
         os.close(self.folder)
 
 
-def _copy(source: int, target: int, at: PurePosixPath, copied: list[int]) -> None:
-    with os.scandir(source) as entries:
-        for entry in entries:
-            copied[0] += 1
-            if copied[0] > MOST_FILES:
-                raise CannotCopy(f"it holds more than {MOST_FILES} files")
-            if entry.is_symlink():
-                link = os.readlink(entry.name, dir_fd=source)
-                require_inside(str(at / entry.name), link)
-                os.symlink(link, entry.name, dir_fd=target)
-            elif entry.is_dir(follow_symlinks=False):
-                _copy_below(source, target, entry.name, at, copied)
-            elif entry.is_file(follow_symlinks=False):
-                file = os.open(entry.name, _READ, dir_fd=source)
-                try:
-                    _copy_content(file, target, entry.name, stat.S_IMODE(os.fstat(file).st_mode))
-                finally:
-                    os.close(file)
-            else:
-                raise CannotCopy(f"{at / entry.name} is a special file")
-
-
-def _copy_below(source: int, target: int, name: str, at: PurePosixPath, copied: list[int]) -> None:
-    os.mkdir(name, dir_fd=target)
-    inner, into = os.open(name, _FOLDER, dir_fd=source), os.open(name, _FOLDER, dir_fd=target)
-    try:
-        _copy(inner, into, at / name, copied)
-    finally:
-        os.close(inner)
-        os.close(into)
+def _clear(folder: int, name: str) -> None:
+    """Removes what is not a folder, and makes a folder usable."""
+    with suppress(FileNotFoundError):
+        if not _is_folder(folder, name):
+            os.unlink(name, dir_fd=folder)
 
 
 def _copy_content(file: int, folder: int, name: str, mode: int) -> None:
@@ -314,10 +484,10 @@ def files_below(mapping: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """(path in the copy, file) of every file and of all files in every folder that is to be put there."""
     for path, source in mapping.items():
         if source.is_dir():
-            for inner, stamp in stamps(source).items():
-                if stamp.kind == "link":
-                    require_inside(inner, stamp.link)
-                elif stamp.kind == "file":
+            found = stamps(source)
+            require_inside({inner: stamp.link for inner, stamp in found.items() if stamp.kind == "link"})
+            for inner, stamp in found.items():
+                if stamp.kind == "file":
                     yield f"{path}/{inner}", source / inner
         else:
             yield path, source

@@ -96,6 +96,7 @@ class Conversation:
     workspace: Workspace | None = None
     files: Mapping[str, Path] = field(default_factory=dict)  # of the case, for the workspace
     probes: tuple[Probe, ...] = ()  # what the checks of this turn look at in the workspace
+    restorable: tuple[str, ...] = ()  # paths in the workspace that checks of any turn may restore
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from runevals.records import Conversation, Message, Probe, Problem, Response, Trace, TurnTrace
+from runevals.records import Conversation, Message, Probe, Problem, ProgramProbe, Response, Trace, TurnTrace
 from runevals.run.world.budget import Pending, Stop
 from runevals.suites.plan import Trial
 from runevals.targets import Target
@@ -84,6 +84,7 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
                 workspace=trial.case.workspace,
                 files=trial.case.files,
                 probes=probes(trial, number - 1),
+                restorable=_restorable(trial, probes),
             )
         )
         turns.append(TurnTrace(response=response, history=history))
@@ -95,6 +96,12 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
             Message(role="assistant", content=response.text),
         )
     return Trace(position=trial.position, turns=tuple(turns))
+
+
+def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:
+    """What checks of any turn may restore: it is copied before the first one."""
+    of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
+    return tuple(sorted({path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}))
 
 
 def thread_of(trial: Trial) -> str:

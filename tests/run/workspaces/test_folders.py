@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import py_compile
 import subprocess
 import sys
 import tempfile
@@ -232,3 +234,93 @@ def test_a_run_that_is_under_way_keeps_its_folders(place, fixture):
     assert (attempt.work / "note").exists()
     one.close()
     other.close()
+
+
+def ended_after(workspaces, work, argv, *, restore=("tests",), **spec):
+    """How a program ended after some work in a workspace."""
+    probe = ProgramProbe(argv=argv, timeout_s=20, restore=restore)
+    answer = WorkspaceTarget(Worker(work), workspaces).answer(turn(Workspace(**spec), probes=(probe,)))
+    assert answer.problem is None
+    return answer.workspace.programs[0]
+
+
+LARGE = "head -c 100000 /dev/zero | tr '\\0' '#'"
+MADE = "mkdir tests; {{ {}; echo; echo exit 1; }} > tests/t.sh; chmod +x tests/t.sh"
+
+
+@pytest.mark.parametrize("setup", [MADE.format("echo"), MADE.format(LARGE)], ids=["small", "large"])
+def test_a_test_that_setup_made_is_restored_in_full(workspaces, setup):
+    def cheat(work: Path) -> str:
+        (work / "tests" / "t.sh").write_text("exit 0\n")
+        return "Fixed."
+
+    argv = ("sh", "-c", "test -x tests/t.sh || exit 3; sh tests/t.sh")
+    assert ended_after(workspaces, cheat, argv, setup=(("sh", "-c", setup),)).exit_code == 1
+
+
+def test_links_and_what_stands_in_the_way_are_restored(workspaces, fixture):
+    (fixture / "tests").mkdir()
+    (fixture / "tests" / "run.sh").symlink_to("../check.sh")
+    (fixture / "check.sh").write_text("exit 1\n", encoding="utf-8")
+
+    def cheat(work: Path) -> str:
+        (work / "tests" / "run.sh").unlink()
+        (work / "tests" / "run.sh" / "x").mkdir(parents=True)
+        (work / "tests").chmod(0o500)
+        return "Fixed."
+
+    assert ended_after(workspaces, cheat, ("sh", "tests/run.sh"), folder=fixture).exit_code == 1
+
+
+@pytest.mark.parametrize("put", ["link", "file"])
+def test_a_folder_that_was_replaced_is_restored(workspaces, fixture, tmp_path, put):
+    (fixture / "deep" / "tests").mkdir(parents=True)
+    (fixture / "deep" / "tests" / "run.sh").write_text("exit 1\n", encoding="utf-8")
+    (tmp_path / "other" / "tests").mkdir(parents=True)
+    (tmp_path / "other" / "tests" / "run.sh").write_text("exit 0\n", encoding="utf-8")
+
+    def cheat(work: Path) -> str:
+        (work / "deep").rename(work / "away")
+        (work / "deep").symlink_to(tmp_path / "other") if put == "link" else (work / "deep").touch()
+        return "Fixed."
+
+    argv = ("sh", "deep/tests/run.sh")
+    ended = ended_after(workspaces, cheat, argv, restore=("deep/tests", "deep/tests/run.sh"), folder=fixture)
+    assert ended.exit_code == 1
+    assert (tmp_path / "other" / "tests" / "run.sh").read_text(encoding="utf-8") == "exit 0\n"
+
+
+@pytest.mark.parametrize("package", ["tests", "src"])
+def test_compiled_code_of_an_attempt_is_not_run(workspaces, fixture, package):
+    """Python believes a compiled file with an unchecked hash, whatever the source says."""
+    (fixture / package).mkdir(exist_ok=True)
+    (fixture / package / "t.py").write_text("raise SystemExit(1)\n", encoding="utf-8")
+
+    def cheat(work: Path) -> str:
+        (work / "t.py").write_text("raise SystemExit(0)\n")
+        to = importlib.util.cache_from_source(str(work / package / "t.py"))
+        py_compile.compile(
+            str(work / "t.py"), cfile=to, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+        )
+        (work / "t.py").unlink()
+        return "Fixed."
+
+    argv = (sys.executable, "-c", f"import {package}.t")
+    assert ended_after(workspaces, cheat, argv, folder=fixture).exit_code == 1
+
+
+def test_a_later_turn_restores_what_was_there_before_the_first(workspaces, fixture):
+    probe = ProgramProbe(argv=("cat", "note"), timeout_s=20, restore=("note",))
+    target = WorkspaceTarget(Worker(lambda work: (work / "note").write_text("mine") and "Done."), workspaces)
+    spec = Workspace(folder=fixture)
+    target.answer(turn(spec, turns=2, restorable=("note",)))
+    answer = target.answer(turn(spec, turn=2, turns=2, restorable=("note",), probes=(probe,)))
+    assert answer.workspace.programs[0].stdout == "n\n"
+
+
+def test_what_was_not_copied_before_the_attempt_is_not_restored(workspaces, fixture):
+    probe = ProgramProbe(argv=("cat", "note"), timeout_s=20, restore=("note",))
+    target = WorkspaceTarget(Worker(lambda _: "Done."), workspaces)
+    target.answer(turn(Workspace(folder=fixture), turns=2))
+    answer = target.answer(turn(Workspace(folder=fixture), turn=2, turns=2, probes=(probe,)))
+    assert "not known how they were" in answer.workspace.programs[0].problem

@@ -144,7 +144,7 @@ def _told(conversation: Conversation) -> dict[str, object]:
 
 
 # What a workspace is made of is in the fingerprints of the suites.
-_NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "history")
+_NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "restorable", "history")
 _FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in _NOT_ASKED)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from runevals.lib.fresh_copy import (
     CannotCopy,
     Stamp,
-    copy_file,
     hash_file,
     kind_at,
+    put_back,
     read_file,
-    remove_file,
+    remove_everywhere,
     stamps,
-    write_file,
 )
 from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
 
@@ -35,6 +34,8 @@ class Attempt:
     before: Mapping[str, Stamp]
     origins: Mapping[str, Path | bytes]  # path → where its first content is
     spec: Workspace
+    restorable: frozenset[str] = frozenset()  # paths that checks may restore
+    packed: IO[bytes] | None = None  # an archive of them, which has no name that a program could find
 
     @property
     def work(self) -> Path:
@@ -137,26 +138,12 @@ def file_at(root: Path, path: str) -> FileFound:
 
 
 def restore(attempt: Attempt, paths: tuple[str, ...]) -> None:
-    """Puts files and folders of the workspace back as they were before the attempt."""
-    for wanted in paths:
-        for path in _below(wanted, attempt):
-            before = attempt.before.get(path)
-            if before is None:
-                remove_file(attempt.work, path)
-                continue
-            origin = attempt.origins.get(path)
-            whole = attempt.origins.get("")
-            if isinstance(origin, bytes):
-                write_file(attempt.work, path, origin)
-            elif origin is not None:
-                copy_file(origin, attempt.work, path)
-            elif isinstance(whole, Path) and before.kind == "file":
-                copy_file(whole / path, attempt.work, path)
+    """Puts files and folders of the workspace back as they were before the attempt. Raises CannotCopy, OSError.
 
-
-def _below(wanted: str, attempt: Attempt) -> Iterator[str]:
-    """The paths at or below `wanted`, before and now."""
-    folder = f"{wanted.rstrip('/')}/"
-    for path in sorted({*attempt.before, *stamps(attempt.work)}):
-        if path == wanted or path.startswith(folder):
-            yield path
+    Nor does compiled code of the attempt's stay: Python would run it in place of the source beside it.
+    """
+    if not attempt.restorable.issuperset(paths) or (paths and attempt.packed is None):
+        raise CannotCopy("it is not known how they were before the attempt")
+    if attempt.packed is not None:
+        put_back(attempt.packed, attempt.work, paths)
+    remove_everywhere(attempt.work, "__pycache__")

@@ -20,6 +20,7 @@ from runevals.lib.fresh_copy import (
     copy_folder,
     extract,
     files_below,
+    pack,
     read_file,
     remove_folder,
     stamps,
@@ -45,7 +46,7 @@ from runevals.targets.environment import bare
 SETUP_TIMEOUT_S = 600.0
 MOST_KEPT_BYTES = 8 * 1024 * 1024  # of files that `setup` changed, for the diff
 MOST_PROGRAM_BYTES = 1024 * 1024
-_FOLDER, _KEPT, _LOCK = "runevals-work-", "runevals-kept-", "lock"
+_FOLDER, _KEPT, _PACKED, _LOCK = "runevals-work-", "runevals-kept-", "runevals-packed-", "lock"
 
 
 class NotMade(Exception):
@@ -109,6 +110,8 @@ class Workspaces:
         attempt = self._attempts.pop(thread, None)
         if attempt is None:
             return
+        if attempt.packed is not None:
+            attempt.packed.close()
         try:
             if attempt.spec.keep == "never":
                 remove_folder(attempt.root)
@@ -130,6 +133,9 @@ class Workspaces:
 
     def close(self) -> None:
         """Removes all folders of this run."""
+        for attempt in self._attempts.values():
+            if attempt.packed is not None:
+                attempt.packed.close()
         if self._folder is not None:
             remove_folder(self._folder)
         self._stack.close()
@@ -142,10 +148,11 @@ class Workspaces:
                 origins = self._filled(root / "work", spec, conversation.files)
                 fresh = stamps(root / "work")
             before = self._set_up(root, spec, fresh, origins) if spec.setup else fresh
+            made = Attempt(root=root, before=before, origins=origins, spec=spec)
+            return _with_restorable(made, conversation)
         except BaseException:
             remove_folder(root)
             raise
-        return Attempt(root=root, before=before, origins=origins, spec=spec)
 
     def _new_folder(self) -> Path:
         with self._lock:
@@ -224,7 +231,7 @@ class Workspaces:
             for path, stamp in before.items():
                 if fresh.get(path) != stamp and stamp.kind == "file":
                     content = read_file(root / "work", path, min(MOST_TEXT_BYTES, room))
-                    origins[path] = content or b""
+                    origins[path] = content or b""  # of another length than the file's: then it has no diff
                     room -= len(content or b"")
         return before
 
@@ -268,6 +275,20 @@ class Workspaces:
         except (OSError, CannotCopy) as error:
             return ProgramEnded(probe=probe, exit_code=None, problem=f"cannot restore its files: {error}")
         return self.run(attempt.root, probe)
+
+
+def _with_restorable(attempt: Attempt, conversation: Conversation) -> Attempt:
+    """With a full copy of what checks may restore, made before the target can change it."""
+    named = [probe.restore for probe in conversation.probes if isinstance(probe, ProgramProbe)]
+    paths = frozenset(conversation.restorable).union(*named)
+    if not paths:
+        return attempt
+    with ExitStack() as stack:
+        packed = stack.enter_context(tempfile.TemporaryFile(prefix=_PACKED))
+        with as_program():
+            pack(attempt.work, paths, packed)
+        stack.pop_all()
+    return replace(attempt, restorable=paths, packed=packed)
 
 
 def _how(ended: ProgramEnded) -> str:
