@@ -20,8 +20,8 @@ class Program(Check):
     """Passes when the program ends with exit code 0; its last lines are the reason if it does not.
 
     It is run without a shell, as the target is, with nothing of the job's environment but paths, language, proxies
-    and certificates. A program that cannot be started, or does not end in time, makes this an error. A target
-    without a workspace does so too (`evidence_missing`).
+    and certificates. A program that does not end in time fails. One that cannot be started makes this an error, as
+    does a target without a workspace (`evidence_missing`).
 
     Options:
         argv: the program and its arguments.
@@ -64,7 +64,7 @@ class Program(Check):
         if ended.problem is not None:
             return Problem(code="evaluator_crashed", message=f"{self.argv[0]} cannot be run: {ended.problem}")
         if ended.exit_code is None:
-            return Problem(code="evaluator_timeout", message=f"{self.argv[0]} did not end in {self.timeout_s:g} s")
+            return Verdict(0.0, f"{self.argv[0]} did not end in {self.timeout_s:g} s")
         return _result(ended) if self.result else _verdict(ended)
 
 
