@@ -19,6 +19,8 @@ from runevals.suites.workspace import (
 def places(tmp_path):
     (tmp_path / "evals" / "app").mkdir(parents=True)
     (tmp_path / "evals" / "app" / "a.py").write_text("a", encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "evals" / "way").symlink_to("../.git")
     (tmp_path / "evals" / "data.csv").write_text("1,2", encoding="utf-8")
     return Places(base=tmp_path / "evals", root=tmp_path)
 
@@ -40,6 +42,8 @@ def test_all_of_it(places):
         ({"from": "gone"}, "from", "gone is not a folder"),
         ({"from": "data.csv"}, "from", "is not a folder"),
         ({"from": "../.."}, "from", "lies outside the repository"),
+        ({"from": "../.git"}, "from", "belongs to git"),
+        ({"from": "way"}, "from", "belongs to git"),
         ({"from": "app", "git": "HEAD"}, "git", "not of both"),
         ({"files": {"../a": "x"}}, "files", "../a is not a path below the workspace"),
         ({"files": {".git/hooks/post-commit": "x"}}, "files", "not a path below the workspace"),
@@ -60,6 +64,8 @@ def test_the_files_of_a_case(places):
     }
     with pytest.raises(Unusable, match=r"there is no gone\.csv"):
         files_of(["gone.csv"], places)
+    with pytest.raises(Unusable, match="way belongs to git"):
+        files_of(["way"], places)
 
 
 def test_a_fixture_that_was_edited_is_another_one(tmp_path):

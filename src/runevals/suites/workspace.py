@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.lib.fresh_copy import CannotCopy, content_hash
 from runevals.lib.git import GIT
+from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
 
 
@@ -115,4 +116,6 @@ def _inside(name: str, places: Places, key: str) -> Path:
     path = (places.base / name).resolve()
     if not path.is_relative_to(places.root.resolve()):
         raise Unusable(key, f"{name} lies outside the repository")
+    if is_of_git(path, places.root):
+        raise Unusable(key, f"{name} belongs to git: it may contain credentials")
     return path
