@@ -32,6 +32,7 @@ def read(entry):
             {"pattern": "a", "flags": "i"},
             False,
         ),
+        ({"type": "not_contains_any", "values": ["a"]}, "contains_any", {"values": ["a"]}, True),
         ({"type": "equals", "value": "a"}, "equals", {"value": "a"}, False),
         ({"type": "starts_with", "value": "a"}, "starts_with", {"value": "a"}, False),
         ({"type": "max_length", "value": 3}, "max_length", {"value": 3}, False),
@@ -75,3 +76,35 @@ def test_a_command_without_words_is_no_check():
     reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
     assert reader.specs(case, ()) == []
     assert "commands in a suite are never run" in reader.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "message"),
+    [
+        ({"type": "regx", "pattern": "z"}, "/type", "there is no type 'regx'; did you mean 'regex'?"),
+        ({"type": "contian", "value": "z"}, "/type", "there is no type 'contian'; did you mean 'contains'?"),
+        ({"type": "contains", "valu": "z"}, "/valu", "unknown key 'valu'; did you mean 'value'?"),
+        ({"typ": "contains", "text_": "z"}, "/typ", "unknown key 'typ'; did you mean 'type'?"),
+    ],
+)
+def test_a_misspelt_check_is_an_error(entry, place, message):
+    case = {"prompt": "?", "assertions": ["It is dated", entry]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
+    (problem,) = reader.problems
+    assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"type": "regx", "pattern": "z", "text": "It is dated"},
+        {"type": "output_contains", "value": "a date"},
+        {"name": "n", "assertions": ["It is dated"], "prompt": "?"},
+    ],
+)
+def test_prose_and_the_words_of_other_tools_are_not_misspelt(entry):
+    case = {"prompt": "?", "assertions": [entry]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    reader.specs(case, ())
+    assert "error" not in [problem.level for problem in reader.problems]

@@ -6,13 +6,14 @@ Prose becomes one judged check each. What can be decided without a judge is deci
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import plural
+from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, SuiteProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
@@ -35,11 +36,15 @@ _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual"
 _INVERTED = {
     **dict.fromkeys(("not_contains", "contains_not", "excludes", "does_not_contain"), "contains"),
     **dict.fromkeys(("not_regex", "regex_absent", "not_matches", "regex_not"), "regex"),
-    "contains_none": "contains_any",
+    **dict.fromkeys(("contains_none", "not_contains_any"), "contains_any"),
 }
 _SAME = {"includes": "contains", "icontains": "contains", "matches": "regex", "pattern": "regex"}
 _LENGTHS = ("min_length", "max_length")
 _LISTS = ("contains_any", "contains_all")
+_TYPES = frozenset({*_JUDGED, *_INVERTED, *_SAME, *_LENGTHS, *_LISTS, *_SAME.values()}) | {
+    *("starts_with", "ends_with", "equals", "min_occurrences"),
+}
+_MISSPELT = 80.0  # of 100: from here on, a word counts as misspelt
 _INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
 _EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
 _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
@@ -118,6 +123,10 @@ class AgentSkillChecks:
     def _prose(self, entry: Mapping[str, Any], place: JsonPath, template: str) -> EvaluatorSpec | None:
         """An object without an operand that we know: its text is judged."""
         text, kind = _text(entry), _kind(entry)
+        if text is None and (misspelt := _misspelt(entry)) is not None:
+            key, message = misspelt
+            self.problems.append(self.source.problem((*place, key), message, key=key != "type"))
+            return None
         if any(key in entry for key in _COMMANDS):
             self._warn(place, "names a command; commands in a suite are never run" + _judged_instead(text))
         elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
@@ -253,6 +262,23 @@ def _kind(entry: Mapping[str, Any]) -> str:
 
 def _text(entry: Mapping[str, Any]) -> str | None:
     return next((entry[key] for key in _TEXTS if _is_text(entry.get(key))), None)
+
+
+def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """(key, what is wrong with it) of a check that no evaluator decides because a word of it is misspelt."""
+    kind = _kind(entry)
+    if kind and kind not in _TYPES and (guess := _meant(kind, _TYPES)) is not None:
+        return "type", f"there is no type '{one_line(entry['type'])}'; did you mean '{guess}'?"
+    known = ("type", *_TEXTS, *_OPERANDS)
+    for key in entry:
+        if key not in known and key not in CHECKS and (guess := _meant(key, known)) is not None:
+            return key, f"unknown key '{one_line(key)}'; did you mean '{guess}'?"
+    return None
+
+
+def _meant(word: str, names: Iterable[str]) -> str | None:
+    """The name that a misspelt word is for; words of other tools, as `output_contains`, begin otherwise."""
+    return nearest(word, [name for name in names if name[:1] == word[:1]], least=_MISSPELT)
 
 
 def _judged_instead(text: str | None) -> str:
