@@ -69,6 +69,27 @@ def test_what_was_not_measured_is_an_error_and_no_failure():
     assert grading["execution_metrics"]["errors_encountered"] == 1
 
 
+def test_a_run_without_a_measured_check_has_no_rate_and_is_in_no_mean():
+    conclusion = all_passed()
+    case = conclusion.report.cases[0]
+    (turn,) = case.attempts[0].turns
+    turn = replace(turn, latency_s=4.0)
+    error = Problem(code="no_answer", message="m")
+    broken = replace(turn, error=error, results=(), latency_s=60.0)
+    cases = [
+        replace(case, key=key, attempts=(replace(case.attempts[0], turns=(one,)),))
+        for key, one in (("a", turn), ("b", broken))
+    ]
+    report = replace(conclusion.report, cases=tuple(cases))
+    document = rendered("benchmark.json", replace(conclusion, report=report, comparison=None))
+    assert [run["result"]["pass_rate"] for run in document["runs"]] == [1.0, None]
+    summary = document["run_summary"]["with_skill"]
+    assert (summary["pass_rate"]["mean"], summary["time_seconds"]["mean"]) == (1.0, 4.0)
+    report = replace(conclusion.report, cases=(cases[1],))
+    document = rendered("benchmark.json", replace(conclusion, report=report, comparison=None))
+    assert document["run_summary"]["with_skill"]["pass_rate"]["mean"] is None
+
+
 @pytest.mark.parametrize("make", [make for make in ALL if make is not thousand_cases])
 @pytest.mark.parametrize("name", ["benchmark.json", "grading.json"])
 @pytest.mark.parametrize("form", ["results", "agentskills"])

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import stdev
+from typing import Any
 
 from runevals.lib.nullable import mean
 from runevals.records import CaseReport, CheckResult, Conclusion, Outcome, RunReport
@@ -32,7 +33,7 @@ class SkillReporter:
 
 
 def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
-    """Every run of every case on both sides, and their means. What a target does not report counts as 0 in it."""
+    """Every run of every case on both sides, and the means of those that were measured."""
     report = conclusion.report
     sides = [(HEAD, report)]
     if conclusion.comparison is not None:
@@ -106,7 +107,7 @@ def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> di
 
 
 def _counts(passed: int, total: int) -> dict[str, object]:
-    rate = round(passed / total, 4) if total else 0.0
+    rate = round(passed / total, 4) if total else None
     return {"pass_rate": rate, "passed": passed, "failed": total - passed, "total": total}
 
 
@@ -134,18 +135,25 @@ def _seconds(attempt: AttemptReport) -> float:
 
 def _summary(runs: Sequence[Mapping[str, object]], *, as_text: bool) -> Mapping[str, object]:
     """Means of each side, and by how much ours is more."""
-    sides: dict[str, dict[str, dict[str, float]]] = {}
+    sides: dict[str, dict[str, dict[str, float | None]]] = {}
     for side in dict.fromkeys(str(run["configuration"]) for run in runs):
-        results = [run["result"] for run in runs if run["configuration"] == side]
-        sides[side] = {name: _statistics([one[name] for one in results]) for name in _STATISTICS}  # type: ignore[index]
+        results: list[Any] = [run["result"] for run in runs if run["configuration"] == side]
+        measured = [result for result in results if result["pass_rate"] is not None]
+        sides[side] = {name: _statistics([one[name] for one in measured]) for name in _STATISTICS}
     if BASE not in sides or HEAD not in sides:
         return sides
-    delta = {name: sides[HEAD][name]["mean"] - sides[BASE][name]["mean"] for name in _STATISTICS}
-    shown = {name: f"{value:+.{digits}f}" for (name, value), digits in zip(delta.items(), (2, 1, 0), strict=True)}
-    return {**sides, "delta": shown if as_text else {name: round(value, 4) for name, value in delta.items()}}
+    means = {name: (sides[HEAD][name]["mean"], sides[BASE][name]["mean"]) for name in _STATISTICS}
+    delta = {name: None if head is None or base is None else head - base for name, (head, base) in means.items()}
+    digits = dict(zip(_STATISTICS, (2, 1, 0), strict=True))
+    shown = {name: "n/a" if value is None else f"{value:+.{digits[name]}f}" for name, value in delta.items()}
+    numbers = {name: None if value is None else round(value, 4) for name, value in delta.items()}
+    return {**sides, "delta": shown if as_text else numbers}
 
 
-def _statistics(values: Sequence[float]) -> dict[str, float]:
+def _statistics(values: Sequence[float]) -> dict[str, float | None]:
+    """All null if nothing was measured."""
+    if not values:
+        return dict.fromkeys(("mean", "stddev", "min", "max"))
     spread = stdev(values) if len(values) > 1 else 0.0
     found = {"mean": mean(values) or 0.0, "stddev": spread, "min": min(values), "max": max(values)}
     return {name: round(value, 4) for name, value in found.items()}
