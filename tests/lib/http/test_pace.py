@@ -134,6 +134,15 @@ def test_refusals_in_a_row_pause_all_calls():
     assert pace.send(30.0) is not None
 
 
+def test_a_pause_lasts_as_the_longest_of_its_refusals():
+    """One at random among those of a limit may be short, and the last to arrive."""
+    pace = Pace()
+    *calls, last = [pace.send(0.0) for _ in range(REFUSALS_OF_A_LIMIT)]
+    refuse(pace, calls)
+    pace.refused(last, 0.0, 1.0, attempt=1, by_rate=True)
+    assert pace.ready_at == 30.0
+
+
 def test_an_answer_to_a_later_call_explains_a_refusal():
     pace = Pace()
     *calls, last = [pace.send(0.0) for _ in range(REFUSALS_OF_A_LIMIT + 1)]

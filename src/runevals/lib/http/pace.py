@@ -36,7 +36,7 @@ class Pace:
         self._limited_at = -math.inf
         self._window = RateWindow()
         self._last_answered = 0
-        self._refused: set[int] = set()  # numbers after the last answered one
+        self._refused: dict[int, float] = {}  # numbers after the last answered one → the end of the refusal
 
     @property
     def ready_at(self) -> float:
@@ -63,7 +63,7 @@ class Pace:
     def accepted(self, call: SentCall) -> None:
         """The host did not refuse a call, so it does not refuse all calls."""
         self._last_answered = max(self._last_answered, call.number)
-        self._refused = {number for number in self._refused if number > self._last_answered}
+        self._refused = {number: end for number, end in self._refused.items() if number > self._last_answered}
 
     def answered(self) -> None:
         """Lets more calls run at once."""
@@ -76,25 +76,26 @@ class Pace:
         about the number of calls in a time.
         """
         self._window.give_back(call.number)
-        if not self._is_limit(call.number, attempt):
+        run = self._refused_around(call.number, now + delay)
+        if max(len(run), attempt) < REFUSALS_OF_A_LIMIT:
             return
-        self._resume_at = max(self._resume_at, now + delay)
+        resume_at = max(run)  # one at random among them may be shorter
+        self._resume_at = max(self._resume_at, resume_at)
         if call.at <= self._limited_at:
             return
         self._limited_at = now
         self._most_running = max(1.0, self.running / 2)
         if by_rate:
-            self._window = self._window.after_refusal(now, delay)
+            self._window = self._window.after_refusal(resume_at)
 
-    def _is_limit(self, number: int, attempt: int) -> bool:
-        if attempt >= REFUSALS_OF_A_LIMIT:
-            return True
+    def _refused_around(self, number: int, ends_at: float) -> list[float]:
+        """The ends of the refusals in a row that a refusal is one of."""
         if number < self._last_answered:
-            return False
-        self._refused.add(number)
+            return [ends_at]
+        self._refused[number] = ends_at
         first = last = number
         while first - 1 in self._refused:
             first -= 1
         while last + 1 in self._refused:
             last += 1
-        return last - first + 1 >= REFUSALS_OF_A_LIMIT
+        return [self._refused[each] for each in range(first, last + 1)]

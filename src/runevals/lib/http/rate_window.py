@@ -63,12 +63,11 @@ class RateWindow:
             self.full = 0
         self.began_at, self.ends_at, self.first, self.calls = now, now + self.lasts_s, 0, 0
 
-    def after_refusal(self, now: float, delay: float) -> RateWindow:
-        """The next window after a refusal, with the number of accepted calls as its limit (0: unknown).
+    def after_refusal(self, resume_at: float) -> RateWindow:
+        """The next window, after a pause; its limit is the number of accepted calls (0: unknown).
 
         If a limit is known and the refusal ends too early for it, only the second such refusal changes the limit.
         """
-        resume_at = now + delay
         share = (resume_at - self.began_at) / self.lasts_s if self.most else 1.0
         if share < SHORT and not self.doubted:
             self._wait(resume_at)
