@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_LINES
+from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_COMPARED, MOST_LINES
 
 PROGRAM = """
 import json, sys
@@ -64,6 +64,11 @@ def test_a_line_and_a_diff_that_are_too_long_are_cut_with_a_word(change, runeval
 
 def test_a_file_that_is_too_large_to_compare_is_left_out(change, runevals):
     change.write("system.md", "x" * (MOST_BYTES + 1))
+    assert changes(change, runevals) == {}
+
+
+def test_a_file_of_too_many_lines_to_compare_is_left_out(change, runevals):
+    change.write("system.md", "new\n" * (MOST_COMPARED + 1))
     assert changes(change, runevals) == {}
 
 

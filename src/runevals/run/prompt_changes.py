@@ -18,6 +18,7 @@ from runevals.suites.load import LoadedSuites
 MOST_FILES = 5
 MOST_READ = 100
 MOST_BYTES = 200_000  # of a file that is compared
+MOST_COMPARED = 2000  # lines of a file: it takes the square of them
 MOST_LINES = 60  # of a diff
 LONGEST_LINE = 400
 CONTEXT = 1  # unchanged lines around a change
@@ -74,6 +75,8 @@ def _diff(before: bytes, now: bytes) -> str:
     try:
         old, new = before.decode().splitlines(), now.decode().splitlines()
     except UnicodeDecodeError:
+        return ""
+    if old and new and max(len(old), len(new)) > MOST_COMPARED:
         return ""
     lines = [*unified_diff(old, new, lineterm="", n=CONTEXT)][2:]
     if len(lines) > MOST_LINES:

@@ -85,6 +85,30 @@ def test_a_long_diff_is_cut_at_a_file(fixture, monkeypatch):
     assert (len(found.changes), found.diff_complete, len(found.diff) <= 200) == (3, False, True)
 
 
+def test_a_file_of_many_lines_is_counted_and_not_compared(fixture):
+    (fixture / "a.txt").write_text("".join(f"{n}\n" for n in range(3000)), encoding="utf-8")
+    changed = "".join(f"{n}\n" for n in reversed(range(2, 3001)))
+    found = after(lambda work: (work / "a.txt").write_text(changed) and "Done.", fixture).workspace
+    [change] = found.changes
+    assert (change.lines_added, change.lines_removed, found.diff, found.diff_complete) == (1, 2, "", False)
+
+
+def test_after_a_full_diff_lines_are_counted_and_not_compared(fixture, monkeypatch):
+    monkeypatch.setattr(module, "MOST_DIFF_BYTES", 100)
+
+    def work(folder: Path) -> str:
+        (folder / "a.txt").write_text("x" * 200 + "\n")
+        (folder / "b.txt").write_text("y\n")
+        (folder / "z.txt").write_text("two\none\n")
+        return "Done."
+
+    (fixture / "z.txt").write_text("one\ntwo\n", encoding="utf-8")
+    found = after(work, fixture).workspace
+    told = [(one.path, one.lines_added, one.lines_removed) for one in found.changes]
+    assert told == [("a.txt", 1, 2), ("b.txt", 1, 0), ("z.txt", 0, 0)]
+    assert (found.diff, found.diff_complete) == ("", False)
+
+
 def test_too_many_changes_are_errored(fixture, monkeypatch):
     monkeypatch.setattr(module, "MOST_CHANGES", 2)
     work = lambda folder: [(folder / f"{n}").touch() for n in range(3)] and "Done."  # noqa: E731

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -22,6 +23,7 @@ from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
 
 MOST_CHANGES = 2000  # paths; an attempt that changes more is errored
 MOST_DIFF_BYTES = 256 * 1024
+MOST_DIFF_LINES = 2000  # of a file, before and after: it takes the square of them
 MOST_TEXT_BYTES = 64 * 1024  # of a file that a diff shows
 MOST_FOUND_BYTES = 256 * 1024  # of a file that a check looks at
 
@@ -56,19 +58,21 @@ def changes(attempt: Attempt) -> WorkspaceChanges:
         raise CannotCopy(f"the attempt changed {len(paths)} files, more than {MOST_CHANGES}")
     made, diffs, size, complete = [], [], 0, True
     for path in paths:
-        change, diff = _change(attempt, path, now.get(path))
+        change, diff = _change(attempt, path, now.get(path), with_diff=size <= MOST_DIFF_BYTES)
         if change is None:
             continue
         made.append(change)
-        size += len(diff.encode("utf-8", "replace"))
-        if size <= MOST_DIFF_BYTES:
-            diffs.append(diff)
-        else:
+        size += len((diff or "").encode("utf-8", "replace"))
+        if diff is None or size > MOST_DIFF_BYTES:
             complete = False
+        else:
+            diffs.append(diff)
     return WorkspaceChanges(changes=tuple(made), diff="".join(diffs), diff_complete=complete)
 
 
-def _change(attempt: Attempt, path: str, now: Stamp | None) -> tuple[FileChange | None, str]:
+def _change(
+    attempt: Attempt, path: str, now: Stamp | None, *, with_diff: bool
+) -> tuple[FileChange | None, str | None]:
     """(what changed at a path, its diff); nothing for a file that was written anew with the same content."""
     before = attempt.before.get(path)
     kind: Literal["added", "changed", "removed"]
@@ -78,17 +82,18 @@ def _change(attempt: Attempt, path: str, now: Stamp | None) -> tuple[FileChange 
     if kind == "changed" and old is not None and old == new and _alike(before, now):
         return None, ""
     digest = None if now is None else hash_file(attempt.work, path)
+    change = FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest)
     lines_old, lines_new = _lines(old), _lines(new)
     if lines_old is None or lines_new is None:
-        return FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest), ""
+        return change, ""
+    if not with_diff or (lines_old and lines_new and max(len(lines_old), len(lines_new)) > MOST_DIFF_LINES):
+        added, removed = Counter(lines_new) - Counter(lines_old), Counter(lines_old) - Counter(lines_new)
+        return replace(change, lines_added=added.total(), lines_removed=removed.total()), None
     diff = [*difflib.unified_diff(lines_old, lines_new, f"a/{path}", f"b/{path}")]
-    change = FileChange(
-        path=path,
-        change=kind,
+    change = replace(
+        change,
         lines_added=sum(line.startswith("+") for line in diff[2:]),
         lines_removed=sum(line.startswith("-") for line in diff[2:]),
-        size=None if now is None else now.size,
-        sha256=digest,
     )
     return change, "".join(line if line.endswith("\n") else f"{line}\n" for line in diff)
 
