@@ -46,11 +46,12 @@ def shard_of(text: str, origin: str, environment: Mapping[str, str]) -> Shard:
     job = _job(origin, environment)
     index = _number(job.index, environment, origin)
     of = int(auto[1]) if auto[1] else _total(job, environment, origin)
-    part = index - job.first + 1
+    first = _first(job, of, environment)
+    part = index - first + 1
     if not 1 <= part <= of:
-        last = job.first + of - 1
+        last = first + of - 1
         raise InvalidSettings(
-            f"shard ({origin}): {job.index} is {index}, but {of} parts have the indexes {job.first} to {last}"
+            f"shard ({origin}): {job.index} is {index}, but {of} parts have the indexes {first} to {last}"
         )
     return Shard(part=part, of=of)
 
@@ -63,6 +64,10 @@ def _job(origin: str, environment: Mapping[str, str]) -> ParallelJob:
     if jobs:
         names = " and ".join(job.index for job in jobs)
         raise InvalidSettings(f"shard ({origin}): both {names} are set; write the part and the total: i/n")
+    if environment.get("CI_NODE_TOTAL") == "1":
+        raise InvalidSettings(
+            f"shard ({origin}): this GitLab job has no parallel:; add it, or run without --shard"
+        )
     names = ", ".join(job.index for job in PARALLEL_JOBS)
     raise InvalidSettings(f"shard ({origin}): nothing numbers this job: none of {names} is set; write i/n")
 
@@ -72,12 +77,24 @@ def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int
     if job.total is None or not environment.get(job.total):
         missing = f"{job.system} does not say" if job.total is None else f"{job.total} is not set, which says"
         raise InvalidSettings(f"shard ({origin}): {missing} how many jobs there are; write the total: auto/N")
-    if job.lowest is not None and environment.get(job.lowest, str(job.first)) != str(job.first):
+    total = _number(job.total, environment, origin)
+    if total == 1 and _lowest(job, environment) != str(job.first):
         raise InvalidSettings(
-            f"shard ({origin}): the indexes of this array do not begin at {job.first} ({job.lowest}); "
-            "write the total: auto/N"
+            f"shard ({origin}): this array has only the task {environment[job.index]}; "
+            "write the part and the total: i/n"
         )
-    return _number(job.total, environment, origin)
+    return total
+
+
+def _first(job: ParallelJob, of: int, environment: Mapping[str, str]) -> int:
+    """The index of the first job: of an array with all parts its lowest, of one that has some of them again 0."""
+    lowest = _lowest(job, environment)
+    whole = job.total is not None and environment.get(job.total) == str(of)
+    return int(lowest) if whole and _NUMBER.fullmatch(lowest) else job.first
+
+
+def _lowest(job: ParallelJob, environment: Mapping[str, str]) -> str:
+    return str(job.first) if job.lowest is None else environment.get(job.lowest, str(job.first))
 
 
 def _number(name: str, environment: Mapping[str, str], origin: str) -> int:
