@@ -70,9 +70,24 @@ def test_a_reason_is_one_line(lost, runevals, reason):
 def test_without_results_of_a_comparison_it_says_how_to_make_them(repository, runevals):
     code, _, err = runevals("accept", "a", *REASON)
     ended(code, 2, err, "no results of a comparison in .evals/results")
+    assert "if you ran with -o, name the document: --results results.json" in err
     assert runevals("-q")[0] == 0
     code, _, err = runevals("accept", "a", *REASON)
     ended(code, 2, err, "`runevals --base origin/main` makes them")
+
+
+def test_a_comparison_of_another_commit_is_refused(lost, runevals):
+    before = lost.git("rev-parse", "HEAD")
+    lost.git("commit", "-qam", "worse")
+    head = lost.git("rev-parse", "HEAD")
+    code, _, err = runevals("accept", "a", *REASON)
+    ended(code, 2, err, f"compares commit {before[:7]}, HEAD is {head[:7]}; run again")
+    assert not (lost.path / FILENAME).exists()
+    assert runevals("--base", "main", "-q")[0] == 1
+    assert runevals("accept", "a", *REASON)[0] == 0
+    lost.git("add", FILENAME)
+    lost.git("commit", "-qm", "accept a")
+    assert runevals("accept", "a", "--reason", "better")[0] == 0  # only that file is new
 
 
 def test_the_newest_comparison_counts(lost, runevals):
