@@ -28,7 +28,7 @@ def past(project, runevals):
         ]
         suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
         path = project.write("evals.json", suite)
-        content = {case.key: case.fingerprint for case in load(path, "evals.json", LoadOptions()).cases}
+        content = {one.key: one.fingerprint for one in load(path, "evals.json", LoadOptions()).cases}
         for number, outcomes in enumerate(versions):
             cases = [
                 case(
