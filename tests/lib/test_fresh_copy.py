@@ -23,6 +23,7 @@ from runevals.lib.fresh_copy import (
     pack,
     put_back,
     read_file,
+    remove_everywhere,
     remove_folder,
     stamps,
     write_file,
@@ -166,6 +167,16 @@ def test_links_that_stay_inside_by_way_of_others_are_copied(source, target):
     assert content_hash(target) == content_hash(source)
 
 
+def test_links_that_take_too_long_to_follow_are_refused(source, target):
+    """A thousand of them, each by way of forty others."""
+    for number in range(1000):
+        to = f"{'sub/../' * 100}{(number + 1) % 1000}"
+        (source / f"{number}").symlink_to(to)
+    for look in (content_hash, lambda folder: copy_folder(folder, target)):
+        with pytest.raises(CannotCopy, match="more than 1000000 steps"):
+            look(source)
+
+
 def nested(folder: Path, levels: int) -> None:
     """Folders in folders, deeper than a path can be."""
     at = os.open(folder, os.O_RDONLY)
@@ -236,3 +247,17 @@ def test_what_was_packed_is_put_back(source):
         put_back(packed, source, ["sub"])
     (source / "sub" / ("long" * 60)).unlink()
     assert content_hash(source) == before
+
+
+def test_everything_of_a_name_is_removed_whatever_else_is_there(source):
+    for place in ("", "sub", "deep"):
+        (source / place / "__pycache__").mkdir(parents=True)
+        nested(source / place / "__pycache__", 200)
+    (source / "sub" / "empty").mkdir()
+    (source / "sub" / "empty" / "__pycache__").symlink_to("..")
+    (source / ".mypy_cache").mkdir()
+    nested(source / ".mypy_cache", 200)
+    remove_everywhere(source, "__pycache__")
+    assert [*source.rglob("__pycache__")] == []
+    assert set(stamps(source)) == {"a.sh", "sub/b.txt", "sub/link"}
+    remove_folder(source)

@@ -34,6 +34,7 @@ _FICLONE = 0x40049409  # ioctl: the copy shares the blocks until one of both is 
 _MOST_LINKS = 40  # one after the other: more than these no kernel follows
 MOST_FILES = 100_000  # and folders
 MOST_LEVELS = 100
+MOST_STEPS = 1_000_000  # to follow all links of a folder
 # What tools leave behind beside their work; git's own files are none of a program's changes either.
 LEFT_BEHIND = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
@@ -231,7 +232,7 @@ def remove_everywhere(root: Path, name: str) -> None:
     """Removes everything of this name below a folder. Raises CannotCopy, OSError."""
     top = os.open(root, _FOLDER)
     try:
-        for entry in _walk(top, skip=frozenset({".git"})):
+        for entry in _walk(top, skip=LEFT_BEHIND - {name}):
             if entry.name == name:
                 _remove(entry.folder, entry.name)
     finally:
@@ -384,31 +385,34 @@ def content_hash(source: Path) -> str:
 
 def require_inside(links: Mapping[str, str]) -> None:
     """Raises CannotCopy if one of the links of a folder (path → where it leads) leads out of it, by others too."""
+    steps = 0
     for path, link in links.items():
-        if not _stays_inside(path, links):
-            raise CannotCopy(f"the link {path} leads out of its folder, to {link}")
+        for inside in _followed(path, links):
+            steps += 1
+            if not inside:
+                raise CannotCopy(f"the link {path} leads out of its folder, to {link}")
+            if steps > MOST_STEPS:
+                raise CannotCopy(f"its links take more than {MOST_STEPS} steps to follow")
 
 
-def _stays_inside(path: str, links: Mapping[str, str]) -> bool:
+def _followed(path: str, links: Mapping[str, str]) -> Iterator[bool]:
+    """Whether each step of a link, and of the links on its way, stays in their folder."""
     at: list[str] = []
     todo = [*reversed(PurePosixPath(path).parts)]
     followed = 0
     while todo and followed <= _MOST_LINKS:
         step = todo.pop()
-        if step == "..":
-            if not at:
-                return False
-            at.pop()
-            continue
         link = links.get("/".join([*at, step]))
-        if link is None:
+        if step == "..":
+            yield bool(at)
+            at.pop()
+        elif link is None:
+            yield True
             at.append(step)
-            continue
-        if PurePosixPath(link).is_absolute():
-            return False
-        followed += 1
-        todo += reversed(PurePosixPath(link).parts)
-    return True
+        else:
+            yield not PurePosixPath(link).is_absolute()
+            followed += 1
+            todo += reversed(PurePosixPath(link).parts)
 
 
 class _Place:
