@@ -18,5 +18,7 @@ def nearest(word: str, names: Iterable[str], *, least: float = ALIKE) -> str | N
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """ "; did you mean 'x'?", or the empty text."""
-    guess = nearest(word, names)
+    known = list(names)
+    swapped = next((name for name in known if sorted(name) == sorted(word)), None)  # `=>` is `>=`, not `>`
+    guess = swapped or nearest(word, known)
     return "" if guess is None else f"; did you mean '{guess}'?"
