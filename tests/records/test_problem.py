@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
+from runevals.records.problem import problem_lines
 
 
 def problems(number: int, file: str = "a.json", line: int | None = 1) -> list[SuiteProblem]:
@@ -35,3 +38,9 @@ def test_ten_problems_of_one_kind_in_a_file_are_listed_one_by_one_in_order():
 
 def test_problems_without_lines_are_located_by_their_pointers():
     assert str(InvalidSuite(problems(11, line=None))).endswith("the first are at /items/0, /items/1, /items/2)")
+
+
+def test_errors_are_listed_before_warnings():
+    first, second = problems(2)
+    warning = replace(first, level="warning")
+    assert problem_lines([warning, second]) == [str(second), str(warning)]

@@ -12,6 +12,7 @@ from runevals.github.annotations import warning_command
 from runevals.lib.terminal import fitted, on_screen, say, terminal_text
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, SuiteProblem
+from runevals.records.problem import errors_first
 from runevals.reports import console
 
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
@@ -30,8 +31,8 @@ def tell(conclusion: Conclusion) -> None:
 
 
 def warn(problems: Sequence[SuiteProblem]) -> None:
-    """Prints warnings and notices of suites to stderr."""
-    for problem in problems[:MOST_WARNINGS]:
+    """Prints warnings and notices of suites to stderr, after the errors."""
+    for problem in errors_first(problems)[:MOST_WARNINGS]:
         say(str(problem), err=True)
     if len(problems) > MOST_WARNINGS:
         say(f"… and {len(problems) - MOST_WARNINGS} more (runevals validate shows all)", err=True)

@@ -74,9 +74,15 @@ class SuiteProblem:
         return f"{self.location}:{pointer} {level}{self.message}"
 
 
+def errors_first(problems: Sequence[SuiteProblem]) -> list[SuiteProblem]:
+    """Else in the order that they have."""
+    return sorted(problems, key=lambda problem: problem.level != "error")
+
+
 def problem_lines(problems: Sequence[SuiteProblem]) -> list[str]:
-    """A line for each problem; more than MOST_ALIKE of one kind in a file are one line with their number."""
+    """A line for each problem, errors first; more than MOST_ALIKE of one kind in a file are one line."""
     groups: dict[tuple[str, ...], list[SuiteProblem]] = {}
+    problems = errors_first(problems)
     for problem in problems:
         groups.setdefault(_kind(problem), []).append(problem)
     lines = []

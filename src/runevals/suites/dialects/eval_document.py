@@ -294,9 +294,6 @@ class _Loader:
         needing = [name for name, entry in entries.items() if self._needs_expected(name, entry)]
         if needing:
             self._error(json_path, f"expected_response is missing, but {', '.join(needing)} compares with it")
-        else:
-            message = "has no expected_response; none of its evaluators needs one"
-            self.problems.append(self._problem(json_path, message, "warning"))
 
     def _needs_expected(self, name: str, entry: Entry) -> bool:
         key = (name, entry.json_path)
