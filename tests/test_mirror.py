@@ -90,7 +90,6 @@ WITHOUT: frozenset[str] = frozenset(
         "run/judge_trials/calibrate",
         "run/measurement",
         "run/pipeline",
-        "run/preflight",
         "run/quarantine",
         "run/redaction/redactors",
         "run/rejudge",

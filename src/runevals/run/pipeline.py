@@ -19,6 +19,7 @@ from runevals.run.baseline.reuse import reuse
 from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
 from runevals.run.load import load_suites
+from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, require_comparable
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
@@ -44,6 +45,7 @@ def _run(request: RunRequest) -> Conclusion:
     reused = reuse(request, base)  # --changed-only
     if isinstance(reused, Conclusion):
         return reused
+    require_gates(request.settings.rules, request.suites.suites)
     require_few_calls(request.settings, request.suites, request.raw)
     base = settled_base(base, request)  # measured now, if it must be
     request = request.noting(*base.notices, *reused)

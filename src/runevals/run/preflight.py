@@ -8,14 +8,17 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from runevals.evaluators import catalogue
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
+from runevals.records.rules import GateRules
 from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
+from runevals.verdict.gate_metrics import EVALUATOR
 
 # Targets whose tool calls we answer, or that played them before.
 CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
@@ -56,6 +59,19 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     if missing:
         told = "\n".join(f"  {line}" for line in missing)
         raise InvalidSettings(f"this is required, and is not here:\n{told}")
+
+
+def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
+    """Raises InvalidSettings for a gate on a misspelt evaluator: it would fail after the whole run."""
+    specs = [check for suite in suites for case in suite.cases for turn in case.turns for check in turn.checks]
+    known = {name for spec in specs for name in (spec.id, spec.name) if name}
+    for gate in rules.gates:
+        if gate.on_missing == "pass" or not gate.metric.startswith(EVALUATOR):
+            continue
+        name = gate.metric.removeprefix(EVALUATOR)
+        guess = None if name in known or name in catalogue.names() else nearest(name, known, least=MISSPELT)
+        if guess is not None:
+            raise InvalidSettings(f"gates: no suite has the evaluator '{name}'; did you mean '{guess}'?")
 
 
 def _is_folder_inside(root: Path, path: Path) -> bool:
