@@ -9,14 +9,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runevals.records import Case, FileProbe, Location, ProgramProbe, Turn, Workspace
 from runevals.records.errors import InvalidSettings
+from runevals.run.converse import converse
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
+from runevals.run.world.budget import Stop
+from runevals.suites.plan import Trial
 from tests.run.workspaces.working import Worker, turn
 
 ENV = {"PATH": os.environ["PATH"], "OPENAI_API_KEY": "sk-secret-of-the-job"}
@@ -309,15 +313,6 @@ def test_compiled_code_of_an_attempt_is_not_run(workspaces, fixture, package):
     assert ended_after(workspaces, cheat, argv, folder=fixture).exit_code == 1
 
 
-def test_a_later_turn_restores_what_was_there_before_the_first(workspaces, fixture):
-    probe = ProgramProbe(argv=("cat", "note"), timeout_s=20, restore=("note",))
-    target = WorkspaceTarget(Worker(lambda work: (work / "note").write_text("mine") and "Done."), workspaces)
-    spec = Workspace(folder=fixture)
-    target.answer(turn(spec, turns=2, restorable=("note",)))
-    answer = target.answer(turn(spec, turn=2, turns=2, restorable=("note",), probes=(probe,)))
-    assert answer.workspace.programs[0].stdout == "n\n"
-
-
 def test_what_was_not_copied_before_the_attempt_is_not_restored(workspaces, fixture):
     probe = ProgramProbe(argv=("cat", "note"), timeout_s=20, restore=("note",))
     target = WorkspaceTarget(Worker(lambda _: "Done."), workspaces)
@@ -336,3 +331,13 @@ def test_folders_of_an_attempt_that_are_too_deep_are_errored_and_removed(workspa
     problem = WorkspaceTarget(worker, workspaces).answer(turn(Workspace())).problem
     assert (problem.code, "levels deep" in problem.message) == ("workspace_failed", True)
     assert not worker.folders[0].parent.exists()
+
+
+def test_a_check_of_a_later_turn_restores_what_was_there_before_the_first(workspaces, fixture):
+    probe = ProgramProbe(argv=("cat", "note"), timeout_s=20, restore=("note",))
+    turns = (Turn(prompt="1"), Turn(prompt="2"))
+    trial = Trial(position=0, case=replace(case(Workspace(folder=fixture)), turns=turns), attempt=1)
+    target = WorkspaceTarget(Worker(lambda work: (work / "note").write_text("mine") and "Done."), workspaces)
+    probes = lambda _, index: (probe,) * index  # noqa: E731
+    [trace] = [*converse([trial], target, workers=1, stop=Stop(), probes=probes)]
+    assert [one.stdout for one in trace.turns[1].response.workspace.programs] == ["n\n"]
