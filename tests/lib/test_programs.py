@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from runevals.lib import programs
+from runevals.lib.exchange import Exchange
 
 OWNER = 1234
 PLAIN = "/usr/bin/python3"  # one that every user can run, as that of the container
@@ -237,3 +238,68 @@ def test_after_the_end_no_process_is_left_and_none_is_started(tmp_path):
         return []
 
     assert in_a_child(work) == ["", "the run is over"]
+
+
+def daemon_of_an_attempt(folder):
+    """The attempt's program ends, and its daemon left the folder and its HOME."""
+    code = "import subprocess as s; print(s.Popen(['sleep', '120'], start_new_session=True, cwd='/', env={}).pid)"
+    exchange = Exchange([sys.executable, "-c", code], cwd=folder, env={"PATH": os.defpath})
+    assert exchange.wait(30)
+    return int(exchange.out)
+
+
+def is_alive(pid):
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except OSError:
+        return False
+
+
+@pytest.mark.needs("linux")
+def test_a_daemon_that_left_the_folder_ends_with_the_attempt(tmp_path):
+    def work():
+        programs.adopt()
+        server = programs.start_program(["sleep", "120"], env={"PATH": os.defpath}, cwd=tmp_path)
+
+        def attempt():
+            with programs.in_attempt():
+                pid = daemon_of_an_attempt(Path("/"))
+                own = subprocess.Popen(["sleep", "120"], start_new_session=True)
+                before = is_alive(pid)
+                programs.end_those_in(tmp_path / "work")
+                alive = [before, is_alive(pid), own.poll() is None, server.poll() is None]
+                own.kill()
+            return alive
+
+        with ThreadPoolExecutor(1) as pool:
+            alive = pool.submit(attempt).result()
+        programs.kill_group(server)
+        return alive
+
+    assert in_a_child(work) == [True, False, True, True]
+
+
+@pytest.mark.needs("linux")
+def test_a_daemon_that_another_attempt_may_have_started_is_not_ended(tmp_path):
+    def work():
+        programs.adopt()
+        begun, over = threading.Event(), threading.Event()
+
+        def other():
+            with programs.in_attempt():
+                begun.set()
+                over.wait(60)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        begun.wait(60)
+        alive = []
+        with programs.in_use(), programs.in_attempt():
+            pid = daemon_of_an_attempt(Path("/"))
+            programs.end_those_in(tmp_path / "work")
+            alive.append(is_alive(pid))
+        over.set()
+        thread.join()
+        return [*alive, is_alive(pid)]
+
+    assert in_a_child(work) == [True, False]

@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -42,6 +43,14 @@ class Account:
 
 
 @dataclass(slots=True)
+class _Attempt:
+    """When it began, and the first program that it started since `end_those_in`, in ticks since the boot."""
+
+    began: int
+    program_began: int | None = None
+
+
+@dataclass(slots=True)
 class _State:
     """Of this process."""
 
@@ -52,6 +61,9 @@ class _State:
     active: bool = False
     over: bool = False
     homes: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)  # of the two below, and of the start of programs
+    running: set[int] = field(default_factory=set)  # the pids of programs that we started
+    attempts: dict[int, _Attempt] = field(default_factory=dict)  # by their thread
 
 
 _state = _State()
@@ -201,8 +213,11 @@ def start_program(
     `own_worker`: a worker of runevals, which drops its rights itself. `home`: a folder in place of the user's own.
     """
     variables = dict(env) if own_worker else environment(env)
-    with nullcontext() if own_worker else as_program():
-        return subprocess.Popen(
+    with nullcontext() if own_worker else as_program(), _state.lock:
+        attempt = _state.attempts.get(threading.get_ident())
+        if attempt is not None and attempt.program_began is None and not own_worker:
+            attempt.program_began = _ticks()
+        process = subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -212,6 +227,8 @@ def start_program(
             close_fds=True,
             start_new_session=True,
         )
+        _state.running.add(process.pid)
+        return process
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -223,6 +240,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
             process.kill()
     with suppress(subprocess.TimeoutExpired):  # if it cannot be killed, it ends at the end of its input
         process.wait(REAP_TIMEOUT_S)
+    _state.running.discard(process.pid)
     if _state.adopts:
         _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
 
@@ -230,6 +248,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 def adopt() -> None:
     """Adopts orphaned processes, to end them; only for a process without other children."""
     _state.adopts = sys.platform == "linux"
+    _state.active = False  # the next program's start sets it
 
 
 @contextmanager
@@ -266,8 +285,72 @@ def end_all(*, for_good: bool = False) -> None:
         time.sleep(0.005)
 
 
+@contextmanager
+def in_attempt() -> Iterator[None]:
+    """The programs that this thread starts meanwhile are those of one attempt."""
+    thread = threading.get_ident()
+    with _state.lock:
+        _state.attempts[thread] = _Attempt(_ticks())
+    try:
+        yield
+    finally:
+        with _state.lock:
+            del _state.attempts[thread]
+
+
 def end_those_in(folder: Path) -> None:
-    """Ends the processes that work in this folder, or have their HOME there, whatever session they are in."""
+    """Ends the processes that work in this folder, or have their HOME there, whatever session they are in.
+
+    And those that left it and that only programs of this thread's attempt can have started.
+    """
+    _end_those_at(folder)
+    for _ in range(ROUNDS):
+        if not _end_orphans():
+            break
+        time.sleep(0.005)
+    with _state.lock:
+        attempt = _state.attempts.get(threading.get_ident())
+        if attempt is not None:
+            attempt.program_began = None
+
+
+def _end_orphans() -> bool:
+    """Whether there were any that only this thread's attempt can have started."""
+    with _state.lock:
+        attempt = _state.attempts.get(threading.get_ident())
+        if not _state.adopts or attempt is None or attempt.program_began is None:
+            return False
+        ends_at = min((other.began for other in _state.attempts.values() if other is not attempt), default=None)
+        ours = {os.getsid(0), *_state.running, *_children_of_threads()}
+        orphans = [
+            process
+            for process in _children()
+            if process.began >= attempt.program_began
+            and (ends_at is None or process.began < ends_at)
+            and not ours & {process.pid, process.session}
+        ]
+        for orphan in orphans:
+            _kill(orphan)
+        _bury(orphans)
+    return bool(orphans)
+
+
+def _children_of_threads() -> Iterator[int]:
+    """Processes that plugins started in threads of their own; orphans become children of the main thread."""
+    for file in Path("/proc/self/task").glob("*/children"):
+        if file.parent.name != str(os.getpid()):
+            with suppress(OSError):
+                yield from map(int, file.read_bytes().split())
+
+
+def _ticks() -> int:
+    """The time since the boot, in the unit of /proc."""
+    if sys.platform != "linux":
+        return 0
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def _end_those_at(folder: Path) -> None:
     for _ in range(ROUNDS):
         pids = [pid for pid in _pids() if _is_in(pid, folder)]
         if not pids:
@@ -305,6 +388,7 @@ class _Process:
     parent: int
     group: int
     session: int
+    began: int
     is_dead: bool
 
     @property
@@ -318,7 +402,8 @@ def _processes() -> Iterator[_Process]:
         with suppress(OSError):
             fields = file.read_bytes().rpartition(b") ")[2].split()
             parent, group, session = map(int, fields[1:4])
-            yield _Process(int(file.parent.name), parent, group, session, is_dead=fields[0] in (b"Z", b"X"))
+            pid, began, is_dead = int(file.parent.name), int(fields[19]), fields[0] in (b"Z", b"X")
+            yield _Process(pid, parent, group, session, began, is_dead=is_dead)
 
 
 def _children() -> list[_Process]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runevals.lib.fresh_copy import CannotCopy
-from runevals.lib.programs import end_those_in
+from runevals.lib.programs import end_those_in, in_attempt
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.run.workspaces.changes import Attempt
 from runevals.run.workspaces.folders import NotMade, Workspaces
@@ -21,6 +21,10 @@ class WorkspaceTarget:
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer, with what it changed in its workspace. Raises TargetRefused."""
+        with in_attempt():
+            return self._answer(conversation)
+
+    def _answer(self, conversation: Conversation) -> Response:
         if conversation.workspace is None:
             return self._target.answer(conversation)
         try:
