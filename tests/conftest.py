@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from runevals.cli import call
+from runevals.lib.storage.cache import Cache
 from runevals.lib.text.secrets import remember
 from tests import agent_rig
 from tests.sample_suites import AGENT, SETTINGS, SUITE
@@ -249,3 +250,17 @@ def image() -> str:
     built = docker("build", "--quiet", "--tag", "runevals-under-test", str(Path(__file__).parents[1]))
     assert built.returncode == 0, built.stderr
     return "runevals-under-test"
+
+
+@pytest.fixture
+def open_cache(tmp_path):
+    """Opens the cache of the test's folder as a new run would; all of them are closed at the end."""
+    opened = []
+
+    def open_one() -> Cache:
+        opened.append(Cache(tmp_path, pytest.fail))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()

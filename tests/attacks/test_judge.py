@@ -13,7 +13,7 @@ from runevals.judge.cached import CachedJudge
 from runevals.judge.model import ModelJudge
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
-from runevals.lib.storage.cache import FILENAME, Cache
+from runevals.lib.storage.cache import FILENAME
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, nonce_of, verdict
 
@@ -90,9 +90,9 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("trick", TAMPERED)
-def test_a_judgement_that_was_changed_in_the_cache_is_not_believed(judge, tmp_path, trick):
+def test_a_judgement_that_was_changed_in_the_cache_is_not_believed(judge, open_cache, tmp_path, trick):
     def asked():
-        cached = CachedJudge(judge.of, Cache(tmp_path, pytest.fail), vote=1, redact=str)
+        cached = CachedJudge(judge.of, open_cache(), vote=1, redact=str)
         questions = [replace(QUESTION, parts=(("RESPONSE", text),)) for text in ("bad", "good")]
         return [cached.ask(question, case="c", turn=1, attempt=1) for question in questions]
 

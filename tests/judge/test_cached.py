@@ -12,7 +12,6 @@ from runevals.judge.cached import CachedJudge
 from runevals.judge.model import ModelJudge
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
-from runevals.lib.storage.cache import Cache
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, verdict
 
@@ -24,11 +23,11 @@ def server():
 
 
 @pytest.fixture
-def judge_of(server, tmp_path):
+def judge_of(server, open_cache):
     """Makes a judge as a new run would; every one has the same cache."""
 
     def make(*, vote=1, key="a-key", parameters=None, model="big"):
-        cache = Cache(tmp_path, pytest.fail)
+        cache = open_cache()
         endpoint = Endpoint(model=model, api_key=key, base_url=server.base_url)
         judge = ModelJudge(Chat(endpoint, Throttle(first_delay_s=0.01)), parameters or {})
         return CachedJudge(judge, cache, vote=vote, redact=lambda text: text.replace("point", "[redacted]"))
@@ -107,10 +106,10 @@ def test_secrets_in_a_reason_are_not_cached(judge_of, tmp_path):
     assert b"to the point" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_problems_are_not_cached(tmp_path):
+def test_problems_are_not_cached(open_cache):
     with chat_server(lambda body, n: Reply("no json") if n < 2 else Reply(verdict(body, 4))) as server:
         endpoint = Endpoint(model="big", api_key="k", base_url=server.base_url)
-        cache = Cache(tmp_path, pytest.fail)
+        cache = open_cache()
         chat = Chat(endpoint, Throttle(first_delay_s=0.01))
         judge = CachedJudge(ModelJudge(chat, {}), cache, vote=1, redact=str)
         assert ask(judge).problem.code == "judge_unparseable"

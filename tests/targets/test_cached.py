@@ -10,7 +10,6 @@ import pytest
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
-from runevals.lib.storage.cache import Cache
 from runevals.records import Conversation, Message
 from runevals.targets.cached import CachedTarget
 from runevals.targets.openai import OpenAITarget
@@ -34,16 +33,14 @@ def server():
 
 
 @pytest.fixture
-def target_of(server, tmp_path):
+def target_of(server, open_cache):
     """Makes a target as a new run would; every one has the same cache."""
 
     def make(*, key="a-key", model="tiny", system="Be kind.", parameters=None, base_url=server.base_url):
         endpoint = Endpoint(model=model, api_key=key, base_url=base_url)
         chat = Chat(endpoint, Throttle(first_delay_s=0.01, max_attempts=1))
         target = OpenAITarget(chat, system_prompt=system, parameters=parameters or {})
-        return CachedTarget(
-            target, Cache(tmp_path, pytest.fail), redact=lambda text: text.replace("secret", "***")
-        )
+        return CachedTarget(target, open_cache(), redact=lambda text: text.replace("secret", "***"))
 
     return make
 

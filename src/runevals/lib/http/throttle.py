@@ -129,7 +129,7 @@ class Throttle:
                 self._leave(slot, failure, delay if remaining_s >= 0 else None, responded=responded)
                 if attempt == self.max_attempts or remaining_s < 0 or self._refuses_all(failure):
                     raise self._final_error(failure, give_up(failure)) from failure
-                self._rest(delay, shown=failure.pauses_host)
+                self._rest(delay, visible=failure.pauses_host)
             except CallFailed:
                 self._leave(slot, responded=True)
                 raise
@@ -178,10 +178,10 @@ class Throttle:
         jitter = self._random.uniform(0.0, ceiling)
         return jitter if after_s is None else after_s + 0.1 * jitter
 
-    def _rest(self, delay: float, *, shown: bool) -> None:
-        """The wait of one call, `shown` as one for the host."""
+    def _rest(self, delay: float, *, visible: bool) -> None:
+        """The wait of one call, `visible` as one for the host."""
         ends_at = time.monotonic() + delay
-        rests = self._rests if shown else []
+        rests = self._rests if visible else []
         rests.append(ends_at)
         while not self._stopped() and (remaining := ends_at - time.monotonic()) > 0:
             time.sleep(min(remaining, LOOK_EVERY_S))
