@@ -242,7 +242,8 @@ def test_after_the_end_no_process_is_left_and_none_is_started(tmp_path):
 
 def daemon_of_an_attempt(folder):
     """The attempt's program ends, and its daemon left the folder and its HOME."""
-    code = "import subprocess as s; print(s.Popen(['sleep', '120'], start_new_session=True, cwd='/', env={}).pid)"
+    options = "stdout=s.DEVNULL, stderr=s.DEVNULL, start_new_session=True, cwd='/', env={}"
+    code = f"import subprocess as s; print(s.Popen(['sleep', '120'], {options}).pid)"
     exchange = Exchange([sys.executable, "-c", code], cwd=folder, env={"PATH": os.defpath})
     assert exchange.wait(30)
     return int(exchange.out)
