@@ -124,6 +124,7 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
     """The agent, and the command that its shell is at, in a session of its own."""
     limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 8.0  # which start slowly
     seconds = 301 + list(AGENTS).index(agent)  # the tests of the others may run at the same time
+    before = Path("/tmp/.git").exists()
     replies = agent_rig.runs(agent, "wait", f"touch begun; sleep {seconds}", "Late.")
     made = rig(agent, replies, tools=WRITES, timeout_s=limit_s)
     began = time.monotonic()
@@ -131,6 +132,7 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
     assert (answer.problem.code, time.monotonic() - began < limit_s + 20) == ("target_timeout", True)
     assert [change.path for change in answer.workspace.changes] == ["begun"]
     assert not _sleeps(seconds)
+    assert Path("/tmp/.git").exists() == before  # nor is anything made beside the workspace
 
 
 def _sleeps(seconds: int) -> bool:
