@@ -75,6 +75,7 @@ _AVAILABLE = {
     "npm": lambda: shutil.which("npm") is not None,
     "cmark-gfm": lambda: shutil.which("cmark-gfm") is not None,
     "mounts": mounts_work,
+    "an ordinary user": lambda: hasattr(os, "geteuid") and os.geteuid() != 0,
     "root": lambda: hasattr(os, "geteuid") and os.geteuid() == 0,
     "linux": lambda: Path("/proc/self").exists(),
     "/usr/bin/python3": Path("/usr/bin/python3").exists,
