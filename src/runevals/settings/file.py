@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import JsonPath, Source, parse_source, read_source
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
@@ -147,10 +146,7 @@ def base_settings_file(
 
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
-    problems = [*retired_in(source)] or [
-        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.settings", "settings-1", source.value)
-    ]
+    problems = [*retired_in(source)] or source.schema_problems("runevals.settings", "settings-1")
     problems += _literal_keys(source)
     if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Source, read_source, read_text
 from runevals.lib.text.variables import other_markup
 from runevals.records import Message, PromptTemplate, SuiteProblem
@@ -34,10 +33,8 @@ def read_prompt_file(path: Path, shown: str) -> PromptTemplate:
 
 
 def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
-    told = list(complaints("runevals.settings", "prompt-file", source.value))
-    for each in told:
-        yield source.problem(each.json_path, each.message, key=each.key, rule=each.rule)
-    if told:
+    if problems := source.schema_problems("runevals.settings", "prompt-file"):
+        yield from problems
         return
     messages: Any = source.value
     if messages[-1]["role"] != "user":

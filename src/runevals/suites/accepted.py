@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import parse_source
 from runevals.records import AcceptedLoss, Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
@@ -32,11 +31,7 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
         message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
         raise InvalidSuite([SuiteProblem(location=Location(file=display_path), pointer="", message=message)])
     source = parse_source(content, ".yaml", display_path)
-    problems = [
-        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.suites", "accepted-1", source.value)
-    ]
-    if problems:
+    if problems := source.schema_problems("runevals.suites", "accepted-1"):
         raise InvalidSuite(problems)
     assert isinstance(source.value, list)  # noqa: S101 - the schema says so
     return tuple(AcceptedLoss(**item) for item in source.value)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import Case, Weakening
 from runevals.records.errors import InvalidSuite
@@ -37,11 +36,7 @@ class Quarantine:
 def read_entries(content: bytes, suffix: str, display_path: str) -> tuple[QuarantineEntry, ...]:
     """The list. Raises InvalidSuite with every problem of the file."""
     source = parse_source(content, suffix, display_path)
-    problems = [
-        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.suites", "quarantine-1", source.value)
-    ]
-    if problems:
+    if problems := source.schema_problems("runevals.suites", "quarantine-1"):
         raise InvalidSuite(problems)
     assert isinstance(source.value, list)  # noqa: S101 - the schema says so
     return tuple(_entry(item, source, index) for index, item in enumerate(source.value))

@@ -12,6 +12,7 @@ from itertools import accumulate
 from json.decoder import JSONDecodeError
 from pathlib import Path
 
+from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.yaml12 import CoreLoader, construct
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
@@ -73,6 +74,13 @@ class Source:
         return SuiteProblem(
             location=self.locate(json_path, key=key), pointer=pointer(json_path), message=message, rule=rule
         )
+
+    def schema_problems(self, package: str, name: str) -> list[SuiteProblem]:
+        """All violations of a schema that we ship: `schema_problems("runevals.suites", "quarantine-1")`."""
+        return [
+            self.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
+            for complaint in complaints(package, name, self.value)
+        ]
 
     @cached_property
     def _line_starts(self) -> list[int]:

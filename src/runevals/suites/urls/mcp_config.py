@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSuite
@@ -62,10 +61,8 @@ def read_servers(content: bytes, suffix: str, display_path: str) -> tuple[McpSer
     """The servers with `urlPatterns`, in order. Raises InvalidSuite with every problem of theirs."""
     source = parse_source(content, suffix, display_path)
     entries = _fetching_ones(source.value)
-    problems = [
-        source.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
-        for complaint in complaints("runevals.suites.urls", "mcp-1", entries)
-    ] or list(_misplaced(source, entries))
+    problems = replace(source, value=entries).schema_problems("runevals.suites.urls", "mcp-1")
+    problems = problems or list(_misplaced(source, entries))
     if problems:
         raise InvalidSuite(problems)
     return tuple(_server(name, server) for servers in entries.values() for name, server in servers.items())
