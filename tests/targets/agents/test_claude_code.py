@@ -77,9 +77,8 @@ def test_only_servers_that_are_named_are_configured():
     assert "--allowedTools=mcp__docs" in told
 
 
-def test_a_prompt_is_never_an_option():
-    assert options(AgentSettings(args=("--effort", "low")), session="s-1")[-2:] == ["--", "Why?"]
-    assert "--resume" in options(AgentSettings(), session="s-1")
+def test_the_next_turn_resumes_the_session():
+    assert "--resume" in options(AgentSettings(args=("--effort", "low")), session="s-1")
 
 
 def test_with_skills_the_tool_that_loads_them_is_permitted():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 from runevals.records.agent import AgentSettings
 from runevals.targets.agents.stream import Reader
@@ -22,28 +23,30 @@ class Ask:
     environment: Mapping[str, str] = field(default_factory=dict)  # that the agent is started with
 
 
-class Agent(Protocol):
+class Agent(ABC):
     """One kind of agent."""
 
-    name: str  # as users write it
-    program: str
-    package: str  # of npm
-    skills: str  # the folder below HOME where it looks for skills
+    name: ClassVar[str]  # as users write it
+    program: ClassVar[str]
+    package: ClassVar[str]  # of npm
+    skills: ClassVar[str]  # the folder below HOME where it looks for skills
+    reader: ClassVar[type[Reader]]  # of one event stream
 
-    def cannot(self, settings: AgentSettings) -> str | None:
-        """Which of these permissions it cannot keep to, and what to write; None if it can."""
-
+    @abstractmethod
     def arguments(self, ask: Ask) -> list[str]:
         """The options of its command line, the prompt included."""
 
-    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:
+    def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002
+        """Which of these permissions it cannot keep to, and what to write; None if it can."""
+        return None
+
+    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
         """The files of its HOME: path → text."""
+        return {}
 
-    def variables(self, home: Path) -> Mapping[str, str]:
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002
         """The variables that it is started with beside those of the user; `home` is the attempt's."""
-
-    def reader(self) -> Reader:
-        """A reader of one event stream."""
+        return {}
 
 
 def install(agent: Agent) -> str:

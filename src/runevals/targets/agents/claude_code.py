@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.records.agent import AgentSettings
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count
 
 _TOOLS = {
@@ -22,6 +21,8 @@ _UNKNOWN_TOOL = "No such tool available"
 
 @dataclass(slots=True)
 class _Reader(Reader):
+    """Reads `--output-format stream-json`."""
+
     def see(self, event: Event) -> None:
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
@@ -81,23 +82,19 @@ def _text(content: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
-class ClaudeCode:
+class ClaudeCode(Agent):
     """`--tools` restricts; `--allowedTools` only spares the question, which nobody is there to answer."""
 
     name = "claude-code"
     program = "claude"
     package = "@anthropic-ai/claude-code"
     skills = ".claude/skills"
-
-    def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002 - it can restrict all of them
-        """Nothing."""
-        return None
+    reader = _Reader
 
     def arguments(self, ask: Ask) -> list[str]:
         """Settings, instructions and skills of the workspace count: they may be what is tested."""
         settings = ask.settings
-        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
-        named += ["Skill"] if settings.skills else []
+        named = settings.names_of(_TOOLS, "Skill")
         servers = settings.permitted_servers
         allowed = ",".join([*named, *(f"mcp__{name}" for name in servers)])
         return [
@@ -116,14 +113,6 @@ class ClaudeCode:
         url = ask.environment.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
         return {"disableAllHooks": not ask.settings.has("shell"), "env": {"ANTHROPIC_BASE_URL": url}}
 
-    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
-        """It needs none."""
-        return {}
-
-    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
-        """It keeps to its version, and tells nobody."""
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002
+        """It keeps to its version, and reports to nobody."""
         return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
-
-    def reader(self) -> Reader:
-        """A reader of `--output-format stream-json`."""
-        return _Reader()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from runevals.records.agent import AgentSettings
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count
 
 # What it offers its model beside the shell, each a way to act that no setting of ours permits.
@@ -18,6 +17,8 @@ _SHELL = ("shell_tool", "unified_exec")
 
 @dataclass(slots=True)
 class _Reader(Reader):
+    """Reads `--json`."""
+
     def see(self, event: Event) -> None:
         match event.get("type"):
             case "thread.started":
@@ -77,13 +78,14 @@ def _usage(told: Mapping[str, object]) -> Usage:
     )
 
 
-class Codex:
+class Codex(Agent):
     """Its shell runs in a sandbox: read-only, unless `write` is named. It reads files with its shell."""
 
     name = "codex"
     program = "codex"
     package = "@openai/codex"
     skills = ".codex/skills"
+    reader = _Reader
 
     def cannot(self, settings: AgentSettings) -> str | None:
         """Reading and writing without the shell."""
@@ -123,14 +125,6 @@ class Codex:
             lines += _toml({key: value for key, value in server.items() if key in ("command", "args", "url")})
             lines += [f"[mcp_servers.{_quoted(name)}.env]", *_toml(env)] if isinstance(env, Mapping) else []
         return {".codex/config.toml": "\n".join([*lines, ""])} if lines else {}
-
-    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
-        """None."""
-        return {}
-
-    def reader(self) -> Reader:
-        """A reader of `--json`."""
-        return _Reader()
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.records.agent import MCP, AgentSettings
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count
 
 _TOOLS = {
@@ -22,6 +22,8 @@ _NONE = "none"  # an empty list would mean all tools; this is the name of no too
 
 @dataclass(slots=True)
 class _Reader(Reader):
+    """Reads `--output-format json`."""
+
     def see(self, event: Event) -> None:
         told = event.get("data") or {}
         match event.get("type"):
@@ -66,13 +68,14 @@ def _sum(before: int | None, more: object) -> int | None:
     return before if number is None else (before or 0) + number
 
 
-class Copilot:
+class Copilot(Agent):
     """`--available-tools` restricts; `--allow-all-tools` only spares the question."""
 
     name = "copilot"
     program = "copilot"
     package = "@github/copilot"
     skills = ".copilot/skills"
+    reader = _Reader
 
     def cannot(self, settings: AgentSettings) -> str | None:
         """Servers: the names of their tools would have to be known before they are started."""
@@ -83,8 +86,7 @@ class Copilot:
     def arguments(self, ask: Ask) -> list[str]:
         """Its built-in servers are off."""
         settings = ask.settings
-        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
-        named += ["skill"] if settings.skills else []
+        named = settings.names_of(_TOOLS, "skill")
         return [
             *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
             *(f"--available-tools={','.join(named or [_NONE])}", "--allow-all-tools"),
@@ -94,14 +96,6 @@ class Copilot:
             *settings.args,
         ]
 
-    def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
-        """It needs none."""
-        return {}
-
-    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002 - the same for all
+    def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002
         """It keeps to its version."""
         return {"COPILOT_AUTO_UPDATE": "false"}
-
-    def reader(self) -> Reader:
-        """A reader of `--output-format json`."""
-        return _Reader()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.records.agent import AgentSettings
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count
 
 _TOOLS = {
@@ -23,6 +23,8 @@ _REFUSALS = ("tool_not_registered", "policy_violation")
 
 @dataclass(slots=True)
 class _Reader(Reader):
+    """Reads `-o stream-json`."""
+
     _whole: bool = True  # the last message is, so that another one begins anew
 
     def see(self, event: Event) -> None:
@@ -65,17 +67,14 @@ _SETTINGS = ".gemini/settings.json"
 _NO_SERVER = f"none-{secrets.token_hex(8)}"  # a name that no server of a workspace has
 
 
-class GeminiCli:
+class GeminiCli(Agent):
     """`tools.core` of its settings restricts; `--yolo` only spares the question."""
 
     name = "gemini-cli"
     program = "gemini"
     package = "@google/gemini-cli"
     skills = ".gemini/skills"
-
-    def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002 - it can restrict all of them
-        """Nothing."""
-        return None
+    reader = _Reader
 
     def arguments(self, ask: Ask) -> list[str]:
         """It trusts the workspace: else it would not look at its skills."""
@@ -90,11 +89,9 @@ class GeminiCli:
 
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
         """Its settings: it asks with a key, and uses the tools that are named."""
-        named = [tool for name, tools in _TOOLS.items() if settings.has(name) for tool in tools]
-        named += ["activate_skill"] if settings.skills else []
         told = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
-            "tools": {"core": named},
+            "tools": {"core": settings.names_of(_TOOLS, "activate_skill")},
             "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
             "privacy": {"usageStatisticsEnabled": False},
             "mcpServers": dict(settings.permitted_servers),
@@ -104,7 +101,3 @@ class GeminiCli:
     def variables(self, home: Path) -> Mapping[str, str]:
         """Its settings stand above those of the workspace, which could permit other tools."""
         return {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(home / _SETTINGS)}
-
-    def reader(self) -> Reader:
-        """A reader of `-o stream-json`."""
-        return _Reader()

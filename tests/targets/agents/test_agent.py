@@ -1,0 +1,25 @@
+"""What holds for every coding agent."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.records.agent import AgentSettings
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.agent import Ask
+
+
+@pytest.mark.parametrize("prompt", ["--version", "-p", "resume", "--prompt=Other"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_prompt_is_never_an_option(agent, prompt):
+    arguments = AGENTS[agent].arguments(Ask(prompt=prompt, settings=AgentSettings(), session="s-1"))
+    options, operands = arguments, []
+    if "--" in arguments:
+        end = arguments.index("--")
+        options, operands = arguments[:end], arguments[end + 1 :]
+    assert operands[-1:] == [prompt] or f"--prompt={prompt}" in options
+    assert options.count(prompt) == (1 if (agent, prompt) in _OWN else 0)
+
+
+# Options of its own that happen to be one of these prompts.
+_OWN = {("claude-code", "-p"), ("codex", "resume")}
