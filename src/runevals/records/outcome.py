@@ -23,6 +23,11 @@ class Outcome(StrEnum):
     ERRORED = "errored"
     SKIPPED = "skipped"
 
+    @property
+    def measured(self) -> bool:
+        """Whether it passed or failed."""
+        return self in (Outcome.PASSED, Outcome.FAILED)
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:

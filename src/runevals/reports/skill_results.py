@@ -14,7 +14,6 @@ from runevals.records import CaseReport, CheckResult, Conclusion, Outcome, RunRe
 from runevals.records.report import AttemptReport
 
 HEAD, BASE = "with_skill", "old_skill"
-_MEASURED = (Outcome.PASSED, Outcome.FAILED)
 _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 
@@ -112,7 +111,7 @@ def _counts(passed: int, total: int) -> dict[str, object]:
 
 
 def _measured(attempt: AttemptReport) -> list[CheckResult]:
-    return [result for turn in attempt.turns for result in turn.results if result.outcome in _MEASURED]
+    return [result for turn in attempt.turns for result in turn.results if result.outcome.measured]
 
 
 def _errors(attempt: AttemptReport) -> int:

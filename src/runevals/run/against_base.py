@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 
 from runevals.lib.text.numbers import capitalised, plural
-from runevals.records import AttemptReport, Comparison, Conclusion, Outcome, RunReport, Suspect
+from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
@@ -227,8 +227,7 @@ def _other_runs(earlier: RunReport, report: RunReport) -> RunReport:
             attempts=tuple(
                 one
                 for one in case.attempts
-                if one.status in (Outcome.PASSED, Outcome.FAILED)
-                and _unnumbered(one) not in known.get((case.suite, case.key), ())
+                if one.status.measured and _unnumbered(one) not in known.get((case.suite, case.key), ())
             ),
         )
         for case in earlier.cases

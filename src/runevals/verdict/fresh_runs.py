@@ -215,7 +215,7 @@ def _leave_open_if_cached(suspect: SuspectRuns, attempt: AttemptReport) -> None:
 
 
 def _measured(case: CaseReport) -> list[AttemptReport]:
-    return [attempt for attempt in case.runs if attempt.status in (Outcome.PASSED, Outcome.FAILED)]
+    return [attempt for attempt in case.runs if attempt.status.measured]
 
 
 def _wants(side: RunSide, suspect: SuspectRuns) -> bool:

@@ -91,7 +91,7 @@ def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
 def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
     """Mean of a graded evaluator's own scores, pass rate of another's."""
     found = [result for result in _results(cases) if name in (result.id, result.evaluator)]
-    measured = [r for r in found if r.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    measured = [r for r in found if r.outcome.measured]
     if not measured:
         return None
     errored = sum(r.outcome is Outcome.ERRORED for r in found)

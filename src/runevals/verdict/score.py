@@ -159,7 +159,7 @@ class _OverAttempts(TypedDict):
 
 def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
     """Means over the measured ones; the status of the greater half, a tie passes."""
-    measured = [a for a in attempts if a.status in (Outcome.PASSED, Outcome.FAILED)]
+    measured = [a for a in attempts if a.status.measured]
     pass_rate = sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
     if pass_rate is not None:
         status = Outcome.PASSED if pass_rate >= 0.5 else Outcome.FAILED

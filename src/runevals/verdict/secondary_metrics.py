@@ -98,7 +98,7 @@ def _scores(
 
 
 def _passes(case: CaseReport) -> tuple[float, ...]:
-    measured = [a for a in case.runs if a.status in (Outcome.PASSED, Outcome.FAILED)]
+    measured = [a for a in case.runs if a.status.measured]
     return tuple(float(attempt.status is Outcome.PASSED) for attempt in measured)
 
 

@@ -127,7 +127,7 @@ class SuspectRuns:
 
 
 def _value(attempt: AttemptReport, *, graded: bool, errored: float) -> float:
-    if attempt.status not in (Outcome.PASSED, Outcome.FAILED):
+    if not attempt.status.measured:
         return errored
     if not graded:
         return float(attempt.status is Outcome.PASSED)

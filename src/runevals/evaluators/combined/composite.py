@@ -62,7 +62,7 @@ class CompositeEvaluator(Composite):
 
     def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
         not_run = [member.id for member in self.members[len(parts) :]]
-        scores = [_score(part) for part in parts if part.outcome in (Outcome.PASSED, Outcome.FAILED)]
+        scores = [_score(part) for part in parts if part.outcome.measured]
         if self.aggregation == "weighted_average":
             return self._average(parts)
         passed = all_of(parts) if self.aggregation == "and" else any_of(parts)
