@@ -337,10 +337,10 @@ def _end_orphans() -> bool:
 
 def _children_of_threads() -> Iterator[int]:
     """Processes that plugins started in threads of their own; orphans become children of the main thread."""
-    for file in Path("/proc/self/task").glob("*/children"):
-        if file.parent.name != str(os.getpid()):
+    for thread in _numbers_in(Path("/proc/self/task")):
+        if thread != os.getpid():
             with suppress(OSError):
-                yield from map(int, file.read_bytes().split())
+                yield from map(int, Path(f"/proc/self/task/{thread}/children").read_bytes().split())
 
 
 def _ticks() -> int:
@@ -352,7 +352,7 @@ def _ticks() -> int:
 
 def _end_those_at(folder: Path) -> None:
     for _ in range(ROUNDS):
-        pids = [pid for pid in _pids() if _is_in(pid, folder)]
+        pids = [pid for pid in _numbers_in(Path("/proc")) if pid != os.getpid() and _is_in(pid, folder)]
         if not pids:
             return
         for pid in pids:
@@ -363,12 +363,9 @@ def _end_those_at(folder: Path) -> None:
         time.sleep(0.005)
 
 
-def _pids() -> Iterator[int]:
-    """Of all processes but ours."""
-    if sys.platform == "linux":
-        with os.scandir("/proc") as entries:
-            pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
-        yield from (pid for pid in pids if pid != os.getpid())
+def _numbers_in(folder: Path) -> list[int]:
+    """The processes or threads of a folder of /proc; a glob would raise for one that ends meanwhile."""
+    return [int(name) for name in os.listdir(folder) if name.isdecimal()] if sys.platform == "linux" else []  # noqa: PTH208
 
 
 def _is_in(pid: int, folder: Path) -> bool:
@@ -398,11 +395,11 @@ class _Process:
 
 
 def _processes() -> Iterator[_Process]:
-    for file in Path("/proc").glob("[0-9]*/stat"):
+    for pid in _numbers_in(Path("/proc")):
         with suppress(OSError):
-            fields = file.read_bytes().rpartition(b") ")[2].split()
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
             parent, group, session = map(int, fields[1:4])
-            pid, began, is_dead = int(file.parent.name), int(fields[19]), fields[0] in (b"Z", b"X")
+            began, is_dead = int(fields[19]), fields[0] in (b"Z", b"X")
             yield _Process(pid, parent, group, session, began, is_dead=is_dead)
 
 
