@@ -6,21 +6,16 @@ import pytest
 
 from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_COMPARED, MOST_LINES
 
-PROGRAM = """
-import json, sys
-asked = json.load(sys.stdin)
-print("Paris." if "capital" in (asked["system"] or "") else "I do not know.")
-"""
+PROGRAM = "print('Paris.')"
 SETTINGS = (
     "suites: [cases.json]\ntarget: {type: command, command: [python3, main.py], system_prompt_file: system.md}\n"
 )
 CASES = [
     {
-        "sample_id": f"C{n}",
-        "prompt": f"{n}. Capital of France?",
+        "sample_id": "C1",
+        "prompt": "Capital of France?",
         "assertions": [{"type": "contains", "value": "Paris"}],
     }
-    for n in range(4)
 ]
 GOOD, BAD = "Be kind.\nName the capital.\nBe brief.\n", "Be kind.\nSay nothing.\nBe brief.\n"
 RUN = ("--base", "main", "-q", "-o", "out.json")
@@ -50,7 +45,7 @@ def test_the_changed_lines_and_one_beside_them_are_shown(change, runevals):
 
 
 def test_without_a_changed_text_nothing_is_shown(change, runevals):
-    change.write("main.py", "print('I do not know.')")  # a program is no prompt
+    change.write("main.py", f"# A comment\n{PROGRAM}")  # a program is no prompt
     assert changes(change, runevals) == {}
 
 
