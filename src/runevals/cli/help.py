@@ -8,8 +8,8 @@ import click
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Suites": (
-        *("prompts_file", "prompts", "expected", "interactive", "all", "category", "tag", "filter", "shard"),
-        *("evaluators", "config", "env_name"),
+        *("prompts_file", "prompts", "expected", "interactive", "all", "all_projects", "category", "tag"),
+        *("filter", "shard", "evaluators", "config", "env_name"),
     ),
     "Target": (
         *("target", "model", "repeat", "concurrency", "cache_target", "evaluate_only", "mcp_config", "sandbox"),

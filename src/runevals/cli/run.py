@@ -25,6 +25,7 @@ from runevals.cli.output import format_option, free_names, kept_results, reporte
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
+from runevals.cli.run_projects import run_projects
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
@@ -91,6 +92,11 @@ if TYPE_CHECKING:
     help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
 )
 @click.option(
+    "--all-projects",
+    is_flag=True,
+    help="Run every folder that has a runevals.yaml, as if in it; the worst exit code is that of the run.",
+)
+@click.option(
     "--resume",
     metavar="[RUN]",
     is_flag=False,
@@ -123,7 +129,7 @@ def command(**told: Any) -> None:
     """
     _set_logging(told.pop("log_level"))
     paths = (*told.pop("paths"), *told.pop("prompts_file"))
-    finish(execute(told, paths))
+    finish(run_projects(told, paths, execute) if told.pop("all_projects") else execute(told, paths))
 
 
 def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:

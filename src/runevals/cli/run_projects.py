@@ -1,0 +1,75 @@
+"""`runevals run --all-projects`: each project as if run in its folder, and one exit code for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runevals.cli import explained
+from runevals.cli.options import told_by
+from runevals.cli.terminal import tell
+from runevals.github.job import change_event
+from runevals.lib.terminal import say
+from runevals.records.errors import InvalidSettings
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.projects import in_words, projects_in, removed, require_apart, settings_of, worst
+from runevals.settings.resolve import resolve
+
+if TYPE_CHECKING:
+    from runevals.run.projects import Project
+    from runevals.settings.resolve import RawSettings
+
+# What names things of one project.
+_OF_ONE = ("config", "prompts", "expected", "interactive", "evaluate_only", "resume", "watched", "opened", "shard")
+
+
+def run_projects(
+    told: dict[str, Any], paths: tuple[str, ...], run: Callable[[dict[str, Any], tuple[str, ...]], int]
+) -> int:
+    """`run` for every project, with its folder as the current one → the worst exit code."""
+    _require_alone(told, paths)
+    words = told_by(told)
+    side = base_side(words, change_event(words), told["base"])
+    projects = projects_in(words.cwd, None if side is None else side.commit)
+    require_apart(projects, words)
+    codes: dict[str, int] = {}
+    for project in projects:
+        say(f"== {project.name} ({project.config})", err=True)
+        try:
+            if project.removed:
+                codes[project.name] = _removed(project, words, told["base"])
+            else:
+                with chdir(words.cwd / project.name):
+                    codes[project.name] = run(dict(told), ())
+        except Exception as error:  # noqa: BLE001 - the other projects are run all the same
+            codes[project.name] = explained(error)
+    say(in_words(codes))
+    return worst(codes.values())
+
+
+def _removed(project: Project, words: RawSettings, ref: str | None) -> int:
+    inside = settings_of(project, words)
+    side = base_side(inside, change_event(words), ref)
+    conclusion = removed(project, resolve(replace(inside, base_side=side)))
+    tell(conclusion)
+    return conclusion.verdict.exit_code
+
+
+def _require_alone(told: Mapping[str, Any], paths: tuple[str, ...]) -> None:
+    """Raises InvalidSettings for what only one project can be told."""
+    flags = {"opened": "open", "watched": "watch"}
+    named = ["PATH"] if paths else []
+    named += [
+        f"--{flags.get(name, name).replace('_', '-')}"
+        for name in _OF_ONE
+        if told.get(name) not in (None, (), False)
+    ]
+    named += [f"--output {name}" for name in told["output"] if Path(name).is_absolute()]
+    if named:
+        raise InvalidSettings(
+            f"{', '.join(named)}: not with --all-projects, which runs each project with its own settings file; "
+            "run it in the project's folder"
+        )

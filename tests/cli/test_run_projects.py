@@ -1,0 +1,66 @@
+"""`runevals --all-projects`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sample_suites import ANSWERS, SUITE
+
+RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\n"
+GOOD = ANSWERS.replace("Quito", "Lima")
+
+
+@pytest.fixture
+def projects(repository):
+    """Two projects in folders, of which one passes all of its cases, and none at the root."""
+    (repository.path / "runevals.yaml").unlink()
+    for name, answers in (("search", GOOD), ("support", ANSWERS)):
+        repository.write(f"{name}/runevals.yaml", RECORDED + "min_pass_rate: 0.9\n")
+        repository.write(f"{name}/evals.json", SUITE)
+        repository.write(f"{name}/answers.jsonl", answers)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "projects")
+    return repository
+
+
+def test_each_project_is_run_in_its_folder_and_the_worst_exit_code_counts(projects, runevals):
+    code, out, err = runevals("--all-projects", "-o", "out.json")
+    assert code == 1, err
+    assert err.index("== search (search/runevals.yaml)") < err.index("== support (support/runevals.yaml)")
+    assert out.splitlines()[-1] == "1 of 2 projects failed: support; 1 passed"
+    assert projects.document("search/out.json")["verdict"]["outcome"] == "passed"
+    assert projects.document("support/out.json")["verdict"]["outcome"] == "failed"
+
+
+def test_a_broken_project_does_not_hide_the_others(projects, runevals):
+    projects.write("search/evals.json", "{")
+    code, out, err = runevals("--all-projects")
+    assert code == 1
+    assert out.splitlines()[-1] == "1 of 2 projects failed: support; 1 could not be run: search"
+    assert "search/evals.json:1" in err
+
+
+@pytest.mark.parametrize("allowed", [False, True], ids=["not allowed", "allowed by the base"])
+def test_a_project_that_the_change_removes_is_no_pass(projects, runevals, allowed):
+    rest = RECORDED + ("baseline: {on_incomparable: pass}\n" if allowed else "")
+    projects.write("support/runevals.yaml", rest)
+    projects.git("commit", "-qam", "base")
+    projects.git("rm", "-rq", "support")
+    projects.git("commit", "-qm", "without support")
+    code, out, _ = runevals("--all-projects", "--base", "HEAD~1", "--verify", "off")
+    assert code == (0 if allowed else 3)
+    assert "the change removes this project" in out
+    assert out.splitlines()[-1] == (
+        "2 projects passed" if allowed else "1 of 2 projects not measured: support; 1 passed"
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["search"], ["--config", "search/runevals.yaml"], ["--resume"], ["--open"], ["-o", "/tmp/out.json"]],
+    ids=lambda words: words[0],
+)
+def test_what_names_one_project_is_refused(projects, runevals, words):
+    code, _, err = runevals(*words, "--all-projects")
+    assert code == 2
+    assert "not with --all-projects" in err
