@@ -102,6 +102,7 @@ def parsed(path: Path) -> ast.Module:
 PRINTERS = {
     "__main__.py": "its own version",
     "cli/action.py": "commands for the runner, which have escapes of their own",
+    "cli/action_report.py": "commands for the runner, which have escapes of their own",
     "cli/doctor/finding.py": "a mark of ours",
     "cli/evaluators.py": "our own documentation",
     "cli/plan.py": "JSON in ASCII",

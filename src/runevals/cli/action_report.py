@@ -1,0 +1,188 @@
+"""What a job on GitHub leaves: files, the comment, annotations, outputs and the summary."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runevals.cli.terminal import tell, warn_runner
+from runevals.github.annotations import annotation_commands, problem_mark, warning_command
+from runevals.github.comments import slug
+from runevals.github.failed_cases import marks
+from runevals.github.post_comment import posting
+from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
+from runevals.lib.terminal import notice
+from runevals.lib.text.secrets import redactor
+from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite
+from runevals.reports import REPORTERS, comment, html, summary
+from runevals.run.baseline.stored_base import StoredBase
+from runevals.verdict.wording import new_and_failing
+
+if TYPE_CHECKING:
+    from runevals.github.file_commands import FileCommands
+    from runevals.github.job import JobContext
+    from runevals.github.post_comment import CommentDelivery
+    from runevals.records import Conclusion
+    from runevals.run.resume.unfinished import UnfinishedRun
+    from runevals.settings.resolve import Settings
+
+_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
+_PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
+_PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What the runner has given us, and what it is told."""
+
+    environment: Mapping[str, str]
+    commands: FileCommands
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """What a job found: with a stored base, with kept answers, or with the error that ended it."""
+
+    conclusion: Conclusion
+    stored: StoredBase = StoredBase()  # noqa: RUF009 - a frozen record
+    attempt: UnfinishedRun | None = None
+    ended: Exception | None = None
+
+
+def report(found: JobResult, folder: Path | None, settings: Settings, here: JobContext, runner: Runner) -> None:
+    """The comment, the screen, annotations, outputs and summary."""
+    conclusion, environment = found.conclusion, runner.environment
+    head = here.job.head or environment.get("GITHUB_SHA")
+    when = settings.comment if settings.selection.shard is None else "never"  # the merge of all shards comments
+    posted = posting(conclusion, here, when, here.job.pull_request, head)
+    files = {} if folder is None else output_files(folder, here)
+    if folder is not None:
+        files["comment_body"] = _keep(posted, folder)
+        give_to_owner(folder, settings.cwd)
+    if settings.cache is not None:
+        give_to_owner(settings.cache, settings.cwd)
+    if found.ended is None:
+        tell(conclusion)
+        _mark(conclusion, settings, environment)
+    else:
+        report_error(found.ended, environment, settings.key_names)
+    _tell_the_runner(
+        runner.commands, conclusion, _outputs(conclusion, files, settings, here, posted, found.stored)
+    )
+
+
+def report_error(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
+    """Marks what ended the run: at each place of a file that is wrong, else on the job's page."""
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return
+    redact = redactor(environment, key_names)
+    if isinstance(error, InvalidSuite):
+        lines = annotation_commands([problem_mark(problem) for problem in error.problems])
+    else:
+        lines = [warning_command(str(error) or type(error).__name__, "error")]
+    for line in lines:
+        click.echo(redact(line))
+
+
+def output_folder(settings: Settings) -> Path:
+    """Where our files go. Raises InvalidSettings for a folder that is not ours alone.
+
+    What lies in it may be uploaded, where the files that links lead to are taken for what they are.
+    """
+    workspace = settings.cwd.resolve()
+    folder = Path(os.path.abspath(workspace / settings.output_dir))  # noqa: PTH100 - no link is followed
+    inside = folder.relative_to(workspace).parts if folder.is_relative_to(workspace) else ()
+    if not inside or ".git" in inside or _PATTERN.search(settings.output_dir):
+        raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    require_only(folder, _NAMES.union(filter(_PAGE.fullmatch, there)))
+    return folder
+
+
+def output_files(folder: Path, here: JobContext) -> dict[str, Path]:
+    """What each reporter writes. The page is stored by itself, under its file's name, which is the job's own."""
+    names = {reporter.NAME: reporter.FILENAME for reporter in REPORTERS}
+    names[html.NAME] = f"report-{slug(here.comment_id)}.html"
+    return {reporter: folder / name for reporter, name in names.items()}
+
+
+def _keep(posted: CommentDelivery, folder: Path) -> Path:
+    """Writes the comment's text beside the results, for a later step that may post it."""
+    path = folder / comment.FILENAME
+    try:
+        write_whole(path, posted.body)
+    except CannotWrite as error:
+        warn_runner(str(error))
+    if posted.notice:
+        notice(posted.notice)
+    if posted.problem:
+        warn_runner(f"The comment could not be posted; its text is in {path.name}. {posted.problem}")
+    return path
+
+
+def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
+    if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
+        redact = redactor(environment, settings.key_names)
+        for line in annotation_commands(marks(conclusion)):
+            click.echo(redact(line))
+
+
+def _outputs(
+    conclusion: Conclusion,
+    files: Mapping[str, Path],
+    settings: Settings,
+    here: JobContext,
+    posted: CommentDelivery,
+    stored: StoredBase,
+) -> dict[str, str]:
+    totals, comparison = conclusion.report.totals, conclusion.comparison
+    regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
+    workspace = settings.cwd.resolve()
+    folder = files["results"].parent.relative_to(workspace).as_posix() if files else ""
+    named = {name: files.get(name) for name in (*(reporter.NAME for reporter in REPORTERS), "comment_body")}
+    return {
+        "verdict": conclusion.verdict.outcome,
+        "exit_code": str(conclusion.verdict.exit_code),
+        "pass_rate": "" if totals.pass_rate is None else f"{totals.pass_rate:.4f}",
+        "regressions": str(regressions),
+        "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
+        "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
+        "output_dir": folder,
+        # A later step may upload what these name, and would take what a link leads to.
+        **{
+            f"{name}_path": path.relative_to(workspace).as_posix() if path is not None and is_plain(path) else ""
+            for name, path in named.items()
+        },
+        "comment_url": posted.url,
+        "artifact_name": here.artifact,
+        "baseline_run_id": _run_id(conclusion, stored),
+    }
+
+
+def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
+    """The run whose stored result was compared with, or stands for this run; empty if the base was run instead."""
+    comparison = conclusion.comparison
+    if comparison is not None:
+        source = comparison.source
+    else:
+        reused = stored.baseline is not None and bool(conclusion.report.cases)
+        source = stored.baseline.source if stored.baseline is not None and reused else ""
+    return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
+
+
+def _tell_the_runner(commands: FileCommands, conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
+    commands.add_outputs(outputs)
+    if not commands.add_summary(summary.render(conclusion)):
+        warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
+
+
+def give_to_owner(folder: Path, workspace: Path) -> None:
+    """Gives what a root container wrote to the workspace's owner, so that later steps can change and delete it."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and folder.is_relative_to(workspace.resolve()):
+        hand_over(folder, workspace.resolve())
