@@ -15,12 +15,14 @@ JUDGE = {"judge": {"type": "openai", "model": "mine"}}
 def settled(of_change, of_base, *, environment=(), **flags):
     """The settings of a change, by its own file and its base's; None: there is no file."""
     files = [
-        None if values is None else SettingsFile(found=True, shown="runevals.yaml", base=Path("/x"), values=values)
+        None
+        if values is None
+        else SettingsFile(exists=True, display_name="runevals.yaml", base=Path("/x"), values=values)
         for values in (of_change, of_base)
     ]
     side = BaseSide(commit="c" * 40, file=files[1])
     told = RawSettings(flags=flags, cwd=Path("/x"), environment=dict(environment), base_side=side)
-    file = files[0] or SettingsFile(found=False, shown="", base=Path("/x"))
+    file = files[0] or SettingsFile(exists=False, display_name="", base=Path("/x"))
     ignored = {(one.suite, one.key): one.message.rpartition("; ")[2] for one in ignored_changes(told, file)}
     return resolve(told, file), ignored
 

@@ -26,7 +26,7 @@ def settled(tmp_path, written, *, environment=(), base=None, **flags):
         (tmp_path / "runevals.yaml").write_text(f"target: {written}\n", encoding="utf-8")
     side = None
     if base is not None:
-        file = SettingsFile(found=True, shown="runevals.yaml", base=tmp_path, values={"target": base})
+        file = SettingsFile(exists=True, display_name="runevals.yaml", base=tmp_path, values={"target": base})
         side = BaseSide(commit="0123456789", file=file, on_pull_request=True)
     return resolve(RawSettings(flags=flags, cwd=tmp_path, environment=dict(environment), base_side=side))
 
@@ -46,9 +46,9 @@ def test_a_flag_names_the_address(tmp_path, flag, url):
     ("written", "told"),
     [
         ("{type: http}", "the http target has no address; give target.url, http:URL or RUNEVALS_TARGET_URL"),
-        ("{type: http, url: agent.example}", "'agent.example' is no http or https address"),
-        ("{type: http, url: 'ftp://x/y'}", "is no http or https address"),
-        ("{type: http, url: 'http://x:y/'}", "is no http or https address"),
+        ("{type: http, url: agent.example}", "'agent.example' is not an http or https address"),
+        ("{type: http, url: 'ftp://x/y'}", "is not an http or https address"),
+        ("{type: http, url: 'http://x:y/'}", "is not an http or https address"),
         ("{type: http, url: 'https://me:pw@x/'}", "target.url holds a user name or password"),
         (
             "{type: http, url: 'https://{{model}}.x/'}",
@@ -65,7 +65,7 @@ def test_a_flag_names_the_address(tmp_path, flag, url):
         ("{type: http, url: 'https://x/', pick: {answer: a.b}}", r"target.pick.answer: 'a.b' is not a JSONPath"),
         ("{type: http, url: 'https://x/', headers: {Authorization: Bearer abc}}", "Authorization holds a secret"),
         ("{type: http, url: 'https://x/', headers: {x-api-key: abc}}", "name its variable instead: {env: NAME}"),
-        ("{type: http, url: 'https://x/', headers: {'a b': c}}", "'a b' is no name of a header"),
+        ("{type: http, url: 'https://x/', headers: {'a b': c}}", "'a b' is not a valid header name"),
         (
             "{type: http, url: 'https://x/', api_key_env: K, headers: {authorization: {env: K}}}",
             "leave one of them out",

@@ -209,7 +209,7 @@ def test_skills_outside_the_repository_are_refused(project, runevals):
     project.write("runevals.yaml", "target: {type: skill, skills_dir: ../elsewhere}\n")
     code, _, err = runevals()
     assert code == 2
-    assert "target.skills_dir: ../elsewhere is no folder inside the repository" in err
+    assert "target.skills_dir: ../elsewhere is not a folder inside the repository" in err
 
 
 def test_a_worse_skill_is_a_regression_by_name(claw, runevals):

@@ -137,7 +137,7 @@ def _settled(told: RawSettings) -> tuple[Settings, RunevalsError | None]:
         return resolve(replace(told, base_side=side)), None
     except RunevalsError as error:
         left = None if side is None else side.file
-        left = left or SettingsFile(found=False, shown="", base=told.cwd)
+        left = left or SettingsFile(exists=False, display_name="", base=told.cwd)
         where = {name: value for name, value in left.values.items() if name in _TOLD_WHERE}
         try:
             return resolve(told, replace(left, values=where)), error

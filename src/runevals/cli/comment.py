@@ -37,7 +37,7 @@ MOST_ARTIFACTS = 5
 @click.command("comment")
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("--pull-request", type=click.IntRange(min=1), metavar="N", help="Its number.")
-@click.option("--comment-id", metavar="TEXT", help="What tells this comment from others of ours.")
+@click.option("--comment-id", metavar="TEXT", help="What distinguishes this comment from other runevals comments.")
 @click.option("--trusted", is_flag=True, help="The document is of a run of your own: show all that it says.")
 @click.option("--gitlab", "on_gitlab", is_flag=True, help="Write on this job's merge request on GitLab.")
 def command(

@@ -12,7 +12,7 @@ from runevals.lib.terminal import say
 from runevals.records.rules import SuiteEntry
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
-from runevals.settings.target import judges_named
+from runevals.settings.target import judges_label
 
 
 @click.command("settings", cls=GroupedCommand)
@@ -30,7 +30,7 @@ def command(**told: Any) -> None:
     for setting in SETTINGS:
         value = _value(settings, setting.name)
         say(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
-    say(f"settings file: {settings.file.shown if settings.file else 'none'}")
+    say(f"settings file: {settings.file.display_name if settings.file else 'none'}")
 
 
 def _value(settings: Settings, name: str) -> object:
@@ -38,7 +38,7 @@ def _value(settings: Settings, name: str) -> object:
         case "all":
             return settings.everything
         case "config":
-            return None if settings.file is None else settings.file.shown
+            return None if settings.file is None else settings.file.display_name
         case "alpha" | "min_effect":
             return getattr(settings.rules.regression, name)
         case "max_base_age":
@@ -52,7 +52,7 @@ def _value(settings: Settings, name: str) -> object:
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":
-            return judges_named(settings.judges)
+            return judges_label(settings.judges)
         case "judge":
             return settings.judges
         case _:

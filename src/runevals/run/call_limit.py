@@ -44,7 +44,7 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
 
 def _is_of_change(settings: Settings) -> bool:
     """Whether the change's own settings say the limit: they may lower it, and raise none."""
-    return settings.file is not None and settings.origins["max_calls"] == settings.file.shown
+    return settings.file is not None and settings.origins["max_calls"] == settings.file.display_name
 
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:

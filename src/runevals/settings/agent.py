@@ -1,4 +1,4 @@
-"""What a settings file says of a coding agent: tools, skills, MCP servers, options and variables."""
+"""The settings of a coding agent: tools, skills, MCP servers, options and variables."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ DEFAULT_TIMEOUT_S = 600.0
 _OF_OTHERS = ("system_prompt", "system_prompt_file", "parameters", "base_url", "api_key_env", "cwd", "command")
 
 
-def agent_settings(told: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:
+def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:
     """The settings of a target that is an agent. Raises InvalidSettings."""
     for name in _OF_OTHERS:
-        if name in told:
-            raise InvalidSettings(f"target.{name}: a {told['type']} target does not take it; leave it out")
-    servers = _servers(told.get("mcp", {}), base, repository)
+        if name in section:
+            raise InvalidSettings(f"target.{name}: a {section['type']} target does not take it; leave it out")
+    servers = _servers(section.get("mcp", {}), base, repository)
     return AgentSettings(
-        model=told.get("model"),
-        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        tools=tuple(_tool(tool) for tool in told.get("tools", ())),
-        skills=tuple(_skill(name, base, repository) for name in told.get("skills", ())),
+        model=section.get("model"),
+        timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        tools=tuple(_tool(tool) for tool in section.get("tools", ())),
+        skills=tuple(_skill(name, base, repository) for name in section.get("skills", ())),
         servers=servers,
-        args=tuple(told.get("args", ())),
-        env=tuple(sendable(name, "target.env") for name in told.get("env", ())),
+        args=tuple(section.get("args", ())),
+        env=tuple(sendable(name, "target.env") for name in section.get("env", ())),
     )
 
 
@@ -49,18 +49,18 @@ def _skill(name: str, base: Path, repository: Path) -> Path:
     return folder.resolve()
 
 
-def _servers(told: str | Mapping[str, Any], base: Path, repository: Path) -> Mapping[str, Mapping[str, object]]:
-    if isinstance(told, str):
-        path = path_inside(repository, told, base=base, what="target.mcp")
+def _servers(source: str | Mapping[str, Any], base: Path, repository: Path) -> Mapping[str, Mapping[str, object]]:
+    if isinstance(source, str):
+        path = path_inside(repository, source, base=base, what="target.mcp")
         try:
-            document = json.loads(read_text(path, told))
+            document = json.loads(read_text(path, source))
         except (ValueError, RecursionError) as error:
-            raise InvalidSettings(f"target.mcp: {told} is not JSON: {error}") from None
+            raise InvalidSettings(f"target.mcp: {source} is not JSON: {error}") from None
         servers = document.get("mcpServers") if isinstance(document, dict) else None
         if not isinstance(servers, dict):
-            raise InvalidSettings(f"target.mcp: {told} has no `mcpServers`")
-        told = servers
-    for name, server in told.items():
+            raise InvalidSettings(f"target.mcp: {source} has no `mcpServers`")
+        source = servers
+    for name, server in source.items():
         if not isinstance(server, dict) or not ({"command", "url"} & server.keys()):
             raise InvalidSettings(f"target.mcp: the server {name} has neither `command` nor `url`")
-    return told
+    return source

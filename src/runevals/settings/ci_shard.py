@@ -1,4 +1,4 @@
-"""`shard: auto`: which of its parallel jobs a CI system says this one is."""
+"""`shard: auto`: the number of this job among the parallel jobs of a CI system."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int
 
 
 def _first(job: ParallelJob, of: int, environment: Mapping[str, str]) -> int:
-    """The index of the first job: of an array with all parts its lowest, of one that has some of them again 0."""
+    """The index of the first job: the lowest of a complete array, 0 if only some tasks were started again."""
     lowest = _lowest(job, environment)
     whole = job.total is not None and environment.get(job.total) == str(of)
     return int(lowest) if whole and _NUMBER.fullmatch(lowest) else job.first

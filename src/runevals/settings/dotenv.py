@@ -9,20 +9,20 @@ from pathlib import Path
 from runevals.records.errors import InvalidSettings
 
 
-def environment(cwd: Path, named: str | None, process: Mapping[str, str]) -> dict[str, str]:
-    """`.env.local`, `.env.local.user`, `env/.env.<named>`, each over the one before, the process over all.
+def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict[str, str]:
+    """`.env.local`, `.env.local.user`, `env/.env.<name>`, each over the one before, the process over all.
 
     In CI no such file is read: a pull request could bring it. Raises InvalidSettings for a bad or absent name.
     """
-    if named is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", named):
-        raise InvalidSettings(f"--env {named}: a name has only letters, digits, _ and -")
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise InvalidSettings(f"--env {name}: a name has only letters, digits, _ and -")
     if process.get("CI"):
         return dict(process)
     files = [cwd / ".env.local", cwd / ".env.local.user"]
-    if named is not None:
-        files.append(cwd / "env" / f".env.{named}")
+    if name is not None:
+        files.append(cwd / "env" / f".env.{name}")
         if not files[-1].is_file():
-            raise InvalidSettings(f"--env {named}: there is no file env/.env.{named}")
+            raise InvalidSettings(f"--env {name}: there is no file env/.env.{name}")
     merged: dict[str, str] = {}
     present = [file for file in files if file.is_file()]
     if present:

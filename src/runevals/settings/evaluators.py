@@ -1,4 +1,4 @@
-"""Evaluators that the settings declare under an id of their own."""
+"""Evaluators that the settings file defines under an id of their own."""
 
 from __future__ import annotations
 
@@ -18,67 +18,67 @@ _TOO_MUCH = "a composite holds at most 1,000 evaluators, at most 20 deep, those 
 MOST_PARTS, MOST_NESTED = 1000, 20  # of a composite, those of its parts counted too
 
 
-def read_definitions(written: Any, shown: str, base: Path, repository: Path) -> Definitions:
-    """Id → the evaluator behind it. Raises InvalidSettings with everything that cannot be built or read."""
-    found: dict[str, EvaluatorSpec] = {}
+def read_definitions(written: Any, source: str, base: Path, repository: Path) -> Definitions:
+    """Id → evaluator. Raises InvalidSettings with every problem."""
+    definitions: dict[str, EvaluatorSpec] = {}
     broken: dict[str, str] = {}  # id → what is wrong
-    for entry in _parts_first(written, shown):
+    for entry in _parts_first(written, source):
         if broken.keys() & entry.get("evaluatorIds", ()):
             broken[entry["id"]] = ""  # it may be right, once its parts are
             continue
         try:
-            found[entry["id"]] = _built(entry, shown, base, repository, found)
+            definitions[entry["id"]] = _built(entry, source, base, repository, definitions)
         except UsageError as error:
             broken[entry["id"]] = str(error)
     if broken:
         raise InvalidSettings("\n".join(filter(None, broken.values())))
-    return found
+    return definitions
 
 
 def _built(
-    entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions
+    entry: Mapping[str, Any], source: str, base: Path, repository: Path, known: Definitions
 ) -> EvaluatorSpec:
-    """One entry. Raises UsageError for what cannot be built or read."""
+    """One entry. Raises UsageError if it cannot be built or read."""
     name = entry["id"]
     if name in catalogue.names() or name in TYPES:
-        raise InvalidSettings(f"{shown}: evaluators: '{name}' is an evaluator of ours; give yours another id")
-    spec = _spec(entry, shown, base, repository, known)
+        raise InvalidSettings(f"{source}: evaluators: '{name}' is a built-in evaluator; use another id")
+    spec = _spec(entry, source, base, repository, known)
     try:
         catalogue.build(spec)
     except InvalidOptions as error:
-        raise InvalidSettings(f"{shown}: evaluators: {name}: {error}") from None
+        raise InvalidSettings(f"{source}: evaluators: {name}: {error}") from None
     return spec
 
 
-def _parts_first(written: Any, shown: str) -> list[Mapping[str, Any]]:
-    """The entries, each after those that it combines. Raises InvalidSettings for a circle."""
+def _parts_first(written: Any, source: str) -> list[Mapping[str, Any]]:
+    """The entries, each after those that it combines. Raises InvalidSettings for a cycle."""
     by_id = {entry["id"]: entry for entry in written}
     if len(by_id) < len(written):
         ids = [entry["id"] for entry in written]
         twice = next(name for name in ids if ids.count(name) > 1)
-        raise InvalidSettings(f"{shown}: evaluators: the id '{twice}' is used twice")
+        raise InvalidSettings(f"{source}: evaluators: the id '{twice}' is used twice")
     ordered: dict[str, Mapping[str, Any]] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:
         if name in above:
             circle = " → ".join((*above[above.index(name) :], name))
-            raise InvalidSettings(f"{shown}: evaluators: a composite contains itself: {circle}")
+            raise InvalidSettings(f"{source}: evaluators: a composite contains itself: {circle}")
         if name in ordered or name not in by_id:
             return
         if len(above) > MOST_NESTED:
-            raise InvalidSettings(f"{shown}: evaluators: {above[0]}: {_TOO_MUCH}")
+            raise InvalidSettings(f"{source}: evaluators: {above[0]}: {_TOO_MUCH}")
         for part in by_id[name].get("evaluatorIds", ()):
             add(part, (*above, name))
         ordered[name] = by_id[name]
 
     for name in by_id:
         add(name, ())
-    _require_bounded(list(ordered.values()), shown)
+    _require_bounded(list(ordered.values()), source)
     return list(ordered.values())
 
 
-def _require_bounded(parts_first: Sequence[Mapping[str, Any]], shown: str) -> None:
-    """Raises InvalidSettings for a composite that would hold far more evaluators than anybody wrote."""
+def _require_bounded(parts_first: Sequence[Mapping[str, Any]], source: str) -> None:
+    """Raises InvalidSettings for a composite that expands to too many evaluators."""
     sizes: dict[str, int] = {}
     depths: dict[str, int] = {}
     for entry in parts_first:
@@ -86,12 +86,14 @@ def _require_bounded(parts_first: Sequence[Mapping[str, Any]], shown: str) -> No
         sizes[name] = 1 + sum(sizes.get(part, 1) for part in parts)
         depths[name] = 1 + max((depths.get(part, 1) for part in parts), default=0)
         if sizes[name] > MOST_PARTS or depths[name] > MOST_NESTED:
-            raise InvalidSettings(f"{shown}: evaluators: {name}: {_TOO_MUCH}")
+            raise InvalidSettings(f"{source}: evaluators: {name}: {_TOO_MUCH}")
 
 
-def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path, known: Definitions) -> EvaluatorSpec:
+def _spec(
+    entry: Mapping[str, Any], source: str, base: Path, repository: Path, known: Definitions
+) -> EvaluatorSpec:
     rest = {key: value for key, value in entry.items() if key not in ("id", "type", "threshold", "weight")}
-    what = f"{shown}: evaluators: {entry['id']}"
+    what = f"{source}: evaluators: {entry['id']}"
     threshold = entry.get("threshold")
     children: tuple[EvaluatorSpec, ...] = ()
     match entry["type"]:
@@ -118,7 +120,7 @@ def _spec(entry: Mapping[str, Any], shown: str, base: Path, repository: Path, kn
 
 
 def _part(name: str, what: str, known: Definitions) -> EvaluatorSpec:
-    """An evaluator that a composite names: one of the settings, or of ours."""
+    """An evaluator that a composite names: one of the settings, or a built-in one."""
     if name in known:
         return known[name]
     try:
@@ -129,24 +131,24 @@ def _part(name: str, what: str, known: Definitions) -> EvaluatorSpec:
     return EvaluatorSpec(name=name)
 
 
-def _llm(told: Mapping[str, Any], threshold: float | None) -> dict[str, object]:
+def _llm(entry: Mapping[str, Any], threshold: float | None) -> dict[str, object]:
     """The keys of an `llm` evaluator as our options."""
-    options: dict[str, object] = {"prompt": told["prompt"]} if "prompt" in told else {}
-    scale = told.get("scoreRange", {})
+    options: dict[str, object] = {"prompt": entry["prompt"]} if "prompt" in entry else {}
+    scale = entry.get("scoreRange", {})
     options |= {ours: float(scale[key]) for key, ours in (("min", "minimum"), ("max", "maximum")) if key in scale}
     options |= {} if threshold is None else {"pass_from": threshold}
-    return options | ({"model": told["modelId"]} if "modelId" in told else {})
+    return options | ({"model": entry["modelId"]} if "modelId" in entry else {})
 
 
-def _code(told: Mapping[str, Any], what: str, base: Path, repository: Path) -> dict[str, object]:
-    """`code`, or the text of `file`, whose ending tells the language where nothing else does."""
-    if ("code" in told) == ("file" in told):
+def _code(entry: Mapping[str, Any], what: str, base: Path, repository: Path) -> dict[str, object]:
+    """`code`, or the text of `file`, whose suffix implies the language unless one is given."""
+    if ("code" in entry) == ("file" in entry):
         raise InvalidSettings(f"{what}: give either 'code' or 'file'")
-    language = told.get("language")
-    if "code" in told:
-        return {"code": told["code"], "language": language or "javascript", "filename": what.rpartition(" ")[2]}
-    text, by_suffix = code_file(repository, told["file"], base=base, what=what)
+    language = entry.get("language")
+    if "code" in entry:
+        return {"code": entry["code"], "language": language or "javascript", "filename": what.rpartition(" ")[2]}
+    text, by_suffix = code_file(repository, entry["file"], base=base, what=what)
     language = language or by_suffix
     if language is None:
-        raise InvalidSettings(f"{what}: say the language of {told['file']}: javascript or python")
-    return {"code": text, "language": language, "filename": told["file"]}
+        raise InvalidSettings(f"{what}: say the language of {entry['file']}: javascript or python")
+    return {"code": text, "language": language, "filename": entry["file"]}

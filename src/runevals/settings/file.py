@@ -23,14 +23,14 @@ LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
 class SettingsFile:
     """The values of the file by setting name; `base` is what its paths are relative to."""
 
-    found: bool
-    shown: str
+    exists: bool
+    display_name: str
     base: Path
     values: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
 
-# What decides over a change is read from the base's file, not from the one that the change brings along.
+# These settings decide over a change: they are read from the base's file, not from the change's.
 GUARDED = (
     "accept_label",
     "alpha",
@@ -47,7 +47,7 @@ GUARDED = (
     "comment",
     "comment_id",
     "errors_limit",
-    "executor",  # a change could else have its code run on other machines
+    "executor",  # otherwise a change could run its code on other machines
     "fail_on",
     "gates",
     "judge",
@@ -79,68 +79,68 @@ GUARDED = (
 class BaseSide:
     """The side of a change that decides over it: the base's commit and settings.
 
-    `file` None: the base has no settings, or none that can be read, and what it decides is at its default.
+    `file` None: the base has no settings file, or an unreadable one: the defaults decide.
     """
 
     commit: str
     file: SettingsFile | None = None
-    forked: SettingsFile | None = None  # as the change began: what it alters is told by the difference
+    forked: SettingsFile | None = None  # the file at the merge base: the change alters what differs from it
     on_pull_request: bool = False
     unreadable: str | None = None  # why its settings cannot be read, though it has a file of them
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """What the base's settings say."""
+        """The values of the base's settings file."""
         return {} if self.file is None else self.file.values
 
     @property
-    def shown(self) -> str:
-        """Where these values came from, in words."""
-        return f"{'settings' if self.file is None else self.file.shown} of {self.commit[:7]}"
+    def display_name(self) -> str:
+        """The origin of these values, for messages."""
+        return f"{'settings' if self.file is None else self.file.display_name} of {self.commit[:7]}"
 
 
-def read_settings_file(cwd: Path, repository: Path, named: str | None) -> SettingsFile:
-    """The named file, else the first of the usual places in `cwd` and in the repository's root.
+def read_settings_file(cwd: Path, repository: Path, config: str | None) -> SettingsFile:
+    """The file `config`, else the first of the usual places in `cwd` and in the repository's root.
 
-    Raises InvalidSuite with every problem of the file, InvalidSettings where a named one is absent.
+    Raises InvalidSuite with every problem of the file, InvalidSettings if `config` does not exist.
     """
-    path = _find(cwd, repository, named)
+    path = _find(cwd, repository, config)
     if path is None:
-        return SettingsFile(found=False, shown="", base=cwd)
-    shown = _shown(path, cwd)
+        return SettingsFile(exists=False, display_name="", base=cwd)
+    display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    values = _values(read_source(path, shown))
-    return SettingsFile(found=True, shown=shown, base=base, values=values, path=path)
+    values = _values(read_source(path, display_name))
+    return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path)
 
 
 def base_settings_file(
-    here: Sequence[Path], repository: Path, named: str | None, read: Callable[[str], bytes | None]
+    here: Sequence[Path], repository: Path, config: str | None, read: Callable[[str], bytes | None]
 ) -> SettingsFile | None:
     """The settings file of another commit, found at the same places; `read` gives a file of its root.
 
-    `here` is the folder that we are in, by all its names.
+    `here` is the current folder under all its names. None if that commit has no settings file.
 
-    None where that commit has none. Raises InvalidSuite with every problem of the file.
+    Raises InvalidSuite with every problem of the file.
     """
     cwd, folders = here[0], tuple(dict.fromkeys((*here, repository)))
     paths = (
-        [folder / named for folder in here]
-        if named is not None
+        [folder / config for folder in here]
+        if config is not None
         else [folder / place for folder in folders for place in PLACES]
     )
     for path in paths:
-        # Not resolved: a link of the work tree must not say where the base keeps its settings.
+        # Not resolved: a link of the work tree must not decide which file is the base's settings.
         relative = os.path.relpath(path, repository).replace(os.sep, "/")
         if relative.startswith("../"):
             continue
-        found = read(relative)
-        if found is None:
+        content = read(relative)
+        if content is None:
             continue
-        shown = _shown(path, cwd)
+        display_name = _display_name(path, cwd)
         base = path.parent.parent if path.parent.name == ".github" else path.parent
-        source = parse_source(found, path.suffix, f"{shown} of the base")
+        source = parse_source(content, path.suffix, f"{display_name} of the base")
         values = _values(replace(source, value=without_retired(source.value)))
-        return SettingsFile(found=True, shown=shown, base=base, values=values, path=path)
+        return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path)
     return None
 
 
@@ -155,18 +155,18 @@ def _values(source: Source) -> Mapping[str, Any]:
     return _flat(source.value)
 
 
-def _find(cwd: Path, repository: Path, named: str | None) -> Path | None:
-    if named is not None:
-        path = cwd / named
+def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
+    if config is not None:
+        path = cwd / config
         if not path.is_file():
-            raise InvalidSettings(f"there is no settings file {named}")
+            raise InvalidSettings(f"there is no settings file {config}")
         return path.resolve()
     folders = (cwd,) if repository == cwd else (cwd, repository)
     candidates = (folder / place for folder in folders for place in PLACES)
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _shown(path: Path, cwd: Path) -> str:
+def _display_name(path: Path, cwd: Path) -> str:
     return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
 
 
@@ -194,7 +194,7 @@ _SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "
 
 
 def _flat(value: Any) -> dict[str, Any]:
-    """File shape → setting names: the nested groups that the file has are spread out."""
+    """The file's nested groups as flat setting names."""
     flat = {name: item for name, item in value.items() if name not in _SPREAD}
     if "judges" in value:
         flat["judge"] = value["judges"]

@@ -1,4 +1,4 @@
-"""The gates that a settings file writes."""
+"""The gates of a settings file."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ GATE_METRICS = (
 )
 
 
-def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
-    """The settings file's gates. Raises InvalidSettings for a metric that there is not, or a name used twice."""
+def gates_of(written: Any, source: str) -> tuple[Gate, ...]:
+    """The settings file's gates. Raises InvalidSettings for an unknown metric or a duplicate name."""
     gates: list[Gate] = []
     for entry in written:
         metric = entry["metric"]
         if metric not in GATE_METRICS and not metric.startswith("evaluator:"):
             hint = did_you_mean(metric, GATE_METRICS)
-            raise InvalidSettings(f"{shown}: gates: there is no metric '{metric}'{hint}")
+            raise InvalidSettings(f"{source}: gates: there is no metric '{metric}'{hint}")
         if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
-            raise InvalidSettings(f"{shown}: gates: bound: wilson is for `pass_rate` with `>=` only")
+            raise InvalidSettings(f"{source}: gates: bound: wilson is for `pass_rate` with `>=` only")
         if entry.get("name") == "measured" and metric != "errors":
-            raise InvalidSettings(f"{shown}: gates: 'measured' is about errors; give this gate another name")
+            raise InvalidSettings(f"{source}: gates: 'measured' is about errors; give this gate another name")
         if metric == "mark_drop" and entry.get("scope"):
-            raise InvalidSettings(f"{shown}: gates: mark_drop is of all cases; leave out its scope")
+            raise InvalidSettings(f"{source}: gates: mark_drop is of all cases; leave out its scope")
         name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
         if name in {gate.name for gate in gates}:
-            raise InvalidSettings(f"{shown}: gates: the name '{name}' is used twice")
+            raise InvalidSettings(f"{source}: gates: the name '{name}' is used twice")
         more = {key: entry[key] for key in ("on_missing", "bound", "level") if key in entry}
         scope = Scope(**entry.get("scope", {}))
         gates.append(
@@ -52,16 +52,16 @@ def gates_of(written: Any, shown: str) -> tuple[Gate, ...]:
     return tuple(gates)
 
 
-def check_names(fail_on: Sequence[str], shown: str, gates: Sequence[Gate]) -> None:
+def check_names(fail_on: Sequence[str], source: str, gates: Sequence[Gate]) -> None:
     """Raises InvalidSettings for a name in `fail_on` that no gate has: a typo must not switch gates off."""
     known = (*PRESET_GATES, *(gate.name for gate in gates), "none")
     for name in fail_on:
         if name not in known:
-            told = f"it is one of {', '.join(known)}{did_you_mean(name, known)}"
-            raise InvalidSettings(f"fail_on ({shown}): there is no gate '{name}'; {told}")
+            names = f"it is one of {', '.join(known)}{did_you_mean(name, known)}"
+            raise InvalidSettings(f"fail_on ({source}): there is no gate '{name}'; {names}")
 
 
 def check_mark(mark: object, gates: Sequence[Gate]) -> None:
-    """Raises InvalidSettings for a gate about the mark where none is named: it would never look at anything."""
+    """Raises InvalidSettings for a gate on the mark if `mark` is not set: it would never measure anything."""
     if mark is None and any(gate.metric == "mark_drop" for gate in gates):
         raise InvalidSettings("gates: mark_drop needs a `mark`: 30d for days, the name of a tag, or best")

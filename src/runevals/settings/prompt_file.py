@@ -14,22 +14,22 @@ from runevals.records.errors import InvalidSuite
 _CHATS = (".json", ".yaml", ".yml")
 
 
-def read_prompt_file(path: Path, shown: str) -> PromptTemplate:
+def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
     """The template in a file. Raises InvalidSuite with every problem of it.
 
-    Blank lines around a text are no part of it: editors end a file with a line break.
+    Blank lines around a text are removed: editors end a file with a line break.
     """
     if path.suffix in _CHATS:
-        source = read_source(path, shown)
+        source = read_source(path, display_path)
         problems = list(_chat_problems(source))
     else:
-        text = read_text(path, shown).replace("\r\n", "\n")
-        source = Source(shown, text, [{"role": "user", "content": text.strip("\n")}])
+        text = read_text(path, display_path).replace("\r\n", "\n")
+        source = Source(display_path, text, [{"role": "user", "content": text.strip("\n")}])
         problems = list(_text_problems(source))
     if problems:
         raise InvalidSuite(problems)
     messages: Any = source.value
-    return PromptTemplate(display_path=shown, messages=tuple(Message(**message) for message in messages))
+    return PromptTemplate(display_path=display_path, messages=tuple(Message(**message) for message in messages))
 
 
 def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
@@ -41,16 +41,16 @@ def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
         place = (len(messages) - 1, "role")
         yield source.problem(place, "the last message must be the user's: it is the prompt that is answered")
     for number, message in enumerate(messages):
-        found = other_markup(message["content"], comments=False)
-        if found is not None:
-            yield source.problem((number, "content"), _more_than_variables(message["content"], *found))
+        markup = other_markup(message["content"], comments=False)
+        if markup is not None:
+            yield source.problem((number, "content"), _more_than_variables(message["content"], *markup))
 
 
 def _text_problems(source: Source) -> Iterator[SuiteProblem]:
-    found = other_markup(source.text, comments=False)
-    if found is not None:
-        message = _more_than_variables(source.text, *found)
-        yield SuiteProblem(location=source.at(found[0]), pointer="", message=message)
+    markup = other_markup(source.text, comments=False)
+    if markup is not None:
+        message = _more_than_variables(source.text, *markup)
+        yield SuiteProblem(location=source.at(markup[0]), pointer="", message=message)
     elif not source.text.strip():
         yield SuiteProblem(location=source.at(0), pointer="", message="is empty: it must hold the prompt")
 

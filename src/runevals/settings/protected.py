@@ -1,4 +1,4 @@
-"""What of a change's settings the base decides, so that no change judges itself."""
+"""The settings that the base decides for a change, so that no change judges itself."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
 
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _BUDGETS = ("max_calls", "max_cost", "max_duration", "max_tokens")
-_REDACTED = ("full", "hashes", "none")  # each more than the one before
+_REDACTED = ("full", "hashes", "none")  # from least to most redacted
 
 
-def who_tells(
-    name: str, file: SettingsFile, guarding: BaseSide | None, *, judged: bool = True
+def effective_source(
+    name: str, file: SettingsFile, base_side: BaseSide | None, *, judged: bool = True
 ) -> tuple[Mapping[str, Any], str]:
-    """(the file values, their origin) that settle this setting: the base's where they decide over the head.
+    """(values, their origin) that decide this setting: the base's if it is protected, otherwise the head's.
 
-    Of budgets and of what is redacted the stricter side holds. `judged`: the base has a judge. The first change
-    that brings one could never pass else.
+    Of budgets and redaction the stricter side is used. `judged`: the base has a judge; otherwise a change that
+    introduces one could never pass.
     """
-    if guarding is None or name not in GUARDED or (name == "judge" and not judged):
-        return file.values, file.shown
+    if base_side is None or name not in GUARDED or (name == "judge" and not judged):
+        return file.values, file.display_name
     if name == "redact_patterns":
-        both = dict.fromkeys((*guarding.values.get(name, ()), *file.values.get(name, ())))
-        return {name: list(both)}, guarding.shown
-    if _is_stricter(name, file.values, guarding.values):
-        return file.values, file.shown
-    return guarding.values, guarding.shown
+        both = dict.fromkeys((*base_side.values.get(name, ()), *file.values.get(name, ())))
+        return {name: list(both)}, base_side.display_name
+    if _is_stricter(name, file.values, base_side.values):
+        return file.values, file.display_name
+    return base_side.values, base_side.display_name
 
 
 def _is_stricter(name: str, values: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
-    """Whether a budget is smaller, or less is written of prompts and answers, than by other settings."""
-    here, there = _said(values, name), _said(than, name)
+    """Whether these settings have a smaller budget or redact more than the others."""
+    here, there = _value_of(values, name), _value_of(than, name)
     if here == there:
         return False
     if name == "redact":
@@ -47,21 +47,21 @@ def _is_stricter(name: str, values: Mapping[str, Any], than: Mapping[str, Any]) 
     )
 
 
-def prices_told(file: SettingsFile, guarding: BaseSide | None) -> Prices:
-    """What models cost. A change sets none: it would hide what it costs."""
-    values = file.values if guarding is None else guarding.values
-    return Prices({name: Price(**told) for name, told in values.get("prices", {}).items()})
+def prices_of(file: SettingsFile, base_side: BaseSide | None) -> Prices:
+    """The prices of models. A change cannot set them: it could hide its cost."""
+    values = file.values if base_side is None else base_side.values
+    return Prices({name: Price(**price) for name, price in values.get("prices", {}).items()})
 
 
-def held_back(file: SettingsFile, guarding: BaseSide, *, judged: bool) -> Iterator[Weakening]:
-    """What the head's settings file says otherwise about how it is judged."""
-    before = guarding.values if guarding.forked is None else guarding.forked.values
-    suite = file.shown if guarding.file is None else guarding.file.shown
+def changes_not_applied(file: SettingsFile, base_side: BaseSide, *, judged: bool) -> Iterator[Weakening]:
+    """The protected settings that the head's file changes and that are therefore not applied."""
+    before = base_side.values if base_side.forked is None else base_side.forked.values
+    suite = file.display_name if base_side.file is None else base_side.file.display_name
     for name in (*GUARDED, "prices"):
-        if _said(file.values, name) != _said(before, name) and not _is_stricter(name, file.values, before):
+        if _value_of(file.values, name) != _value_of(before, name) and not _is_stricter(name, file.values, before):
             holds = "this one holds, as the base has none"
             if judged or name != "judge":
-                holds = f"until that is merged, the base's {'holds' if guarding.file else 'default holds'}"
+                holds = f"until that is merged, the base's {'holds' if base_side.file else 'default holds'}"
             yield Weakening(suite=suite, key=name, message=f"the setting was changed; {holds}")
     if file.values.get("repeat", ROUNDS_IN_CI) < before.get("repeat", ROUNDS_IN_CI):
         yield Weakening(suite=suite, key="repeat", message="fewer runs a case")
@@ -70,8 +70,8 @@ def held_back(file: SettingsFile, guarding: BaseSide, *, judged: bool) -> Iterat
         yield Weakening(suite=suite, key="target", message=message)
 
 
-def _said(values: Mapping[str, Any], name: str) -> object:
-    """What settings say of this, in words or by default; nothing is as good as an empty list."""
+def _value_of(values: Mapping[str, Any], name: str) -> object:
+    """The value or the default; an empty list counts as not set."""
     return values.get(name, _DEFAULTS.get(name)) or None
 
 

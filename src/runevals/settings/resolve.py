@@ -1,4 +1,4 @@
-"""All a run can be told, resolved once: flag > action input > environment > file > default."""
+"""The settings of a run, resolved once: flag > action input > environment > file > default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, gates_of
-from runevals.settings.protected import held_back, prices_told, who_tells
+from runevals.settings.protected import changes_not_applied, effective_source, prices_of
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
 from runevals.settings.values import checked, parsed, read_mark, texts
@@ -28,7 +28,7 @@ BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything settled. `origins` says for each name where its value came from."""
+    """The resolved settings of a run. `origins` names for each setting the source of its value."""
 
     cwd: Path
     repository: Path
@@ -45,7 +45,7 @@ class Settings:
     selection: Selection
     evaluators: tuple[str, ...]
     baseline: str | None
-    baseline_named: bool  # by flag or action input: then it must exist
+    baseline_named: bool  # a flag or an action input names it: then it must exist
     base: str
     base_setup: tuple[str, ...]
     share: tuple[str, ...]
@@ -64,9 +64,9 @@ class Settings:
     prices: Prices
     limits: Limits
     redact: Content
-    redact_patterns: tuple[str, ...]  # of what is never written
+    redact_patterns: tuple[str, ...]  # text that matches is never written
     output_dir: str
-    cache: Path | None  # None: nothing is kept
+    cache: Path | None  # None: nothing is cached
     cache_target: bool
     baseline_artifact: str | None
     baseline_branch: str
@@ -93,7 +93,7 @@ class Settings:
 
     @property
     def attempts(self) -> int:
-        """Attempts per case at most: one if the target always answers alike."""
+        """Attempts per case at most: one if the target is deterministic."""
         return 1 if self.target is not None and self.target.deterministic else self.repeat
 
     @property
@@ -105,60 +105,60 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSettings:
-    """What a run was told, before it is settled. `flags` holds only the given ones."""
+    """The settings as they were given, before they are resolved. `flags` has only those on the command line."""
 
     flags: Mapping[str, object] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     cwd: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
-    base_side: BaseSide | None = None  # of a change: who decides over it
-    of_base: bool = False  # said in a checkout of that base itself
+    base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
+    of_base: bool = False  # read in a checkout of that base itself
 
 
-def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
-    """Settles every setting; the settings file is looked for unless it is given.
+def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
+    """Resolves every setting; the settings file is searched for unless it is given.
 
-    Raises InvalidSettings, InvalidSuite for the file, with all problems found.
+    Raises InvalidSettings, and InvalidSuite with all problems of the file.
     """
-    repository = repository_root(told.cwd)
-    file = _file_of(told, file)
-    guarding = told.base_side
-    judged = _has_judge(told)
+    repository = repository_root(raw.cwd)
+    file = _file_of(raw, file)
+    base_side = raw.base_side
+    judged = _has_judge(raw)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in SETTINGS:
-        value, origin = _from_strings(setting, told)
-        of_file, shown = who_tells(setting.name, file, guarding, judged=judged)
-        if origin is None and setting.name in of_file:
-            value, origin = checked(setting, of_file[setting.name], f"{shown}: {setting.name}"), shown
+        value, origin = _from_strings(setting, raw)
+        file_values, source = effective_source(setting.name, file, base_side, judged=judged)
+        if origin is None and setting.name in file_values:
+            value, origin = checked(setting, file_values[setting.name], f"{source}: {setting.name}"), source
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
-    gates_told, shown = who_tells("gates", file, guarding)
-    gates = gates_of(gates_told.get("gates", ()), shown)
+    gate_values, source = effective_source("gates", file, base_side)
+    gates = gates_of(gate_values.get("gates", ()), source)
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
-    suites = _suites(values["suites"], origins["suites"], file, told.cwd, repository)
-    given = RawEndpoint(
+    suites = _suites(values["suites"], origins["suites"], file, raw.cwd, repository)
+    endpoints = RawEndpoint(
         values=values,
         origins=origins,
         file=file,
-        cwd=told.cwd,
+        cwd=raw.cwd,
         repository=repository,
-        environment=told.environment,
-        base_side=guarding,
-        base_values=guarding.values if guarding is not None else file.values if told.of_base else {},
+        environment=raw.environment,
+        base_side=base_side,
+        base_values=base_side.values if base_side is not None else file.values if raw.of_base else {},
     )
     return Settings(
-        cwd=told.cwd,
+        cwd=raw.cwd,
         repository=repository,
         suites=suites,
         everything=values["all"],
-        target=target_settings(given),
-        judges=judge_settings(given),
+        target=target_settings(endpoints),
+        judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
-        repeat=_repeat(values["repeat"], told),
+        repeat=_repeat(values["repeat"], raw),
         concurrency=values["concurrency"],
         executor=values["executor"],
         ray_address=values["ray_address"],
@@ -169,29 +169,29 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
             filter=tuple(values["filter"]),
             shard=None
             if values["shard"] is None
-            else shard_of(values["shard"], origins["shard"], told.environment),
+            else shard_of(values["shard"], origins["shard"], raw.environment),
         ),
         evaluators=tuple(values["evaluators"]),
-        baseline=_baseline(values["baseline"], given.folder("baseline")),
-        baseline_named=not given.is_in_file("baseline"),
+        baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
+        baseline_named=not endpoints.is_in_file("baseline"),
         base=values["base"],
         base_setup=tuple(values["base_setup"]),
         share=tuple(values["share"]),
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],
-        rules=_rules(values, gates, guarding),
+        rules=_rules(values, gates, base_side),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
-        quarantine=given.folder("quarantine") / values["quarantine"],
+        quarantine=endpoints.folder("quarantine") / values["quarantine"],
         accept_label=values["accept_label"],
-        changed_only=_changed_only(values["changed_only"], origins["changed_only"], told.base_side),
-        depends_on=tuple(str(given.folder("depends_on") / pattern) for pattern in values["depends_on"]),
-        definitions=read_definitions(file.values.get("definitions", ()), file.shown, file.base, repository),
+        changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
+        depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
+        definitions=read_definitions(file.values.get("definitions", ()), file.display_name, file.base, repository),
         sandbox=values["sandbox"],
-        prices=prices_told(file, guarding),
-        fetching=_fetching(who_tells("url_fetch", file, guarding)[0].get("url_fetch", {})),
+        prices=prices_of(file, base_side),
+        fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
         mcp_config=values["mcp_config"],
         redact=values["redact"],
-        redact_patterns=tuple(who_tells("redact_patterns", file, guarding)[0].get("redact_patterns", ())),
+        redact_patterns=tuple(effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())),
         limits=Limits(
             cost_usd=values["max_cost"],
             tokens=values["max_tokens"],
@@ -199,7 +199,7 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
             duration_s=values["max_duration"],
         ),
         output_dir=values["output_dir"],
-        cache=_cache(values["cache"], told),
+        cache=_cache(values["cache"], raw),
         cache_target=values["cache_target"],
         baseline_artifact=values["baseline_artifact"],
         baseline_branch=values["baseline_branch"],
@@ -209,30 +209,27 @@ def resolve(told: RawSettings, file: SettingsFile | None = None) -> Settings:
         comment_id=values["comment_id"],
         annotations=values["annotations"],
         require_credentials=values["require_credentials"],
-        evaluate_only=told.evaluate_only,
-        environment=told.environment,
+        evaluate_only=raw.evaluate_only,
+        environment=raw.environment,
         origins=origins,
-        file=file if file.found else None,
-        base_side=told.base_side,
+        file=file if file.exists else None,
+        base_side=raw.base_side,
     )
 
 
-def ignored_changes(told: RawSettings, file: SettingsFile | None = None) -> tuple[Weakening, ...]:
-    """What the settings file of a change says otherwise than the base's about how the change is judged.
-
-    The base's settings hold instead. Raises as `resolve`.
-    """
-    if told.base_side is None:
+def ignored_changes(raw: RawSettings, file: SettingsFile | None = None) -> tuple[Weakening, ...]:
+    """The protected settings that a change alters; the base's values are used instead. Raises as `resolve`."""
+    if raw.base_side is None:
         return ()
-    return tuple(held_back(_file_of(told, file), told.base_side, judged=_has_judge(told)))
+    return tuple(changes_not_applied(_file_of(raw, file), raw.base_side, judged=_has_judge(raw)))
 
 
-def _file_of(told: RawSettings, file: SettingsFile | None) -> SettingsFile:
-    """The settings file, looked for unless it is given."""
-    file = file or read_settings_file(told.cwd, repository_root(told.cwd), config_of(told))
-    of_base = None if told.base_side is None else told.base_side.file
-    if not file.found and of_base is not None:
-        return replace(of_base, found=True, values={})  # removed by the change: its guards stay
+def _file_of(raw: RawSettings, file: SettingsFile | None) -> SettingsFile:
+    """The settings file, searched for unless it is given."""
+    file = file or read_settings_file(raw.cwd, repository_root(raw.cwd), config_of(raw))
+    of_base = None if raw.base_side is None else raw.base_side.file
+    if not file.exists and of_base is not None:
+        return replace(of_base, exists=True, values={})  # removed by the change: its guards stay
     return file
 
 
@@ -255,42 +252,42 @@ def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSi
     )
 
 
-def _repeat(wanted: int | None, told: RawSettings) -> int:
-    """Attempts per case at most; a plan makes one where the target always answers alike."""
-    if wanted is not None:
-        return wanted
-    return ROUNDS_IN_CI if told.environment.get("CI") and not told.evaluate_only else 1
+def _repeat(repeat: int | None, raw: RawSettings) -> int:
+    """Attempts per case at most; a plan makes one if the target is deterministic."""
+    if repeat is not None:
+        return repeat
+    return ROUNDS_IN_CI if raw.environment.get("CI") and not raw.evaluate_only else 1
 
 
 def _fetching(written: Mapping[str, Any]) -> Fetching:
     return Fetching(enabled=written.get("enabled"), allow_hosts=tuple(written.get("allow_hosts", ())))
 
 
-def _cache(named: str | None, told: RawSettings) -> Path | None:
-    """Where answers are kept. In CI nowhere unless it is named: a change could bring a folder along."""
-    if named is None:
-        return None if told.environment.get("CI") else told.cwd / CACHE
-    return None if named == "none" else told.cwd / named
+def _cache(folder: str | None, raw: RawSettings) -> Path | None:
+    """The cache folder. In CI only one that is named: a change could commit a folder with forged answers."""
+    if folder is None:
+        return None if raw.environment.get("CI") else raw.cwd / CACHE
+    return None if folder == "none" else raw.cwd / folder
 
 
-def _has_judge(told: RawSettings) -> bool:
-    """Whether the base of a change has a judge: by its settings, or by the word of whoever starts the run."""
-    outside = any(_from_strings(BY_NAME[name], told)[1] is not None for name in ("judge", "judge_model"))
-    azure = bool(told.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
-    side = told.base_side
-    return outside or azure or (side is not None and (side.unreadable is not None or "judge" in side.values))
+def _has_judge(raw: RawSettings) -> bool:
+    """Whether the base of a change has a judge: in its settings, or by the options of this run."""
+    by_option = any(_from_strings(BY_NAME[name], raw)[1] is not None for name in ("judge", "judge_model"))
+    azure = bool(raw.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
+    side = raw.base_side
+    return by_option or azure or (side is not None and (side.unreadable is not None or "judge" in side.values))
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
-    """On unless told otherwise on a pull request."""
+    """On by default on a pull request."""
     if origin == "default" and base_side is not None:
         return base_side.on_pull_request
     return bool(value)
 
 
-def config_of(told: RawSettings) -> str | None:
-    """The settings file that is named, by whatever way; None where the usual places are to be looked at."""
-    config, _ = _from_strings(BY_NAME["config"], told)
+def config_of(raw: RawSettings) -> str | None:
+    """The settings file that an option names; None if the usual places are to be searched."""
+    config, _ = _from_strings(BY_NAME["config"], raw)
     return None if config is None else str(config)
 
 
@@ -299,7 +296,7 @@ def defaults() -> Settings:
     """Every setting at its default, without a file, an environment or a target."""
     nowhere = Path("/")
     return resolve(
-        RawSettings(cwd=nowhere, environment={}), file=SettingsFile(found=False, shown="", base=nowhere)
+        RawSettings(cwd=nowhere, environment={}), file=SettingsFile(exists=False, display_name="", base=nowhere)
     )
 
 
@@ -311,32 +308,32 @@ def repository_root(cwd: Path) -> Path:
     return cwd
 
 
-def _from_strings(setting: Setting, told: RawSettings) -> tuple[object, str | None]:
-    """The value and its origin from flag, action input or environment; (None, None) where none names it."""
-    flag = told.flags.get(setting.name)
+def _from_strings(setting: Setting, raw: RawSettings) -> tuple[object, str | None]:
+    """The value and its origin from flag, action input or environment; (None, None) if none of them sets it."""
+    flag = raw.flags.get(setting.name)
     if flag is not None and flag != () and flag is not False:
         value = texts(flag) if setting.kind == "texts" and isinstance(flag, str) else flag
         return checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
     sources: Sequence[tuple[Mapping[str, str], str, str]] = (
-        (told.inputs, setting.name, f"input {setting.name}"),
-        (told.environment, f"RUNEVALS_{setting.name.upper()}", f"RUNEVALS_{setting.name.upper()}"),
+        (raw.inputs, setting.name, f"input {setting.name}"),
+        (raw.environment, f"RUNEVALS_{setting.name.upper()}", f"RUNEVALS_{setting.name.upper()}"),
     )
-    for source, key, shown in sources:
+    for source, key, name in sources:
         text = source.get(key, "").strip()
         if text:
-            return parsed(setting, text, shown), shown
+            return parsed(setting, text, name), name
     return None, None
 
 
 def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
-    """What only an action input tells, its default where it does not. Raises InvalidSettings."""
-    text, shown = inputs.get(setting.name, "").strip(), f"input {setting.name}"
-    return parsed(setting, text, shown) if text else setting.default
+    """The value of a setting that only an action input can set. Raises InvalidSettings."""
+    text, name = inputs.get(setting.name, "").strip(), f"input {setting.name}"
+    return parsed(setting, text, name) if text else setting.default
 
 
 def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: Path) -> tuple[SuiteEntry, ...]:
-    inside = file.base.resolve().is_relative_to(repository.resolve())  # else it is the user's own, named by a flag
-    from_file = file.found and origin == file.shown
+    inside = file.base.resolve().is_relative_to(repository.resolve())  # otherwise a flag names a file of the user
+    from_file = file.exists and origin == file.display_name
     entries = ({"path": entry} if isinstance(entry, str) else entry for entry in value)
     return tuple(
         SuiteEntry(

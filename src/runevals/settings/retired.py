@@ -1,4 +1,4 @@
-"""Targets and judges that are no more: settings that name one are told so, and those of a base do without."""
+"""Retired targets and judges: an error in a change's settings, ignored in the base's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMING = ("target", "judge", "judges")
 
 
 def retired_in(source: Source) -> Iterator[SuiteProblem]:
-    """A problem for each target or judge of a settings file that is no more."""
+    """A problem for each retired target or judge of a settings file."""
     if not isinstance(source.value, dict):
         return
     for key in _NAMING:
@@ -26,7 +26,7 @@ def retired_in(source: Source) -> Iterator[SuiteProblem]:
 
 
 def without_retired(value: Any) -> Any:
-    """The base's settings without what is no more, so that the change which replaces it can be run."""
+    """The base's settings without retired targets and judges, so that a change which replaces them can run."""
     if not isinstance(value, dict):
         return value
     return {key: item for key, item in value.items() if key not in _NAMING or not _names_retired(item)}

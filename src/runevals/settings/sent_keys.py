@@ -1,4 +1,4 @@
-"""Which variables are sent to a model or endpoint: in CI a change names none that its base does not send there."""
+"""Which variables are sent to a model or endpoint: in CI a change may add none that its base does not send."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentKeys:
-    """Which variables a target or judge is sent, in which headers, and to whom.
+    """The variables sent to a target or judge, their headers and the address.
 
-    `default` is what nobody needs to name.
+    `default` is the provider's own variable, which is always allowed.
     """
 
-    names: Collection[tuple[str, str]]  # (variable, header in small letters)
+    names: Collection[tuple[str, str]]  # (variable, header in lower case)
     address: str
     default: str | None = None
 
 
-VARIABLES = "environment"  # in place of a header: an agent is given variables
+VARIABLES = "environment"  # in place of a header: an agent gets environment variables
 _AGENTS_PLACE = "https://agent.invalid/"
 AUTHORIZATION = "authorization"  # the header of the key of a chat model
 
@@ -37,9 +37,9 @@ AUTHORIZATION = "authorization"  # the header of the key of a chat model
 def require_sendable(
     sent: SentKeys, environment: Mapping[str, str], base: Mapping[str, Any], *, what: str, of_change: bool
 ) -> None:
-    """Raises InvalidSettings for a variable that a settings file names, and that only a change may have named.
+    """Raises InvalidSettings for a variable in the settings file that a change may have added.
 
-    `base` is what the settings say that decide over the change, `of_change` whether there is one for sure.
+    `base` holds the settings that decide over the change; `of_change`: there certainly is one.
     """
     if not environment.get("CI") or is_of_one_commit(environment, of_change=of_change):
         return
@@ -49,43 +49,43 @@ def require_sendable(
         if environment.get(name) and name not in known and not any((name, header) in names for names in of_base):
             raise InvalidSettings(
                 f"{what}: {name} stands in the settings file, which a pull request may change, and would be "
-                f"sent to {_shown(sent.address)} in the header {header}; in CI, name it in the workflow "
+                f"sent to {_display_address(sent.address)} in the header {header}; in CI, name it in the workflow "
                 f"({VARIABLE}={name}) or merge it into the base branch's settings first"
             )
 
 
 def agent_address(agent: str) -> str:
-    """Stands for the address of a coding agent, which is given variables and sends them where it wants."""
+    """Stands for the address of a coding agent, which gets variables and may send them anywhere."""
     return f"{_AGENTS_PLACE}{agent}"
 
 
-def _shown(address: str) -> str:
+def _display_address(address: str) -> str:
     if address.startswith(_AGENTS_PLACE):
         return f"the agent {address.removeprefix(_AGENTS_PLACE)}"
     return f"{origin_of(address)}{urlsplit(address).path}"
 
 
 def sent_by(values: Mapping[str, Any], environment: Mapping[str, str]) -> Iterator[SentKeys]:
-    """The variables that target and judges of a settings file name, with where they are sent."""
+    """The variables that target and judges of a settings file name, with the address they are sent to."""
     judges = values.get("judge")
-    for told in (values.get("target"), *(judges if isinstance(judges, list) else [judges])):
-        if isinstance(told, Mapping):
-            headers = told.get("headers", {}).items()
-            named = {(header["env"], name.lower()) for name, header in headers if isinstance(header, Mapping)}
-            if told.get("api_key_env"):
-                named.add((told["api_key_env"], AUTHORIZATION))
-            if told.get("type") in AGENTS:
-                named |= {(name, VARIABLES) for name in told.get("env", ())}
-            with suppress(ValueError, InvalidSettings):  # an address that is none is sent nothing
-                place = _address(told, environment)
+    for endpoint in (values.get("target"), *(judges if isinstance(judges, list) else [judges])):
+        if isinstance(endpoint, Mapping):
+            headers = endpoint.get("headers", {}).items()
+            names = {(header["env"], name.lower()) for name, header in headers if isinstance(header, Mapping)}
+            if endpoint.get("api_key_env"):
+                names.add((endpoint["api_key_env"], AUTHORIZATION))
+            if endpoint.get("type") in AGENTS:
+                names |= {(name, VARIABLES) for name in endpoint.get("env", ())}
+            with suppress(ValueError, InvalidSettings):  # nothing is sent to an invalid address
+                place = _address(endpoint, environment)
                 origin_of(place)
-                yield SentKeys(names=named, address=place)
+                yield SentKeys(names=names, address=place)
 
 
-def _address(told: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    if told.get("type") in AGENTS:
-        return agent_address(told["type"])
-    if told.get("type") in ("http", "a2a"):
-        return str(environment.get(URL_VARIABLE) or told.get("url", ""))
-    provider = told["type"] if told.get("type") in PROVIDERS else "openai"
-    return str(told.get("base_url") or address(provider, environment))
+def _address(endpoint: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    if endpoint.get("type") in AGENTS:
+        return agent_address(endpoint["type"])
+    if endpoint.get("type") in ("http", "a2a"):
+        return str(environment.get(URL_VARIABLE) or endpoint.get("url", ""))
+    provider = endpoint["type"] if endpoint.get("type") in PROVIDERS else "openai"
+    return str(endpoint.get("base_url") or address(provider, environment))

@@ -8,12 +8,12 @@ from typing import Literal
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
 
 
-ROUNDS_IN_CI = 3  # where nothing says how many; they end early where the answer is plain
+ROUNDS_IN_CI = 3  # the default; they stop early if the result is clear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One thing a run can be told: `name` is its flag, its action input and, in capitals, its variable."""
+    """One setting of a run: `name` is its flag, its action input and, in capitals, its variable."""
 
     name: str
     kind: Kind
@@ -23,7 +23,7 @@ class Setting:
     maximum: float | None = None
     choices: tuple[str, ...] = ()
     as_input: bool = True  # also an input of the action
-    metavar: str = ""  # what its value is, where help shows it
+    metavar: str = ""  # the placeholder of its value in help
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -45,7 +45,7 @@ SETTINGS: tuple[Setting, ...] = (
         "groq, mistral, deepseek, ollama, bedrock), http:URL, a2a:URL, command:PROGRAM, "
         "python:FILE.py:FUNCTION, skill[:FOLDER], recorded:FILE or plugin:NAME.",
     ),
-    Setting(name="model", metavar="MODEL", kind="text", help="The model that the target is asked for."),
+    Setting(name="model", metavar="MODEL", kind="text", help="The target's model."),
     Setting(
         name="judge",
         metavar="JUDGE",
@@ -57,14 +57,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="repeat",
         kind="whole",
-        help="Attempts per case, at most. Not given: 1, in CI 3, as chance is told from change by them.",
+        help="The most attempts per case (default: 1; in CI 3, to separate chance from change).",
         minimum=1,
     ),
     Setting(name="concurrency", kind="whole", help="Target calls at once.", default=16, minimum=1),
     Setting(
         name="executor",
         kind="text",
-        help="Where the target is asked from: local, this machine; or ray, the nodes of a Ray cluster.",
+        help="Where target calls run: local (this machine) or ray (the nodes of a Ray cluster).",
         default="local",
         choices=("local", "ray"),
         as_input=False,
@@ -99,14 +99,14 @@ SETTINGS: tuple[Setting, ...] = (
         name="shard",
         metavar="I/N|auto",
         kind="text",
-        help="Run only part i of n of the cases, i/n, or the CI's own number of this job: auto, auto/N; "
-        "`runevals merge` puts the parts together.",
+        help="Run only shard i of n of the cases: i/n, or auto or auto/N to use the CI's own number of this job; "
+        "`runevals merge` combines the shards.",
     ),
     Setting(
         name="evaluators",
         metavar="NAME",
         kind="texts",
-        help="Evaluators for rows, by name.",
+        help="The evaluators for rows, by name.",
         default=(),
         as_input=False,
     ),
@@ -119,8 +119,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="base",
         kind="text",
-        help="What a change is compared with: stored, the result of an earlier run if one is of the base; or run, "
-        "the base's commit, run anew.",
+        help="What a change is compared with: stored (the result of an earlier run of the base, if there is one) "
+        "or run (the base's commit is run now).",
         default="stored",
         choices=("stored", "run"),
     ),
@@ -143,7 +143,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="verify",
         kind="text",
-        help="Run the base again before a red blocks: auto, interleaved (the head again beside it) or off.",
+        help="Run the base again before a failing verdict: auto, interleaved (base and head in turn) or off.",
         default="auto",
         choices=("auto", "interleaved", "off"),
     ),
@@ -178,7 +178,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="max_base_age",
         metavar="DAYS",
         kind="number",
-        help="Days after which the base's result is called old.",
+        help="Days after which the base's result is reported as old.",
         default=7.0,
         minimum=0,
         as_input=False,
@@ -187,8 +187,8 @@ SETTINGS: tuple[Setting, ...] = (
         name="mark",
         metavar="30d|TAG|best",
         kind="text",
-        help="An earlier run to compare with too, so that many small losses are seen: the newest that is so many "
-        "days old, that of a tag's commit, or the one with the best pass rate.",
+        help="An earlier run to compare with as well, which shows many small losses: the newest of that age, "
+        "that of a tag's commit, or the one with the best pass rate.",
         as_input=False,
     ),
     Setting(
@@ -210,7 +210,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="suspects_max_runs",
         kind="whole",
-        help="Fresh runs at most of single cases that look lost. Not given: 96, or one a case if that is more.",
+        help="The most fresh runs of single cases that look lost (default: 96, or one per case if that is more).",
         minimum=0,
         as_input=False,
     ),
@@ -233,7 +233,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="sandbox",
         kind="text",
-        help="Whether code of a suite may run where the kernel cannot lock it in: strict (no) or reduced.",
+        help="strict: refuse suite code that the kernel cannot isolate; reduced: run it with less isolation.",
         default="strict",
         choices=("strict", "reduced"),
         as_input=False,
@@ -241,7 +241,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="changed_only",
         kind="yes_no",
-        help="Reuse the base's result where nothing that the run depends on has changed.",
+        help="Reuse the base's result if nothing that the run depends on has changed.",
         default=False,
     ),
     Setting(
@@ -255,7 +255,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="min_pass_rate",
         kind="number",
-        help="The least share of cases that must pass, 0–1.",
+        help="The smallest share of cases that must pass, 0–1.",
         minimum=0,
         maximum=1,
     ),
@@ -263,7 +263,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="fail_on",
         metavar="GATE",
         kind="texts",
-        help="The gates that may fail the run; `none` for none.",
+        help="The gates that may fail the run, or `none`.",
     ),
     Setting(
         name="errors_limit",
@@ -277,14 +277,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="baseline_required",
         kind="yes_no",
-        help="No baseline is a failure.",
+        help="Fail if there is no baseline.",
         default=False,
         as_input=False,
     ),
     Setting(
         name="redact",
         kind="text",
-        help="What results keep of prompts and answers: full, hashes or none.",
+        help="How results contain prompts and answers: full, hashes or none.",
         default="full",
         choices=("full", "hashes", "none"),
     ),
@@ -292,13 +292,13 @@ SETTINGS: tuple[Setting, ...] = (
         name="max_cost",
         metavar="USD",
         kind="number",
-        help="US dollars that target and judge may cost; then nothing more is sent, and the run is incomplete.",
+        help="The cost limit of target and judge in US dollars; at the limit the run stops and is incomplete.",
         minimum=0.0001,
     ),
     Setting(
         name="max_tokens",
         kind="whole",
-        help="Tokens that target and judge may take, in and out together.",
+        help="The limit on tokens of target and judge, input and output together.",
         minimum=1,
         as_input=False,
     ),
@@ -314,7 +314,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="max_duration",
         metavar="SECONDS",
         kind="number",
-        help="Seconds after which nothing more is sent.",
+        help="The time limit in seconds; then no more calls are sent.",
         minimum=0.001,
         as_input=False,
     ),
@@ -322,13 +322,13 @@ SETTINGS: tuple[Setting, ...] = (
         name="cache",
         metavar="FOLDER",
         kind="text",
-        help="The folder that keeps judges' answers, or `none` (default: .evals/cache; in CI none).",
+        help="The cache folder for judges' answers, or `none` (default: .evals/cache; in CI none).",
         as_input=False,
     ),
     Setting(
         name="cache_target",
         kind="yes_no",
-        help="Keep the target's answers there too (openai targets only).",
+        help="Cache the target's answers there too (openai targets only).",
         default=False,
         as_input=False,
     ),
@@ -341,7 +341,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="baseline_branch",
         kind="text",
-        help="The branch whose newest result is taken where no commit of the base has one; auto: the base's.",
+        help="The branch whose newest result is used if no commit of the base has one; auto: the base's.",
         default="auto",
         as_input=False,
     ),
@@ -372,7 +372,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="comment_id",
         kind="text",
-        help="What tells this comment from others of ours (default: workflow, job, leg and step).",
+        help="What distinguishes this comment from other runevals comments "
+        "(default: workflow, job, leg and step).",
     ),
     Setting(
         name="annotations",
@@ -383,7 +384,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="require_credentials",
         kind="yes_no",
-        help="Fail where a pull request from a fork cannot be measured, instead of skipping it.",
+        help="Fail if a pull request from a fork cannot be measured, instead of skipping it.",
         default=False,
     ),
 )
@@ -393,14 +394,14 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="mode",
         kind="text",
-        help="run, plan (name the shards), merge (a run's shards) or comment (show another run's results); by "
-        "default as the event asks.",
+        help="run, plan (list the shards), merge (combine a run's shards) or comment (show another run's results);"
+        " the default depends on the event.",
         choices=("run", "plan", "merge", "comment"),
     ),
     Setting(
         name="cases_per_shard",
         kind="whole",
-        help="How many cases mode plan leaves to one shard.",
+        help="How many cases mode plan assigns to one shard.",
         default=100,
         minimum=1,
     ),
@@ -413,13 +414,13 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="resume",
         kind="yes_no",
-        help="Keep answers in .evals/runs, and go on with those that a step restored from an earlier attempt.",
+        help="Journal answers in .evals/runs, and resume from those that a step restored from an earlier attempt.",
         default=False,
     ),
     Setting(
         name="allow_untrusted",
         kind="yes_no",
-        help="Run a stranger's code where there are secrets: pull_request_target with the head checked out.",
+        help="Run untrusted code with access to secrets: pull_request_target with the head checked out.",
         default=False,
     ),
     Setting(

@@ -1,4 +1,4 @@
-"""Which target and which judge a run was told of."""
+"""The settings of the target and of the judge."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _TARGETS = (
     "plugin:NAME",
 )
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
-_WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # it would be said to be tested, and be sent to nothing
+_WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # they take none: it would look tested without being sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """A target, settled. `base` is what its command or function starts from, `files` what the settings name.
+    """The resolved settings of a target. `base` is the working directory of its command or function.
 
-    `folder` is `base` as the settings name it, where they do: a link is not followed.
+    `files` are those that the settings name. `folder` is `base` as the settings write it: a link is not followed.
     """
 
     type: TargetType
@@ -83,7 +83,7 @@ class TargetSettings:
         return (self.api_key_env,) if self.web is None else self.web.key_names
 
     def is_deployed_as(self, other: TargetSettings) -> bool:
-        """Whether both are one agent behind an address: asked in the same words, whatever commit they are of."""
+        """Whether both are the same deployed agent: the same address and the same requests, at any commit."""
         if self.web is None or other.web is None:
             return False
         return self._words == other._words
@@ -97,7 +97,7 @@ class TargetSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """A judge, settled."""
+    """The resolved settings of a judge."""
 
     type: JudgeType
     model: str | None = None
@@ -106,15 +106,15 @@ class JudgeSettings:
     azure_api_version: str | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
     path: Path | None = None
-    recorded: str | None = field(default=None, repr=False)  # what the base has at `path`, where that decides
-    file: Path | None = None  # `path` as it is named: a link is not followed
+    recorded: str | None = field(default=None, repr=False)  # the base's content of `path`, if the base decides
+    file: Path | None = None  # `path` as the settings write it: a link is not followed
     timeout_s: float = DEFAULT_TIMEOUT_S
     votes: int = 1  # how often each question is asked; the median counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawEndpoint:
-    """All that a target or judge is settled from: values with their origins, and where they were told."""
+    """What a target or judge is resolved from: values with their origins, and the places they came from."""
 
     values: Mapping[str, Any]
     origins: Mapping[str, str]
@@ -122,20 +122,24 @@ class RawEndpoint:
     cwd: Path
     repository: Path
     environment: Mapping[str, str]
-    base_side: BaseSide | None = None  # of a change: who decides over it
+    base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
     base_values: Mapping[str, Any] = field(default_factory=dict)  # of the settings that decide
 
-    def named(self, what: str) -> tuple[Any, bool, Path]:
-        """(value of the setting `what`, whether the file told it, what its paths are relative to)."""
-        return self.values[what], self.file.found and self.origins[what] == self.file.shown, self.folder(what)
+    def source_of(self, what: str) -> tuple[Any, bool, Path]:
+        """(value of the setting `what`, whether the file sets it, what its paths are relative to)."""
+        return (
+            self.values[what],
+            self.file.exists and self.origins[what] == self.file.display_name,
+            self.folder(what),
+        )
 
     def is_in_file(self, what: str) -> bool:
-        """Whether no flag, input or variable says it."""
-        return self.origins[what] in ("default", self.file.shown) or self.is_of_base(what)
+        """Whether it is not set by a flag, input or variable."""
+        return self.origins[what] in ("default", self.file.display_name) or self.is_of_base(what)
 
     def is_of_base(self, what: str) -> bool:
-        """Whether the base's settings file says it of a change."""
-        return self.base_side is not None and self.origins[what] == self.base_side.shown
+        """Whether the base's settings file sets it for a change."""
+        return self.base_side is not None and self.origins[what] == self.base_side.display_name
 
     def folder(self, what: str) -> Path:
         """What the paths of a setting are relative to."""
@@ -145,94 +149,98 @@ class RawEndpoint:
         return of_base.base if of_base is not None and self.is_of_base(what) else self.file.base
 
 
-def target_settings(given: RawEndpoint) -> TargetSettings | None:
-    """The target, None where nothing names one. Raises InvalidSettings, UsageError for its files."""
-    value, from_file, base = given.named("target")
-    model, repository, environment = given.values["model"], given.repository, given.environment
+def target_settings(raw: RawEndpoint) -> TargetSettings | None:
+    """The target, or None if none is set. Raises InvalidSettings, UsageError for its files."""
+    value, from_file, base = raw.source_of("target")
+    model, repository, environment = raw.values["model"], raw.repository, raw.environment
     if value is None and model is None:
         return None  # a key alone names no model
-    told = _written(value or {"type": "openai"})
+    section = _written(value or {"type": "openai"})
     if model is not None:
-        told["model"] = model
-    if "cwd" in told:
-        folder = resolved_path(base / told["cwd"])
+        section["model"] = model
+    if "cwd" in section:
+        folder = resolved_path(base / section["cwd"])
         if folder is None or not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
-            raise InvalidSettings(f"target.cwd: {told['cwd']} is no folder inside the repository")
-    system_prompt, files = told.get("system_prompt"), []
-    if "system_prompt_file" in told:
-        named = path_inside(repository, told["system_prompt_file"], base=base, what="target.system_prompt_file")
-        system_prompt = read_text(named, told["system_prompt_file"])
-        files += [named, base / told["system_prompt_file"]]
-    if system_prompt is not None and told["type"] in _WITHOUT_SYSTEM_PROMPT:
-        raise InvalidSettings(f"target.system_prompt: a {told['type']} target is not sent one; remove it")
-    files += [base / told["prompt_file"]] if "prompt_file" in told else []
-    path = base / told.get("skills_dir", SKILLS) if told["type"] == "skill" else None
+            raise InvalidSettings(f"target.cwd: {section['cwd']} is not a folder inside the repository")
+    system_prompt, files = section.get("system_prompt"), []
+    if "system_prompt_file" in section:
+        prompt_file = path_inside(
+            repository, section["system_prompt_file"], base=base, what="target.system_prompt_file"
+        )
+        system_prompt = read_text(prompt_file, section["system_prompt_file"])
+        files += [prompt_file, base / section["system_prompt_file"]]
+    if system_prompt is not None and section["type"] in _WITHOUT_SYSTEM_PROMPT:
+        raise InvalidSettings(f"target.system_prompt: a {section['type']} target is not sent one; remove it")
+    files += [base / section["prompt_file"]] if "prompt_file" in section else []
+    path = base / section.get("skills_dir", SKILLS) if section["type"] == "skill" else None
     files += [] if path is None else [path]
     if path is not None and from_file and not lies_inside(repository, path):
-        raise InvalidSettings(f"target.skills_dir: {told['skills_dir']} is no folder inside the repository")
-    if told["type"] == "recorded":
-        path = _recording(told.get("path"), base, repository if from_file else None, "target")
-        files += [path, base / told["path"]]
-    base_told = given.base_values.get("target")
+        raise InvalidSettings(f"target.skills_dir: {section['skills_dir']} is not a folder inside the repository")
+    if section["type"] == "recorded":
+        path = _recording(section.get("path"), base, repository if from_file else None, "target")
+        files += [path, base / section["path"]]
+    base_target = raw.base_values.get("target")
     web = None
-    if told["type"] in ("http", "a2a"):
-        of_change = given.base_side is not None
-        web = web_settings(told, environment, from_file=from_file, base_told=base_told, of_change=of_change)
-    base_url = _base_url(told, environment, from_file=from_file, what="target")
-    agent = agent_settings(told, base, repository) if told["type"] in AGENTS else None
+    if section["type"] in ("http", "a2a"):
+        of_change = raw.base_side is not None
+        web = web_settings(section, environment, from_file=from_file, base_target=base_target, of_change=of_change)
+    base_url = _base_url(section, environment, from_file=from_file, what="target")
+    agent = agent_settings(section, base, repository) if section["type"] in AGENTS else None
     if agent is not None:
         files += agent.skills
-    settled = TargetSettings(
-        type=told["type"],
-        base=(base / told["cwd"]).resolve() if "cwd" in told else base,
-        model=_model(told, environment),
+    settings = TargetSettings(
+        type=section["type"],
+        base=(base / section["cwd"]).resolve() if "cwd" in section else base,
+        model=_model(section, environment),
         base_url=base_url,
-        api_key_env="" if web is not None else _key_name(told, "target"),
-        azure_api_version=azure_api_version(told["type"], base_url, environment),
+        api_key_env="" if web is not None else _key_name(section, "target"),
+        azure_api_version=azure_api_version(section["type"], base_url, environment),
         system_prompt=system_prompt,
-        prompt=_prompt(told, base, repository, web),
-        parameters=_parameters(told),
-        command=_command(told.get("command")),
-        function=told.get("function"),
-        interpreter=told.get("interpreter"),
-        plugin=told.get("plugin"),
-        options=told.get("options", {}),
+        prompt=_prompt(section, base, repository, web),
+        parameters=_parameters(section),
+        command=_command(section.get("command")),
+        function=section.get("function"),
+        interpreter=section.get("interpreter"),
+        plugin=section.get("plugin"),
+        options=section.get("options", {}),
         path=path,
-        reuse=told.get("reuse", False),
-        deterministic=_repeats_itself(told, None if base_told is None or not from_file else _written(base_told)),
-        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        reuse=section.get("reuse", False),
+        deterministic=_is_deterministic(
+            section, None if base_target is None or not from_file else _written(base_target)
+        ),
+        timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
-        folder=base / told["cwd"] if "cwd" in told else None,
-        reads_other_files=told["type"] not in (*PROVIDERS, "recorded"),
+        folder=base / section["cwd"] if "cwd" in section else None,
+        reads_other_files=section["type"] not in (*PROVIDERS, "recorded"),
         web=web,
         agent=agent,
-        output=told.get("output"),
+        output=section.get("output"),
     )
-    _complete(settled)
-    if from_file and (settled.type in PROVIDERS or web is not None or agent is not None):
-        _require_sendable(settled, given, "target")
-    return settled
+    _complete(settings)
+    if from_file and (settings.type in PROVIDERS or web is not None or agent is not None):
+        _require_sendable(settings, raw, "target")
+    return settings
 
 
-def _parameters(told: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(section: Mapping[str, Any]) -> dict[str, Any]:
     """Of a chat model; the tools of an agent are its permissions."""
-    tools = {"tools": told["tools"]} if "tools" in told and told["type"] not in AGENTS else {}
-    return {**told.get("parameters", {}), **tools}
+    tools = {"tools": section["tools"]} if "tools" in section and section["type"] not in AGENTS else {}
+    return {**section.get("parameters", {}), **tools}
 
 
-def _require_sendable(told: TargetSettings | JudgeSettings, given: RawEndpoint, what: str) -> None:
-    web = told.web if isinstance(told, TargetSettings) else None
-    if isinstance(told, TargetSettings) and told.agent is not None:
-        named = [(name, VARIABLES) for name in told.agent.env]
-        sent = SentKeys(names=named, address=agent_address(told.type))
+def _require_sendable(settings: TargetSettings | JudgeSettings, raw: RawEndpoint, what: str) -> None:
+    web = settings.web if isinstance(settings, TargetSettings) else None
+    if isinstance(settings, TargetSettings) and settings.agent is not None:
+        names = [(name, VARIABLES) for name in settings.agent.env]
+        sent = SentKeys(names=names, address=agent_address(settings.type))
     elif web is not None:
         sent = SentKeys(names=sorted(web.sent_headers), address=web.url)
     else:
-        own = PROVIDERS[told.type].key
+        own = PROVIDERS[settings.type].key
         sent = SentKeys(
-            names=[(told.api_key_env, AUTHORIZATION)], address=_address(told.base_url, what), default=own
+            names=[(settings.api_key_env, AUTHORIZATION)], address=_address(settings.base_url, what), default=own
         )
-    require_sendable(sent, given.environment, given.base_values, what=what, of_change=given.base_side is not None)
+    require_sendable(sent, raw.environment, raw.base_values, what=what, of_change=raw.base_side is not None)
 
 
 def _address(base_url: str | None, what: str) -> str:
@@ -250,104 +258,108 @@ def skill_target(base: Path) -> TargetSettings:
 
 def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
     """The chat models that the suites themselves name."""
-    told = {"type": "openai"}
-    base_url = _base_url(told, environment, from_file=False, what="target")
+    section = {"type": "openai"}
+    base_url = _base_url(section, environment, from_file=False, what="target")
     return TargetSettings(type="openai", base=base, base_url=base_url)
 
 
-def judge_settings(given: RawEndpoint) -> tuple[JudgeSettings, ...]:
-    """The judges, none where nothing names one. Raises InvalidSettings, UsageError for a judge's file."""
-    value, _, _ = given.named("judge")
-    model = given.values["judge_model"]
+def judge_settings(raw: RawEndpoint) -> tuple[JudgeSettings, ...]:
+    """The judges; empty if none is set. Raises InvalidSettings, UsageError for a judge's file."""
+    value, _, _ = raw.source_of("judge")
+    model = raw.values["judge_model"]
     if isinstance(value, list):
         if model is not None:
             raise InvalidSettings("judge_model names one model, but there are several judges; leave it out")
-        return tuple(_judge(given, one) for one in value)
-    if value is None and model is None and not given.environment.get("AZURE_AI_OPENAI_ENDPOINT"):
+        return tuple(_judge(raw, one) for one in value)
+    if value is None and model is None and not raw.environment.get("AZURE_AI_OPENAI_ENDPOINT"):
         return ()
-    told = _judge_words(value) if isinstance(value, str) else dict(value or {})
-    return (_judge(given, told if model is None else {**told, "model": model}),)
+    section = _judge_words(value) if isinstance(value, str) else dict(value or {})
+    return (_judge(raw, section if model is None else {**section, "model": model}),)
 
 
-def judges_named(judges: Sequence[JudgeSettings]) -> str | None:
-    """How a results document names these judges; None where that is unknown, or there is none."""
+def judges_label(judges: Sequence[JudgeSettings]) -> str | None:
+    """How a results document names these judges; None if that is unknown, or there is none."""
     if len(judges) > 1:
         return " + ".join(judge.model or judge.type for judge in judges)
     return judges[0].model if judges else None
 
 
-def _judge(given: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
-    _, from_file, base = given.named("judge")
-    repository, environment = given.repository, given.environment
+def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
+    _, from_file, base = raw.source_of("judge")
+    repository, environment = raw.repository, raw.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
     written = _judge_words(value) if isinstance(value, str) else value
     kind: JudgeType = written.get("type", "azure" if azure and "base_url" not in written else "openai")
-    told = {**written, "type": kind}
-    model = _model(told, environment) or (AZURE_JUDGE if kind == "azure" else None)
+    section = {**written, "type": kind}
+    model = _model(section, environment) or (AZURE_JUDGE if kind == "azure" else None)
     path = file = recorded = None
     if kind == "recorded":
-        recorded = _judgements_of_base(told.get("path"), base, given)
+        recorded = _judgements_of_base(section.get("path"), base, raw)
         inside = repository if from_file else None
-        path = base / told["path"] if recorded is not None else _recording(told.get("path"), base, inside, "judge")
-        file = base / told["path"]
-        if told.get("votes", 1) > 1:
+        path = (
+            base / section["path"]
+            if recorded is not None
+            else _recording(section.get("path"), base, inside, "judge")
+        )
+        file = base / section["path"]
+        if section.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not model:
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
-    base_url = _base_url(told, environment, from_file=from_file, what="judge")
-    settled = JudgeSettings(
+    base_url = _base_url(section, environment, from_file=from_file, what="judge")
+    settings = JudgeSettings(
         type=kind,
         model=model,
         base_url=base_url,
-        api_key_env=_key_name(told, "judge"),
+        api_key_env=_key_name(section, "judge"),
         azure_api_version=azure_api_version(kind, base_url, environment),
-        parameters=told.get("parameters", {}),
+        parameters=section.get("parameters", {}),
         path=path,
         recorded=recorded,
         file=file,
-        timeout_s=float(told.get("timeout_s", DEFAULT_TIMEOUT_S)),
-        votes=told.get("votes", 1),
+        timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
+        votes=section.get("votes", 1),
     )
     if from_file and kind in PROVIDERS:
-        _require_sendable(settled, given, "judge")
-    return settled
+        _require_sendable(settings, raw, "judge")
+    return settings
 
 
-def needs_key(told: TargetSettings | JudgeSettings) -> bool:
-    """Whether it answers nobody without a key; a server of one's own may."""
-    provider = PROVIDERS.get(told.type)
-    return provider is not None and provider.needs_key and (told.type != "openai" or told.base_url is None)
+def needs_key(settings: TargetSettings | JudgeSettings) -> bool:
+    """Whether it refuses requests without a key; a self-hosted server may not."""
+    provider = PROVIDERS.get(settings.type)
+    return provider is not None and provider.needs_key and (settings.type != "openai" or settings.base_url is None)
 
 
-def api_key(told: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> str:
-    """The key that it is sent. Raises InvalidSettings where it needs one and there is none."""
-    key, name = environment.get(told.api_key_env, ""), told.api_key_env
-    if not key and needs_key(told):
+def api_key(settings: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> str:
+    """The key to send. Raises InvalidSettings if it needs one and there is none."""
+    key, name = environment.get(settings.api_key_env, ""), settings.api_key_env
+    if not key and needs_key(settings):
         raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
     return key or "none"
 
 
 def _prompt(
-    told: Mapping[str, Any], base: Path, repository: Path, web: WebSettings | None
+    section: Mapping[str, Any], base: Path, repository: Path, web: WebSettings | None
 ) -> PromptTemplate | None:
     """What `prompt_file` holds. Raises InvalidSettings, UsageError, InvalidSuite for a file with errors."""
-    what, named = "target.prompt_file", told.get("prompt_file")
-    if named is None:
+    what, name = "target.prompt_file", section.get("prompt_file")
+    if name is None:
         return None
-    if told["type"] == "skill":
+    if section["type"] == "skill":
         raise InvalidSettings(f"{what}: a skill is called with its input, and has no prompt; leave it out")
-    path = path_inside(repository, named, base=base, what=what)
+    path = path_inside(repository, name, base=base, what=what)
     prompt = read_prompt_file(path, path.relative_to(repository.resolve()).as_posix())
     if len(prompt.messages) > 1 and web is not None and not sends_messages(web):
-        why = "an a2a agent is sent one text" if told["type"] == "a2a" else "target.body has no {{messages}}"
-        raise InvalidSettings(f"{what}: {named} has messages before the last one, but {why}")
+        why = "an a2a agent is sent one text" if section["type"] == "a2a" else "target.body has no {{messages}}"
+        raise InvalidSettings(f"{what}: {name} has messages before the last one, but {why}")
     return prompt
 
 
-def _repeats_itself(told: Mapping[str, Any], of_base: Mapping[str, Any] | None) -> bool:
-    """Whether equal questions get equal answers. Of a change, the base's word holds for a target of its type."""
-    says = told if of_base is None or of_base["type"] != told["type"] else of_base
-    return bool(says.get("deterministic", says["type"] in ("recorded", "skill")))
+def _is_deterministic(section: Mapping[str, Any], base_section: Mapping[str, Any] | None) -> bool:
+    """Whether equal prompts get equal responses. For a change, a base with a target of the same type decides."""
+    deciding = section if base_section is None or base_section["type"] != section["type"] else base_section
+    return bool(deciding.get("deterministic", deciding["type"] in ("recorded", "skill")))
 
 
 def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -399,28 +411,28 @@ def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
     return InvalidSettings(f"there is no {what} '{text}'; it is one of {', '.join(known)}{model}{hint}")
 
 
-def _model(told: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
-    named = environment.get("AZURE_AI_MODEL_NAME") if told["type"] == "azure" else None
-    return told.get("model") or named or None
+def _model(section: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
+    azure_model = environment.get("AZURE_AI_MODEL_NAME") if section["type"] == "azure" else None
+    return section.get("model") or azure_model or None
 
 
 def _base_url(
-    told: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
+    section: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
 ) -> str | None:
-    """The endpoint's address, None for OpenAI's. A file of the checkout may not send the job's key elsewhere."""
-    named: str | None = told.get("base_url")
-    name = told["type"] if told["type"] in PROVIDERS else "openai"
+    """The endpoint's address, None for OpenAI's. A settings file in CI must not redirect the job's key."""
+    url: str | None = section.get("base_url")
+    name = section["type"] if section["type"] in PROVIDERS else "openai"
     provider = PROVIDERS[name]
-    if named is None:
+    if url is None:
         place = address(name, environment)
         return None if place == OPENAI_URL else _http(place, provider.located_by or what)
-    if from_file and environment.get("CI") and named != environment.get(provider.located_by or "", provider.url):
+    if from_file and environment.get("CI") and url != environment.get(provider.located_by or "", provider.url):
         hint = "" if name == "openai" else " and type: openai"
         raise InvalidSettings(
             f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
-            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={named}{hint}"
+            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={url}{hint}"
         )
-    return _http(named, f"{what}.base_url")
+    return _http(url, f"{what}.base_url")
 
 
 def _http(address: str, name: str) -> str:
@@ -430,38 +442,38 @@ def _http(address: str, name: str) -> str:
     return address
 
 
-def _key_name(told: Mapping[str, Any], what: str) -> str:
-    own = PROVIDERS[told["type"] if told["type"] in PROVIDERS else "openai"].key
-    return sendable(told.get("api_key_env", own), f"{what}.api_key_env")
+def _key_name(section: Mapping[str, Any], what: str) -> str:
+    own = PROVIDERS[section["type"] if section["type"] in PROVIDERS else "openai"].key
+    return sendable(section.get("api_key_env", own), f"{what}.api_key_env")
 
 
-def _recording(named: str | None, base: Path, repository: Path | None, what: str) -> Path:
-    if not named:
+def _recording(name: str | None, base: Path, repository: Path | None, what: str) -> Path:
+    if not name:
         raise InvalidSettings(f"the recorded {what} needs a file: recorded:FILE")
     if repository is not None:
-        return path_inside(repository, named, base=base, what=f"{what}.path")
-    path = base / named
+        return path_inside(repository, name, base=base, what=f"{what}.path")
+    path = base / name
     if not path.is_file():
-        raise InvalidSettings(f"the recorded {what}: there is no file {named}")
+        raise InvalidSettings(f"the recorded {what}: there is no file {name}")
     return path
 
 
-def _judgements_of_base(named: str | None, base: Path, given: RawEndpoint) -> str | None:
-    """What the base has in the file of a recorded judge, where a change could have written the one that is here.
+def _judgements_of_base(name: str | None, base: Path, raw: RawEndpoint) -> str | None:
+    """The base's content of a recorded judge's file, if a change could have written the file of the checkout.
 
-    A judge that the change itself may bring has its file here, and so has one that another step wrote.
+    None if the checkout's file is used: of a judge that a change may introduce, or one an earlier step wrote.
     """
-    side, root = given.base_side, given.repository
-    if side is None or not named or given.origins["judge"] == given.file.shown:
+    side, root = raw.base_side, raw.repository
+    if side is None or not name or raw.origins["judge"] == raw.file.display_name:
         return None
-    relative = os.path.relpath(base / named, root).replace(os.sep, "/")
-    if relative.startswith("../") or not (given.is_of_base("judge") or git.may_be_committed(root, base / named)):
+    relative = os.path.relpath(base / name, root).replace(os.sep, "/")
+    if relative.startswith("../") or not (raw.is_of_base("judge") or git.may_be_committed(root, base / name)):
         return None
     content = git.file_at(root, side.commit, relative)
     if content is None:
         why = "a change must not bring its own"
-        raise InvalidSettings(f"the recorded judge: the base {side.commit[:7]} has no file {named}; {why}")
-    return decoded(content, named)
+        raise InvalidSettings(f"the recorded judge: the base {side.commit[:7]} has no file {name}; {why}")
+    return decoded(content, name)
 
 
 def _command(value: str | list[str] | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A setting's value: read from text, held to its kind, bounds and choices."""
+"""A setting's value: parsed from text and checked against its kind, bounds and choices."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from runevals.records.rules import Mark, Shard
 from runevals.settings.table import Kind, Setting
 
 
-def parsed(setting: Setting, text: str, shown: str) -> object:
-    """The value that `text` stands for; `shown` names in words where it stands. Raises InvalidSettings."""
-    return checked(setting, _PARSERS[setting.kind](text, shown), shown)
+def parsed(setting: Setting, text: str, source: str) -> object:
+    """The value of `text`; `source` names its origin in messages. Raises InvalidSettings."""
+    return checked(setting, _PARSERS[setting.kind](text, source), source)
 
 
-def checked(setting: Setting, value: object, shown: str) -> object:
+def checked(setting: Setting, value: object, source: str) -> object:
     """`value` within its bounds and choices. Raises InvalidSettings."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         low, high = setting.minimum, setting.maximum
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
-            raise InvalidSettings(f"{shown} is {value:g}; it must be {bounds}")
+            raise InvalidSettings(f"{source} is {value:g}; it must be {bounds}")
     if setting.kind == "whole" and isinstance(value, float):
         value = int(value)  # 3.0 in a file is the whole number 3
     for word in value if isinstance(value, list | tuple) else (value,):
         if setting.choices and word not in setting.choices:
             hint = did_you_mean(str(word), setting.choices)
-            raise InvalidSettings(f"{shown} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
+            raise InvalidSettings(f"{source} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
     return value
 
 
-def _whole(text: str, shown: str) -> int:
+def _whole(text: str, source: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InvalidSettings(f"{shown} must be a whole number, but is '{text}'") from None
+        raise InvalidSettings(f"{source} must be a whole number, but is '{text}'") from None
 
 
-def _number(text: str, shown: str) -> float:
+def _number(text: str, source: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidSettings(f"{shown} must be a number, but is '{text}'") from None
+        raise InvalidSettings(f"{source} must be a number, but is '{text}'") from None
 
 
-def _yes_no(text: str, shown: str) -> bool:
+def _yes_no(text: str, source: str) -> bool:
     if text.lower() in ("true", "yes", "1", "on"):
         return True
     if text.lower() in ("false", "no", "0", "off"):
         return False
-    raise InvalidSettings(f"{shown} must be true or false, but is '{text}'")
+    raise InvalidSettings(f"{source} must be true or false, but is '{text}'")
 
 
-def texts(text: str, _shown: str = "") -> tuple[str, ...]:
+def texts(text: str, _source: str = "") -> tuple[str, ...]:
     """Words between commas or on lines of their own."""
     return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
 
 
-def _text(text: str, _shown: str) -> str:
+def _text(text: str, _source: str) -> str:
     return text
 
 
@@ -74,10 +74,10 @@ _PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
 
 def read_shard(text: str, origin: str) -> Shard:
     """`2/4` → the second of four parts. Raises InvalidSettings."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text.strip())
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise InvalidSettings(f"shard ({origin}) is '{text[:40]}'; write i/n, where i is 1 to n, such as 2/4")
-    return Shard(part=int(found[1]), of=int(found[2]))
+    return Shard(part=int(match[1]), of=int(match[2]))
 
 
 def read_mark(text: str, origin: str) -> Mark:

@@ -1,4 +1,4 @@
-"""Targets behind an address: where they are, what they are sent, and which keys may go there."""
+"""Settings of http and a2a targets: address, request and the keys that may be sent there."""
 
 from __future__ import annotations
 
@@ -31,51 +31,50 @@ _OF_ONE_COMMIT = ("push", "schedule", "workflow_dispatch")
 
 
 def web_settings(
-    told: Mapping[str, Any],
+    section: Mapping[str, Any],
     environment: Mapping[str, str],
     *,
     from_file: bool,
-    base_told: object,
+    base_target: object,
     of_change: bool = True,
 ) -> WebSettings:
-    """The endpoint of an http or a2a target. `base_told` is the target in the settings that decide over a change.
-
-    `of_change`: there is a base that decides.
+    """The endpoint of an http or a2a target. `base_told` is the target in the settings that decide over a change;
+    `of_change`: there is such a base.
 
     Raises InvalidSettings.
     """
-    kind: str = told["type"]
-    named_outside = environment.get(URL_VARIABLE) or None
-    url = named_outside or told.get("url")
+    kind: str = section["type"]
+    url_variable = environment.get(URL_VARIABLE) or None
+    url = url_variable or section.get("url")
     if not url:
         raise InvalidSettings(f"the {kind} target has no address; give target.url, {kind}:URL or {URL_VARIABLE}")
-    method = told.get("method", "POST").upper()
+    method = section.get("method", "POST").upper()
     if method not in get_args(Method):
         hint = did_you_mean(method, get_args(Method))
         raise InvalidSettings(f"target.method: '{method}' must be one of {', '.join(get_args(Method))}{hint}")
-    body = told.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
-    settled = WebSettings(
+    body = section.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
+    web = WebSettings(
         url=_checked_url(url, templated=kind == "http"),
         method=method,
-        headers=_headers(told),
+        headers=_headers(section),
         body=body if kind == "http" else None,
-        pick=Pick(_places(told.get("pick")), "target.pick") if kind == "http" else None,
+        pick=Pick(_places(section.get("pick")), "target.pick") if kind == "http" else None,
     )
-    _check_placeholders("target.url", placeholders(settled.url))
-    _check_placeholders("target.body", placeholders(settled.body))
-    trusted = not from_file or named_outside is not None or is_of_one_commit(environment, of_change=of_change)
-    if settled.key_names and environment.get("CI") and not trusted and not _is_of_base(settled, base_told):
+    _check_placeholders("target.url", placeholders(web.url))
+    _check_placeholders("target.body", placeholders(web.body))
+    trusted = not from_file or url_variable is not None or is_of_one_commit(environment, of_change=of_change)
+    if web.key_names and environment.get("CI") and not trusted and not _is_of_base(web, base_target):
         raise InvalidSettings(
             f"target.url stands in the settings file, which a pull request may change, and would be sent "
-            f"{', '.join(settled.key_names)}; in CI, name it in the workflow "
-            f"({URL_VARIABLE}={settled.display_url}) or merge it into the base branch's "
+            f"{', '.join(web.key_names)}; in CI, name it in the workflow "
+            f"({URL_VARIABLE}={web.display_url}) or merge it into the base branch's "
             "settings first: until then, path and header must be the base's"
         )
-    return settled
+    return web
 
 
 def is_of_one_commit(environment: Mapping[str, str], *, of_change: bool) -> bool:
-    """Whether settings and workflow are of one commit, so that whoever wrote the one could write the other."""
+    """Whether settings and workflow are of one commit, so that the author of one could write the other."""
     return environment.get("GITHUB_EVENT_NAME") in _OF_ONE_COMMIT and not of_change
 
 
@@ -85,15 +84,15 @@ def web_words(kind: str, rest: str) -> dict[str, Any]:
 
 
 def sends_messages(web: WebSettings) -> bool:
-    """Whether an endpoint is sent the conversation, not its last prompt alone."""
+    """Whether requests contain the whole conversation, not only its last prompt."""
     return "messages" in (*placeholders(web.url), *placeholders(web.body))
 
 
-def _is_of_base(web: WebSettings, base_told: object) -> bool:
+def _is_of_base(web: WebSettings, base_target: object) -> bool:
     """Whether the base's own settings send these keys in these headers to this address."""
-    if not isinstance(base_told, Mapping) or "url" not in base_told:
+    if not isinstance(base_target, Mapping) or "url" not in base_target:
         return False
-    base = WebSettings(url=base_told["url"], headers=_headers(base_told))
+    base = WebSettings(url=base_target["url"], headers=_headers(base_target))
     try:
         return is_at(web.url, base.url) and web.sent_headers <= base.sent_headers
     except ValueError:
@@ -103,7 +102,7 @@ def _is_of_base(web: WebSettings, base_told: object) -> bool:
 def _checked_url(url: str, *, templated: bool) -> str:
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidSettings(f"target.url: '{url}' is no http or https address")
+        raise InvalidSettings(f"target.url: '{url}' is not an http or https address")
     if parts.username is not None or parts.password is not None:
         raise InvalidSettings("target.url holds a user name or password; send it with target.headers instead")
     if "{{" in parts.netloc or ("{{" in url and not templated):
@@ -116,24 +115,24 @@ def _checked_url(url: str, *, templated: bool) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # read here: it raises where it is no number
+        _ = parts.port  # read here: it raises if it is not a number
     except ValueError:
         return None
     return parts
 
 
-def _headers(told: Mapping[str, Any]) -> dict[str, Header]:
-    written: dict[str, Any] = dict(told.get("headers", {}))
-    if "api_key_env" in told:
+def _headers(section: Mapping[str, Any]) -> dict[str, Header]:
+    written: dict[str, Any] = dict(section.get("headers", {}))
+    if "api_key_env" in section:
         if "authorization" in map(str.lower, written):
             raise InvalidSettings("target.headers: Authorization is what api_key_env sends; leave one of them out")
-        written["Authorization"] = {"env": told["api_key_env"], "prefix": "Bearer "}
+        written["Authorization"] = {"env": section["api_key_env"], "prefix": "Bearer "}
     return {name: _header(name, value) for name, value in written.items()}
 
 
 def _header(name: str, value: Any) -> Header:
     if not _HEADER_NAME.fullmatch(name):
-        raise InvalidSettings(f"target.headers: '{name}' is no name of a header")
+        raise InvalidSettings(f"target.headers: '{name}' is not a valid header name")
     if isinstance(value, Mapping):
         return Header(text=value.get("prefix", ""), env=sendable(value["env"], f"target: the header {name}"))
     if _SECRET_HEADER.search(name):

@@ -46,7 +46,8 @@ def diagnosis(told: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
         yield stopped("settings", error, "mend that, then run doctor again; docs/running.md explains each setting")
         return
     yield good(
-        "settings", "no file: flags, environment, defaults" if settings.file is None else settings.file.shown
+        "settings",
+        "no file: flags, environment, defaults" if settings.file is None else settings.file.display_name,
     )
     loaded, plan, found = _suites(settings)
     yield found

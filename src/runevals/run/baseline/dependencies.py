@@ -12,7 +12,7 @@ from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import RunReport
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
-from runevals.settings.target import judges_named
+from runevals.settings.target import judges_label
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
@@ -57,7 +57,7 @@ def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
 
 def other_models(settings: Settings, known: RunReport) -> str | None:
     """Which of target and judge a result was made with that the settings do not name; None for neither."""
-    judge = None if settings.no_judge else judges_named(settings.judges)
+    judge = None if settings.no_judge else judges_label(settings.judges)
     target, of_result = settings.target, known.run.target
     if target is not None and (of_result.type, of_result.model) != (target.type, target.model):
         return "the base's result is of another target"
