@@ -8,6 +8,8 @@ import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
+from fcntl import LOCK_EX, flock
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -97,12 +99,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Any worker takes any test, but one takes those in containers, and first: they wait for each other."""
+    """Any worker takes any test, but one takes all that share what is slow to start, the largest group first."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "containers" if _IN_CONTAINERS.search(nodeid) else nodeid
+            if _IN_CONTAINERS.search(nodeid):
+                return "containers"
+            file = nodeid.partition("::")[0]
+            return file if file.endswith(_SHARES_MUCH) else nodeid
 
     return Scheduling(config, log)
 
@@ -141,6 +146,8 @@ _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
 _IN_CONTAINERS = re.compile(
     r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container|::test_an_image_is_pushed"
 )
+
+_SHARES_MUCH = ("/test_page.py", "/test_ray.py")  # a browser and large pages; a cluster
 
 
 @pytest.fixture
@@ -243,6 +250,19 @@ def repository(project):
     git("checkout", "-qb", "change")
     project.git = git
     return project
+
+
+def created_once(factory: pytest.TempPathFactory, name: str, create: Callable[[Path], None]) -> Path:
+    """A folder for all workers of this run: the first that needs it creates it, the others wait."""
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, ready = base / name, base / f"{name}.ready"
+    with (base / f"{name}.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not ready.exists():
+            create(folder)
+            ready.touch()
+    return folder
 
 
 @pytest.fixture(scope="session")
