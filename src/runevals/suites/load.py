@@ -333,7 +333,9 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Su
         if not isinstance(check.evaluator, Scripted):
             continue
         call = check.evaluator.rehearsal(check.turn.expected)
-        if call is None or (key := (call.kind, call.code, str(call.arguments))) in reported:
+        if call is None or sandbox.is_quick(call):  # a pattern that is read here is valid
+            continue
+        if (key := (call.kind, call.code, str(call.arguments))) in reported:
             continue
         reported.add(key)
         answer = sandbox.run(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import sys
 import threading
 import time
@@ -203,7 +204,12 @@ def _plain_pattern(call: Call) -> PlainPattern | None:
 
 def _plain_answer_of(call: Call) -> Answer | None:
     plain = _plain_pattern(call)
-    return None if plain is None else Answer(value=plain.matches(str(call.arguments["text"])))
+    if plain is None:
+        return None
+    try:
+        return Answer(value=plain.matches(str(call.arguments["text"])))
+    except re.error:
+        return None
 
 
 def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> None:

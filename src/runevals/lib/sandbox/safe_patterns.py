@@ -20,7 +20,8 @@ MOST_DEPTH = 20
 
 _FLAGS = frozenset("gis")  # of these, only `i` and `s` change the matches
 _DIGITS, _WORDS = "0-9", "A-Za-z0-9_"
-_SPACES = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+_ASCII_SPACES = "\\t-\\r "
+_SPACES = _ASCII_SPACES + "\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 _CLASSES = {
     "d": f"[{_DIGITS}]",
     "w": f"[{_WORDS}]",
@@ -30,25 +31,41 @@ _CLASSES = {
     "S": f"[^{_SPACES}]",
 }
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
-_NO_LINE_END = "[^\\n\\r\\u2028\\u2029]"
+_LINE_ENDS = "\\n\\r\\u2028\\u2029"
+_NO_LINE_END = f"[^{_LINE_ENDS}]"
+_LITERALS = re.compile(r"[A-Za-z0-9 ]+(?![*+?{])")  # without the character that a quantifier repeats
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")  # two characters each, to JavaScript
 _TIMES = re.compile(r"\{([0-9]{1,4})(?:(,)([0-9]{0,4}))?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class PlainPattern:
-    """One of them, as Python has it, with the length of text up to which it is quick."""
+    """One of them, as Python has it."""
 
-    pattern: re.Pattern[str]
-    longest: int
+    source: str
+    flags: int
+    size: int
+    paths: Callable[[int, bool], float]  # as of `_Read`
 
     def fits(self, text: str) -> bool:
         """Whether it is quick on this text and finds what JavaScript would."""
-        return len(text) <= self.longest and (text.isascii() or _BEYOND_BMP.search(text) is None)
+        return self.is_quick_on(len(text)) and (text.isascii() or _BEYOND_BMP.search(text) is None)
+
+    def is_quick_on(self, length: int) -> bool:
+        """Whether it takes few steps on every text of this length."""
+        return length <= LONGEST_TEXT and (length + 1) * self.size * self.paths(length, True) <= MOST_STEPS  # noqa: FBT003
 
     def matches(self, text: str) -> bool:
-        """Whether it matches anywhere."""
-        return self.pattern.search(text) is not None
+        """Whether it matches anywhere. Raises re.error for what Python cannot compile."""
+        return _compiled(self.source, self.flags, text.isascii()).search(text) is not None
+
+
+@lru_cache(1024)
+def _compiled(source: str, flags: int, for_ascii: bool) -> re.Pattern[str]:  # noqa: FBT001
+    """For texts in ASCII without the sets of other characters, which take most of the time to compile."""
+    if for_ascii:
+        source = source.replace(_SPACES, _ASCII_SPACES).replace(_LINE_ENDS, "\\n\\r")
+    return re.compile(source, flags)
 
 
 @lru_cache(1024)
@@ -58,13 +75,10 @@ def plain_pattern(pattern: str, flags: str) -> PlainPattern | None:
         return None
     try:
         read = _Reader(pattern, ignores_case="i" in flags, all_lines="s" in flags).parse()
-        compiled = re.compile(read.source, re.ASCII | (re.IGNORECASE if "i" in flags else 0))
-    except (_NotPlain, re.error):
+    except _NotPlain:
         return None
-    longest = LONGEST_TEXT
-    while longest and (longest + 1) * read.size * read.paths(longest, True) > MOST_STEPS:  # noqa: FBT003
-        longest //= 2
-    return PlainPattern(compiled, longest) if longest else None
+    plain = PlainPattern(read.source, re.ASCII | (re.IGNORECASE if "i" in flags else 0), read.size, read.paths)
+    return plain if plain.is_quick_on(1) else None
 
 
 class _NotPlain(Exception):
@@ -133,6 +147,9 @@ class _Reader:
             return _Read("\\b", 1, _one_way)
         if self._accept("("):
             return self._group()
+        if literals := _LITERALS.match(self._rest):
+            self._rest = self._rest[literals.end() :]
+            return _Read(literals[0], literals.end(), _one_way)
         return self._repeated(self._character())
 
     def _group(self) -> _Read:
