@@ -13,7 +13,7 @@ from importlib import import_module
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.lib.plugins import EVALUATORS, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import EvaluatorSpec, Layer
+from runevals.records import EvaluatorSpec, Layer, attach_derived, derived_of
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 E = typing.TypeVar("E", bound=type[Evaluator])
@@ -109,6 +109,7 @@ def find(name: str) -> type[Evaluator]:
     return cls
 
 
+@cache
 def options_of(cls: type[Evaluator]) -> tuple[dataclasses.Field[object], ...]:
     """The options an evaluator takes, as dataclass fields."""
     return tuple(field for field in dataclasses.fields(cls) if field.name != "members")
@@ -123,11 +124,19 @@ def layer_of(evaluator: Evaluator) -> Layer:
 
 
 def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
-    """A suite's words → (evaluator, threshold on its scale or None for pass/fail).
+    """A suite's words → (evaluator, threshold on its scale or None for pass/fail); each spec is built once.
 
     Raises UnknownEvaluator, or InvalidOptions with every problem: unknown or missing option, wrong type,
     threshold outside the scale, weight not above 0.
     """
+    built: tuple[Evaluator, float | None] | None = derived_of(spec)
+    if built is None:
+        built = _built(spec)
+        attach_derived(spec, built)
+    return built
+
+
+def _built(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     cls = find(spec.name)
     if cls.threshold_option is not None and spec.threshold is not None:
         options = {**spec.options, cls.threshold_option: spec.threshold}
@@ -139,8 +148,8 @@ def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
         problems.append(("weight", message))
     if problems:
         raise InvalidOptions(problems)
-    hints = _hints(cls)
-    options = {name: _tuples(value, hints[name]) for name, value in spec.options.items()}
+    lists = _list_options(cls)
+    options = {n: tuple(v) if n in lists and isinstance(v, list) else v for n, v in spec.options.items()}
     if issubclass(cls, Composite):
         options["members"] = tuple(_member(child) for child in spec.children)
     instance = cls(**options)
@@ -156,11 +165,47 @@ def _member(spec: EvaluatorSpec) -> Member:
 
 
 @cache
+def _simple_types(cls: type[Evaluator]) -> Mapping[str, tuple[type, ...]]:
+    """Option → the types of values that fit whatever they are; none for an option that needs a closer look."""
+    simple: Mapping[object, tuple[type, ...]] = {
+        str: (str,),
+        bool: (bool,),
+        int: (int,),
+        float: (int, float),
+        types.NoneType: (types.NoneType,),
+    }
+
+    def of(hint: object) -> tuple[type, ...]:
+        if typing.get_origin(hint) in (typing.Union, types.UnionType):
+            return tuple(kind for member in typing.get_args(hint) for kind in of(member))
+        return simple.get(hint, ())
+
+    return {field.name: of(_hints(cls)[field.name]) for field in options_of(cls)}
+
+
+@cache
+def _required(cls: type[Evaluator]) -> frozenset[str]:
+    """The options without a default."""
+    missing = dataclasses.MISSING
+    fields = options_of(cls)
+    return frozenset(f.name for f in fields if f.default is missing and f.default_factory is missing)
+
+
+@cache
+def _list_options(cls: type[Evaluator]) -> frozenset[str]:
+    """The options that are tuples, from the lists of a file."""
+    return frozenset(name for name, hint in _hints(cls).items() if typing.get_origin(hint) is tuple)
+
+
+@cache
 def _hints(cls: type[Evaluator]) -> Mapping[str, object]:
     return typing.get_type_hints(cls)
 
 
 def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Iterable[tuple[str | None, str]]:
+    simple = _simple_types(cls)
+    if all(type(options[name]) in simple.get(name, ()) for name in options) and _required(cls) <= options.keys():
+        return
     fields = {field.name: field for field in options_of(cls)}
     hints = _hints(cls)
     for name, value in options.items():
@@ -169,9 +214,8 @@ def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Ite
             yield name, f"{cls.name} has no option '{name}'{did_you_mean(name, fields)} ({takes})"
         elif (complaint := _mismatch(value, hints[name])) is not None:
             yield name, f"{name} must be {complaint}"
-    for name, field in fields.items():
-        no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if no_default and name not in options:
+    for name in fields:
+        if name in _required(cls) and name not in options:
             yield None, f"{cls.name} needs the option '{name}'"
 
 
@@ -214,7 +258,3 @@ def _mismatch(value: object, hint: object) -> str | None:
     if hint is object:
         return None
     return None if isinstance(value, dict) else "an object"
-
-
-def _tuples(value: object, hint: object) -> object:
-    return tuple(value) if isinstance(value, list) and typing.get_origin(hint) is tuple else value

@@ -25,7 +25,15 @@ from runevals.records.comparison import (
     Weakening,
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
-from runevals.records.lazy_fields import PreparedJson, StoredValue, attach_json, offload, prepared_json
+from runevals.records.lazy_fields import (
+    PreparedJson,
+    StoredValue,
+    attach_derived,
+    attach_json,
+    derived_of,
+    offload,
+    prepared_json,
+)
 from runevals.records.links import Links
 from runevals.records.outcome import Layer, Outcome, Scale, Verdict
 from runevals.records.problem import (
@@ -166,8 +174,10 @@ __all__ = [
     "Weakening",
     "Workspace",
     "WorkspaceChanges",
+    "attach_derived",
     "attach_json",
     "cut_name",
+    "derived_of",
     "offload",
     "one_line",
     "prepared_json",

@@ -20,6 +20,22 @@ class StoredValue:
         raise NotImplementedError
 
 
+class Derived:
+    """A record that may carry a value computed from its fields. A changed copy has none."""
+
+    __slots__ = ("_derived",)
+
+
+def attach_derived(record: Derived, value: object) -> None:
+    """Attaches what was computed from `record`."""
+    object.__setattr__(record, "_derived", value)
+
+
+def derived_of(record: Derived) -> Any:
+    """The attached value, None if there is none."""
+    return getattr(record, "_derived", None)
+
+
 class PreparedJson:
     """A record whose JSON may be written before its document. A changed copy has no prepared JSON."""
 

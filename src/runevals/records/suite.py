@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runevals.records import LABELS
+from runevals.records.lazy_fields import Derived, large
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response
 from runevals.records.workspace import Workspace
@@ -24,8 +25,9 @@ def cut_name(line: str) -> str:
     return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
 
 
+@large("location")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatorSpec:
+class EvaluatorSpec(Derived):
     """One evaluator as the suite declares it, before it is built."""
 
     name: str
@@ -39,6 +41,7 @@ class EvaluatorSpec:
     pointer: str = field(default="", compare=False)
 
 
+@large("location")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One prompt of a case, the expected answer and its checks."""
@@ -52,6 +55,7 @@ class Turn:
     location: Location | None = field(default=None, compare=False)
 
 
+@large("location")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One thing to run: a single prompt, or the turns of one conversation."""

@@ -31,14 +31,20 @@ def case_fingerprints(
     """
     exact = case_fingerprint(turns, extra)
     content = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
-    normalised = case_fingerprint(map(_normalised_turn, turns), _single_spaced(content))
+    normalised_turns, spaced = list(map(_normalised_turn, turns)), _single_spaced(content)
+    if spaced == extra and all(turn is own for turn, own in zip(normalised_turns, turns, strict=True)):
+        return Fingerprints(fingerprint=exact, normalised_fingerprint=None)
+    normalised = case_fingerprint(normalised_turns, spaced)
     return Fingerprints(fingerprint=exact, normalised_fingerprint=None if normalised == exact else normalised)
 
 
 def _normalised_turn(turn: Turn) -> Turn:
     expected = None if turn.expected is None else "\n".join(map(str.rstrip, turn.expected.splitlines())).rstrip()
     context = None if turn.context is None else one_line(turn.context)
-    return replace(turn, prompt=one_line(turn.prompt), expected=expected, context=context)
+    prompt = one_line(turn.prompt)
+    if (prompt, expected, context) == (turn.prompt, turn.expected, turn.context):
+        return turn
+    return replace(turn, prompt=prompt, expected=expected, context=context)
 
 
 def _single_spaced(value: object) -> object:

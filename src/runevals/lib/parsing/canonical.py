@@ -6,14 +6,22 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from json.encoder import encode_basestring_ascii
+
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and all text in NFC."""
     if isinstance(value, str):
         return encode_basestring_ascii(unicodedata.normalize("NFC", value))
-    return json.dumps(_normal(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    if type(value) is dict:
+        with suppress(TypeError):  # a record's mapping of another type
+            text = _ENCODE(value)
+            if "\\u" not in text:
+                return text  # in ASCII, so that NFC changes nothing
+    return _ENCODE(_normal(value))
 
 
 def fingerprint(value: object) -> str:

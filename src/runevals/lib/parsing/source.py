@@ -11,10 +11,11 @@ from functools import cached_property
 from itertools import accumulate
 from json.decoder import JSONDecodeError
 from pathlib import Path
+from typing import cast
 
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.yaml12 import CoreLoader, construct
-from runevals.records import Location, SuiteProblem
+from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -46,6 +47,10 @@ class Source:
     def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
         return self.at(self._offsets(json_path)[0 if key else 1])
+
+    def place(self, json_path: JsonPath, *, key: bool = False) -> Location:
+        """`locate`, for a field of a record that computes it when it is read: most locations never are."""
+        return cast("Location", _Place(self, json_path, key=key))
 
     def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
@@ -85,6 +90,20 @@ class Source:
     @cached_property
     def _line_starts(self) -> list[int]:
         return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
+
+
+class _Place(StoredValue):
+    """A location that is computed at each access."""
+
+    __slots__ = ("_json_path", "_key", "_source")
+
+    def __init__(self, source: Source, json_path: JsonPath, *, key: bool) -> None:
+        self._source = source
+        self._json_path = json_path
+        self._key = key
+
+    def read(self) -> Location:
+        return self._source.locate(self._json_path, key=self._key)
 
 
 def pointer(json_path: JsonPath) -> str:

@@ -166,7 +166,7 @@ class Assertions:
             threshold=assertion.get("threshold", spec.threshold),
             weight=float(assertion.get("weight", spec.weight)),
             negated=bool(assertion.get("not", False)) is not inverted,
-            location=self.source.locate(json_path),
+            location=self.source.place(json_path),
             pointer=pointer(json_path),
         )
         try:

@@ -15,6 +15,7 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
+_NO_OPTIONS = ("threshold", "weight")
 MOST_LINES = 5  # shown of many with the same problem
 
 Definitions = Mapping[str, EvaluatorSpec]
@@ -24,33 +25,45 @@ def spec_at(
     source: Source, json_path: JsonPath, name: str, options: Mapping[str, object], definitions: Definitions
 ) -> EvaluatorSpec:
     """The evaluator entry at `json_path` of a file → spec."""
-    return replace(
-        spec_of(name, options, definitions),
-        location=source.locate(json_path, key=True),
-        pointer="".join(f"/{step}" for step in json_path),
-    )
+    place = source.place(json_path, key=True)
+    return spec_of(name, options, definitions, place, "".join([f"/{step}" for step in json_path]))
 
 
-def spec_of(name: str, options: Mapping[str, object], definitions: Definitions) -> EvaluatorSpec:
+def spec_of(
+    name: str,
+    options: Mapping[str, object],
+    definitions: Definitions,
+    location: Location | None = None,
+    pointer: str = "",
+) -> EvaluatorSpec:
     """An evaluator entry → spec; `threshold` and `weight` leave the options.
 
     A name that the settings define is that definition.
     """
-    rest = {key: value for key, value in options.items() if key not in ("threshold", "weight")}
     declared = definitions.get(name) or EvaluatorSpec(name=name)
     threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
-    return replace(
-        declared,
-        options={**declared.options, **rest},
+    return EvaluatorSpec(
+        name=declared.name,
+        options={**declared.options, **{key: options[key] for key in options if key not in _NO_OPTIONS}},
         threshold=declared.threshold if threshold is None else threshold,
         weight=declared.weight if weight is None else weight,
+        id=declared.id,
+        negated=declared.negated,
+        children=declared.children,
+        location=location,
+        pointer=pointer,
     )
 
 
 def evaluator_problems(
-    source: Source, json_path: JsonPath, name: str, options: Mapping[str, object], definitions: Definitions
+    source: Source,
+    json_path: JsonPath,
+    name: str,
+    options: Mapping[str, object],
+    definitions: Definitions,
+    spec: EvaluatorSpec | None = None,
 ) -> Iterable[SuiteProblem]:
-    """Why the evaluator entry at `json_path` cannot be built."""
+    """Why the evaluator entry at `json_path` cannot be built; `spec` is that entry, if it was read before."""
     if name in definitions:
         for key in options.keys() - {"threshold", "weight"}:
             yield source.problem(
@@ -60,9 +73,8 @@ def evaluator_problems(
     for key in ("threshold", "weight"):
         if key in options and _number(options[key]) is None:
             yield source.problem((*json_path, key), f"{key} must be a number", rule="evaluator-options")
-            options = {name: value for name, value in options.items() if name != key}
     try:
-        catalogue.build(spec_at(source, json_path, name, options, definitions))
+        catalogue.build(spec or spec_at(source, json_path, name, options, definitions))
     except UnknownEvaluator as error:
         hint = did_you_mean(name, definitions)
         message = f"there is no evaluator '{name}'{hint} (the settings declare it)" if hint else str(error)

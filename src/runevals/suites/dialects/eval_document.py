@@ -224,7 +224,7 @@ class _Loader:
             key=key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
             turns=tuple(turns),
-            location=(None if raw else turns[0].location) or self.source.locate(self._in_file(json_path)),
+            location=self.source.place(self._in_file(json_path)),
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
             critical=bool(extension.get("critical", False)),
@@ -267,12 +267,18 @@ class _Loader:
     def _entries(self, evaluators: Mapping[str, Any], json_path: JsonPath) -> Iterator[tuple[str, Entry]]:
         for name, options in evaluators.items():
             at = (*json_path, name)
+            entry = Entry(options, at)
             if at not in self.checked:  # the defaults are met again with every item
                 self.checked.add(at)
                 self.problems += evaluator_problems(
-                    self.source, self._in_file(at), name, options, self.options.definitions
+                    self.source,
+                    self._in_file(at),
+                    name,
+                    options,
+                    self.options.definitions,
+                    self._spec(name, entry),
                 )
-            yield name, Entry(options, at)
+            yield name, entry
 
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, entries: Mapping[str, Entry]) -> Turn:
         expected = raw.get("expected_response")
@@ -287,7 +293,7 @@ class _Loader:
             context=raw.get("context", self.context),
             checks=checks,
             recorded=self._recorded(raw, json_path),
-            location=self.source.locate(self._in_file(json_path)),
+            location=self.source.place(self._in_file(json_path)),
         )
 
     def _missing_expected(self, json_path: JsonPath, entries: Mapping[str, Entry]) -> None:

@@ -117,7 +117,7 @@ def _requires(fields: Mapping[str, Any]) -> Requires:
 
 
 def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader: Assertions) -> Case:
-    location = source.locate(json_path)
+    location = source.place(json_path)
     if "mocks" in sample:
         sample = {**sample, "mocks": reader.mocks(json_path)}
     turn = Turn(

@@ -177,7 +177,7 @@ def _evaluator_problems(
 
 
 def _case(source: Source, json_path: JsonPath, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
-    location = source.locate(json_path)
+    location = source.place(json_path)
     turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
     metadata = {name: value for name, value in row.items() if name not in _KEYS}
     return Case(
