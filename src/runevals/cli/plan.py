@@ -86,6 +86,8 @@ def describe(plan: RunPlan, settings: Settings) -> str:
         f"target      {target}: {plural(target_calls, 'call')}",
         f"judge       {plural(judge_calls, 'call')}",
     ]
+    if settings.against is not None:
+        lines.append(f"against     {settings.against}: as many calls again")
     return "\n".join(lines)
 
 

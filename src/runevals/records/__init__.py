@@ -2,6 +2,7 @@
 
 from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
 from runevals.records.comparison import (
+    AgainstComparison,
     CategoryChange,
     Change,
     ChangeKind,
@@ -95,6 +96,7 @@ __all__ = [
     "STOPPED_CODES",
     "Acceptance",
     "AcceptedLoss",
+    "AgainstComparison",
     "Argv",
     "AttemptReport",
     "Case",

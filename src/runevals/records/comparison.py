@@ -201,6 +201,32 @@ class MarkComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstComparison:
+    """A run compared with the same cases measured otherwise in the same rounds, such as without the skill.
+
+    Means are shares 0–1; informational.
+    """
+
+    name: str  # as `--against` names it
+    cases: int  # measured on both sides
+    metric: MetricName
+    other_mean: float
+    head_mean: float
+    interval: tuple[float, float]  # 95 %, of the gain
+    p_value: float  # one-sided, for what is seen: a gain or a loss
+    cost_ratio: float | None = None  # the cost of this run by that of the other, of the same cases
+    always_passed: tuple[str, ...] = ()  # checks that passed in every run of both, as `case: check`
+    always_failed: tuple[str, ...] = ()
+    deterministic: bool = False
+    other: RunReport | None = None  # what was measured; a document has none of it
+
+    @property
+    def gain(self) -> float:
+        """What this run has more; a loss is negative."""
+        return self.head_mean - self.other_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Head against base. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from runevals.records.acceptance import Acceptance
-from runevals.records.comparison import Comparison, MarkComparison
+from runevals.records.comparison import AgainstComparison, Comparison, MarkComparison
 from runevals.records.report import RunReport
 
 
@@ -61,5 +61,6 @@ class Conclusion:
     gates: tuple[GateResult, ...]
     verdict: FinalVerdict
     mark: MarkComparison | None = None
+    against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
-from runevals.records import CaseReport, Change, Comparison, Conclusion, GateState
+from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.verdict.wording import (
+    about_against,
     about_mark,
     answer_pair,
     because,
@@ -26,6 +27,7 @@ from runevals.verdict.wording import (
     other_metrics,
     regressed,
     runs_passed,
+    same_on_both_sides,
     still_failing,
     suspects_told,
 )
@@ -60,6 +62,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
         yield from _prompts(conclusion)
     if conclusion.mark is not None:
         yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"
+    yield from _against(conclusion.against)
     failing = still_failing(report, comparison)
     if failing:
         yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
@@ -75,6 +78,13 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.gates:
         yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"       {_footer(conclusion)}"
+
+
+def _against(against: AgainstComparison | None) -> Iterator[str]:
+    if against is not None:
+        yield f"  {one_line(about_against(against), 500)}"
+        if same := same_on_both_sides(against):
+            yield f"  {one_line(same, 1000)}"
 
 
 def _mark(conclusion: Conclusion) -> str:

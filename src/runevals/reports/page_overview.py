@@ -8,11 +8,12 @@ from typing import Any
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, score, seconds
-from runevals.records import Comparison, Conclusion, Coverage, MarkComparison, ModelIdentity, RunReport
+from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports.coverage import tripwire
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
+    about_against,
     about_mark,
     compared_cases,
     error_kinds,
@@ -20,6 +21,7 @@ from runevals.verdict.wording import (
     how_sure,
     in_short,
     in_unit,
+    same_on_both_sides,
     suspects_told,
 )
 
@@ -42,7 +44,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
         "compared": comparison is not None,
         "categories": _categories(report, comparison),
         "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
-        "statistics": _statistics(report, comparison, conclusion.mark),
+        "statistics": _statistics(conclusion),
         "run": _run(report, comparison),
     }
 
@@ -108,18 +110,22 @@ def _named(category: str | None) -> str:
     return "no category" if category is None else one_line(category)
 
 
-def _statistics(report: RunReport, comparison: Comparison | None, mark: MarkComparison | None) -> Json:
+def _statistics(conclusion: Conclusion) -> Json:
+    report, comparison = conclusion.report, conclusion.comparison
+    mark, against = conclusion.mark, conclusion.against
     since = ("Since the mark", "" if mark is None else about_mark(mark))
+    worth = ("Worth", "" if against is None else f"{about_against(against)} {same_on_both_sides(against)}".strip())
     notices = [one_line(notice, 500) for notice in report.run.notices]
     tables = [*map(_covered, report.coverage), *_tripwires(report)]
     if comparison is None:
-        facts = _known([("Compared", "Nothing: there was no base."), since])
+        facts = _known([("Compared", "Nothing: there was no base."), worth, since])
         return {"facts": facts, "tables": tables, "notes": notices}
     verification = comparison.verification
     facts = [
         ("Compared", compared_cases(comparison)),
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
+        worth,
         since,
         ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
         ("Single cases", "; ".join(suspects_told(comparison))),

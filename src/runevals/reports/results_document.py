@@ -19,6 +19,7 @@ from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
 from runevals.records import (
     Acceptance,
+    AgainstComparison,
     CaseReport,
     Change,
     Comparison,
@@ -62,6 +63,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         "gates": conclusion.gates,
         "verdict": conclusion.verdict,
         **({} if conclusion.mark is None else {"mark": conclusion.mark}),
+        **({} if conclusion.against is None else {"against": replace(conclusion.against, other=None)}),
         **({"prompt_changes": conclusion.prompt_changes} if conclusion.prompt_changes else {}),
         **({} if conclusion.acceptance is None else {"acceptance": conclusion.acceptance}),
     }
@@ -180,6 +182,7 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
         gates=build(document["gates"], tuple[GateResult, ...]),
         verdict=build(document["verdict"], FinalVerdict),
         mark=None if document.get("mark") is None else build(document["mark"], MarkComparison),
+        against=None if document.get("against") is None else build(document["against"], AgainstComparison),
         prompt_changes=build(document.get("prompt_changes", []), tuple[TextChange, ...]),
         acceptance=None if document.get("acceptance") is None else build(document["acceptance"], Acceptance),
     )

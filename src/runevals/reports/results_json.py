@@ -13,7 +13,15 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, PreparedJson, Totals, prepared_json
+from runevals.records import (
+    AgainstComparison,
+    AttemptReport,
+    CaseReport,
+    CheckResult,
+    PreparedJson,
+    Totals,
+    prepared_json,
+)
 
 Write = Callable[[Any, str], str]
 
@@ -25,6 +33,7 @@ _DERIVED: Mapping[type, tuple[str, ...]] = {
     AttemptReport: ("share",),
     CaseReport: ("share", "flaky", "tripped"),
     Totals: ("share",),
+    AgainstComparison: ("gain",),
 }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from runevals.lib.text.escape import code_cell, fenced, inert_line
 from runevals.lib.text.numbers import capitalised, money, percent, plural, points, relative, score, seconds, signed
 from runevals.records import (
+    AgainstComparison,
     CaseReport,
     Change,
     Comparison,
@@ -23,6 +24,7 @@ from runevals.records import (
 from runevals.reports import coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.verdict.wording import (
+    about_against,
     about_mark,
     because,
     by_error,
@@ -40,6 +42,7 @@ from runevals.verdict.wording import (
     other_metrics,
     regressed,
     runs_passed,
+    same_on_both_sides,
     still_failing,
     suspects_told,
 )
@@ -81,6 +84,8 @@ def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Sec
         yield Section(_bold_numbers(inert_line(in_short(comparison), LONGEST_PARAGRAPH)))
     else:
         yield from _alone(report)
+    if conclusion.against is not None:
+        yield from _against(conclusion.against)
     yield from _failed_gates(conclusion)
     if comparison is not None:
         yield from _changed(conclusion, comparison, links)
@@ -290,6 +295,13 @@ def _mark(mark: MarkComparison) -> Section:
     title = f"{warning}The long run: {points(-mark.drop)}"
     text = folded(title, inert_line(about_mark(mark), LONGEST_PARAGRAPH))
     return Section(text, "what changed since the mark", 5)
+
+
+def _against(against: AgainstComparison) -> Iterator[Section]:
+    """What the skill is worth, say."""
+    yield Section(_bold_numbers(inert_line(about_against(against), LONGEST_PARAGRAPH)))
+    if same := same_on_both_sides(against):
+        yield Section(inert_line(same, LONGEST_PARAGRAPH), "checks that tell both sides not apart", 6)
 
 
 def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:

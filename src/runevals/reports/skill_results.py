@@ -12,8 +12,9 @@ from typing import Any
 from runevals.lib.nullable import mean
 from runevals.records import CaseReport, CheckResult, Conclusion, Outcome, RunReport
 from runevals.records.report import AttemptReport
+from runevals.verdict.wording import about_against
 
-HEAD, BASE = "with_skill", "old_skill"
+HEAD, BASE, WITHOUT = "with_skill", "old_skill", "without_skill"
 _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 
@@ -35,8 +36,11 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
     """Every run of every case on both sides, and the means of those that were measured."""
     report = conclusion.report
     sides = [(HEAD, report)]
+    if conclusion.against is not None and conclusion.against.other is not None:
+        sides.append((WITHOUT, conclusion.against.other))
     if conclusion.comparison is not None:
         sides.append((BASE, conclusion.comparison.base))
+    told = [] if conclusion.against is None else [about_against(conclusion.against)]
     runs = [_run(case, attempt, side, checks) for side, one in sides for case, attempt in _attempts(one)]
     judge = report.run.judge
     return {
@@ -51,7 +55,7 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
         },
         "runs": runs,
         "run_summary": _summary(runs, as_text=checks == "expectations"),
-        "notes": [conclusion.verdict.headline],
+        "notes": [conclusion.verdict.headline, *told],
     }
 
 
@@ -133,15 +137,16 @@ def _seconds(attempt: AttemptReport) -> float:
 
 
 def _summary(runs: Sequence[Mapping[str, object]], *, as_text: bool) -> Mapping[str, object]:
-    """Means of each side, and by how much ours is more."""
+    """Means of each side, and by how much ours is more than without the skill, or else than with the old one."""
     sides: dict[str, dict[str, dict[str, float | None]]] = {}
     for side in dict.fromkeys(str(run["configuration"]) for run in runs):
         results: list[Any] = [run["result"] for run in runs if run["configuration"] == side]
         measured = [result for result in results if result["pass_rate"] is not None]
         sides[side] = {name: _statistics([one[name] for one in measured]) for name in _STATISTICS}
-    if BASE not in sides or HEAD not in sides:
+    other = next((side for side in (WITHOUT, BASE) if side in sides), None)
+    if other is None or HEAD not in sides:
         return sides
-    means = {name: (sides[HEAD][name]["mean"], sides[BASE][name]["mean"]) for name in _STATISTICS}
+    means = {name: (sides[HEAD][name]["mean"], sides[other][name]["mean"]) for name in _STATISTICS}
     delta = {name: None if head is None or base is None else head - base for name, (head, base) in means.items()}
     digits = dict(zip(_STATISTICS, (2, 1, 0), strict=True))
     shown = {name: "n/a" if value is None else f"{value:+.{digits[name]}f}" for name, value in delta.items()}

@@ -71,10 +71,11 @@ class TargetRunner:
         everything = self.all_rounds or self.planned == 1
         number = self.head.rounds_made + 1
         named = "" if everything else f"round {number} of at most {self.planned}"
+        sides = self.head.sides
         watch = self.progress(
-            self.head,
+            *sides,
             phase=", ".join(filter(None, (self.phase, named))),
-            total=None if everything else len(self.head.plan.cases),
+            total=None if everything else sum(len(side.plan.cases) for side in sides),
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):
             pass

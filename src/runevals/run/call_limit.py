@@ -57,7 +57,8 @@ def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     judges = () if settings.no_judge else settings.judges
     votes = sum(judge.votes for judge in judges if judge.type != "recorded")
     judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
-    return (turns + judged * votes) * settings.attempts
+    sides = 1 if settings.against is None else 2
+    return (turns + judged * votes) * settings.attempts * sides
 
 
 def _calls_of_base(settings: Settings, told: RawSettings) -> int:

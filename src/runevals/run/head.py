@@ -7,7 +7,7 @@ from dataclasses import replace
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline.from_files import why_not_alike
-from runevals.run.measurement import Measurement, measure
+from runevals.run.measurement import Measurement, OtherSide, measure
 from runevals.run.request import RunRequest
 from runevals.run.sides import base_side, can_run_again, head_side, old_form_side, rerunnable
 from runevals.settings.resolve import Settings
@@ -16,11 +16,17 @@ from runevals.verdict.procedure import held_against
 from runevals.verdict.verification import VERIFY_OFF
 
 
-def measure_head(request: RunRequest, baseline: Baseline | None) -> tuple[RunReport, Comparison | None]:
-    """converse → evaluate → score, and compare if there is a base; a loss is verified by fresh runs."""
+def measure_head(
+    request: RunRequest, baseline: Baseline | None, other: OtherSide | None = None
+) -> tuple[RunReport, Comparison | None]:
+    """converse → evaluate → score, and compare if there is a base; a loss is verified by fresh runs.
+
+    `other` is measured in the same rounds.
+    """
     with head_side(request) as head:
+        head.other = other
         if baseline is None:
-            return measure(head, request.progress(head)), None
+            return measure(head, request.progress(*head.sides)), None
         return verified(head, baseline, request)
 
 

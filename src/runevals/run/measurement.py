@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from runevals.lib.http.throttle import Throttles
@@ -26,6 +26,7 @@ from runevals.records import (
     TurnReport,
     TurnTrace,
 )
+from runevals.records.errors import RunevalsError
 from runevals.reports.results_json import CASE, json_text
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
@@ -38,6 +39,23 @@ from runevals.suites.plan import RunPlan, Trial, only_cases
 from runevals.verdict.score import case_report, over_turns, run_report
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
+
+
+@dataclass(slots=True)
+class OtherSide:
+    """The same cases, measured otherwise in the rounds of the head. It informs: its failure ends nothing."""
+
+    name: str
+    side: Measurement
+    problem: str = ""  # why the rest of it was not measured
+
+    def round(self, number: int) -> Iterator[Evaluation]:
+        """One attempt at every case; nothing more after a failure."""
+        try:
+            if not self.problem and number <= self.side.plan.repeat:
+                yield from self.side.round(number)
+        except RunevalsError as error:
+            self.problem = error.first_line
 
 
 class Measurement:
@@ -62,6 +80,7 @@ class Measurement:
         unchanged = settings.redact == "full" and not settings.redact_patterns
         self._has_time = unchanged and not world.target.identity().deterministic
         self._rounds = 0
+        self.other: OtherSide | None = None  # is measured in the same rounds
 
     @property
     def throttles(self) -> Throttles:
@@ -72,13 +91,24 @@ class Measurement:
         """`text` as it may be shown."""
         return self._patterns(self._secrets(text))
 
+    @property
+    def sides(self) -> tuple[Measurement, ...]:
+        """This side, and the one that is measured with it."""
+        return (self,) if self.other is None else (self, self.other.side)
+
     def everything(self) -> Iterator[Evaluation]:
-        """All trials, in one go."""
-        yield from self.measured(self.plan.trials)
+        """All trials, in one go; in rounds if another side is measured with this one."""
+        if self.other is None:
+            yield from self.measured(self.plan.trials)
+            return
+        for number in range(1, self.plan.repeat + 1):
+            yield from self.round(number)
 
     def round(self, number: int) -> Iterator[Evaluation]:
         """One attempt at every case, the one with this number."""
         yield from self.measured(self.plan.round(number))
+        if self.other is not None:
+            yield from self.other.round(number)
 
     @property
     def rounds_made(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.reports.results_document import read
+from runevals.run.against import compared_with, other_side, require_other_side
 from runevals.run.baseline.choose import known_base, settled_base, with_remarks
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.on_base_suite import on_base_suite
@@ -47,13 +48,16 @@ def _run(request: RunRequest) -> Conclusion:
         return reused
     require_gates(request.settings.rules, request.suites.suites)
     require_few_calls(request.settings, request.suites, request.raw)
+    require_other_side(request)
     base = settled_base(base, request)  # measured now, if it must be
     request = request.noting(*base.notices, *reused)
-    report, comparison = measure_head(request, base.baseline)  # plan → converse → evaluate → score → compare
+    with other_side(request) as other:  # --against
+        report, comparison = measure_head(request, base.baseline, other)  # plan → converse → evaluate → score
+        report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return with_remarks(conclusion, base, request.settings)
+    return replace(with_remarks(conclusion, base, request.settings), against=against)
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:

@@ -53,6 +53,7 @@ class Settings:
     verify_repeats: int
     rules: GateRules
     mark: Mark | None
+    against: str | None  # what the same cases are also measured as
     quarantine: Path
     accept_label: str | None
     changed_only: bool
@@ -181,6 +182,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         verify_repeats=values["verify_repeats"],
         rules=_rules(values, gates, base_side),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
+        against=None if values["against"] == "none" else values["against"],
         quarantine=endpoints.folder("quarantine") / values["quarantine"],
         accept_label=values["accept_label"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),

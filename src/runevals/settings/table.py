@@ -192,6 +192,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="against",
+        kind="text",
+        help="Also measure the same cases so, in the same rounds, and say the difference: without-skill, with the "
+        "skill under test not installed. It informs, and is no gate.",
+        choices=("without-skill", "none"),
+        as_input=False,
+    ),
+    Setting(
         name="on_incomparable",
         kind="text",
         help="What a base that cannot be compared with means: unmeasured, or pass (it only informs).",

@@ -90,4 +90,5 @@ def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Co
     """The same, of a run that ended before it was sure of it."""
     run = replace(conclusion.report.run, stopped=stopped)
     report = replace(conclusion.report, run=run, complete=False)
-    return conclusion_of(report, conclusion.comparison, rules, conclusion.mark)
+    found = conclusion_of(report, conclusion.comparison, rules, conclusion.mark)
+    return replace(found, against=conclusion.against)

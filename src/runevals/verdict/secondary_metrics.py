@@ -36,6 +36,11 @@ def metric_changes(
     return tuple(replace(change, holm_p=p) for change, p in zip(found, corrected, strict=True))
 
 
+def costs(cases: Sequence[CaseReport]) -> Means:
+    """Place → what a run of the case cost on average in dollars, without those that do not say it."""
+    return _Runs(cases).dollars()
+
+
 class _Runs:
     """All runs of one side, read in one go: there may be a hundred thousand."""
 

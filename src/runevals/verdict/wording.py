@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import capitalised, money, p_value, percent, plural, points, seconds, signed
+from runevals.lib.text.numbers import (
+    capitalised,
+    money,
+    p_value,
+    percent,
+    plural,
+    points,
+    seconds,
+    short_list,
+    signed,
+)
 from runevals.records import (
     NO_CHECKS,
+    AgainstComparison,
     CaseReport,
     Change,
     CheckResult,
@@ -97,6 +108,29 @@ def about_mark(mark: MarkComparison) -> str:
         f"{name} {percent(mark.base_mean)} → {percent(mark.head_mean)}, {since_mark(mark)}, in the {cases}{judge} "
         f"(mark {mark.mark}: {mark.source}{interval})."
     )
+
+
+def worth(against: AgainstComparison) -> str:
+    """ "worth +31.0 points, p = 0.001; 1.7× the cost"; of a deterministic target there is no p."""
+    sure = "" if against.deterministic else f", {p_value(against.p_value)}"
+    cost = "" if against.cost_ratio is None else f"; {against.cost_ratio:.1f}× the cost"
+    return f"worth {points(against.gain)}{sure}{cost}"
+
+
+def about_against(against: AgainstComparison) -> str:
+    """What the other side showed, in a sentence."""
+    low, high = (signed(100 * share, 1) for share in against.interval)
+    interval = "" if against.deterministic else f" (95 % interval {low} to {high})"
+    rates = f"{_NAMES[against.metric].lower()} {percent(against.other_mean)} → {percent(against.head_mean)}"
+    cases = plural(against.cases, "case")
+    return f"Against {against.name}: {rates} in {cases}{interval}, {worth(against)}."
+
+
+def same_on_both_sides(against: AgainstComparison) -> str:
+    """The checks that say nothing of the difference; empty if there are none."""
+    groups = (("passed", against.always_passed), ("failed", against.always_failed))
+    same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
+    return f"These checks show no difference on any run: {'; '.join(same)}." if same else ""
 
 
 def how_sure(comparison: Comparison) -> list[str]:

@@ -1,0 +1,95 @@
+"""The same cases measured otherwise in the rounds of the head (`--against`): without the skill under test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from runevals.records import AgainstComparison, Case, RunReport
+from runevals.records.errors import InvalidSettings
+from runevals.run.measurement import OtherSide
+from runevals.run.request import RunRequest
+from runevals.run.sides import head_side
+from runevals.settings.agent import SKILL_FILE
+from runevals.settings.target import TargetSettings
+from runevals.suites.load import LoadedSuites
+from runevals.suites.plan import is_selected
+from runevals.verdict.against import against_other
+
+LEAVE_OUT = "leave out --against, or write --against none"
+
+
+def require_other_side(request: RunRequest) -> None:
+    """Raises InvalidSettings if `--against` cannot be measured."""
+    if request.settings.against is not None:
+        _without_skill(request)
+
+
+@contextmanager
+def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
+    """What `--against` names, opened to be measured; None if it names nothing. Raises InvalidSettings."""
+    name = request.settings.against
+    if name is None:
+        yield None
+        return
+    with head_side(_without_skill(request), name) as side:
+        yield OtherSide(name, side)
+
+
+def compared_with(other: OtherSide | None, report: RunReport) -> tuple[RunReport, AgainstComparison | None]:
+    """What the report shows against the other side; the report says it if there is nothing to compare."""
+    if other is None:
+        return report, None
+    found = against_other(report, other.side.report(), other.name)
+    why = other.problem or ("" if found is not None else "no case was measured on both sides")
+    if not why:
+        return report, found
+    notices = (*report.run.notices, f"{other.name} was not measured in full: {why}")
+    return replace(report, run=replace(report.run, notices=notices)), found
+
+
+def _without_skill(request: RunRequest) -> RunRequest:
+    """The request of the same cases without the skill, but for those that ask whether it is loaded."""
+    settings = request.settings
+    told = f"--against {settings.against}"
+    if settings.selection.shard is not None:
+        raise InvalidSettings(f"{told}: a shard has only a part of the cases; {LEAVE_OUT}")
+    if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
+        raise InvalidSettings(f"{told}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
+    target = _target_without_skill(settings.target, request.suites)
+    if target is None:
+        raise InvalidSettings(
+            f"{told}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
+            f"coding agent, or its {SKILL_FILE} as `target.system_prompt_file`; or {LEAVE_OUT}"
+        )
+    suites = _without_triggers(request.suites)
+    if not any(is_selected(case, settings.selection) for suite in suites.suites for case in suite.cases):
+        raise InvalidSettings(f"{told}: every case asks whether the skill is loaded; {LEAVE_OUT}")
+    settings = replace(settings, target=target, against=None)
+    return replace(request, settings=settings, suites=suites, notices=())
+
+
+def _target_without_skill(target: TargetSettings, suites: LoadedSuites) -> TargetSettings | None:
+    """The target without the skills that its suites are for, or without any if they are for none of its skills."""
+    if target.agent is not None and target.agent.skills:
+        under_test = {suite.skill.resolve() for suite in suites.suites if suite.skill is not None}
+        kept = tuple(skill for skill in target.agent.skills if skill not in under_test)
+        kept = () if kept == target.agent.skills else kept
+        return replace(target, agent=replace(target.agent, skills=kept))
+    if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
+        return replace(target, system_prompt=None)
+    return None
+
+
+def _without_triggers(loaded: LoadedSuites) -> LoadedSuites:
+    """The cases that can be measured without the skill."""
+    suites = [
+        replace(suite, cases=tuple(case for case in suite.cases if not _asks_for_skill(case)))
+        for suite in loaded.suites
+    ]
+    return replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
+
+
+def _asks_for_skill(case: Case) -> bool:
+    return any(check.name == "skill_triggered" for turn in case.turns for check in turn.checks)

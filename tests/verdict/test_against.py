@@ -1,0 +1,43 @@
+"""What a run shows against the same cases measured otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.verdict.against import against_other
+from runevals.verdict.wording import about_against, same_on_both_sides
+from tests.sample_reports import report
+
+
+@pytest.mark.parametrize(
+    ("other", "head", "told"),
+    [
+        pytest.param("fff", "ppp", "pass rate 0.0 % → 100.0 % in 4 cases (95 % interval +", id="gain"),
+        pytest.param("ppp", "ffp", "worth −66.7 points, p = ", id="loss"),
+        pytest.param("fp", "fp", "worth 0.0 points, p = 0.68; 1.0× the cost.", id="nothing"),
+    ],
+)
+def test_the_gain_is_that_of_this_run(other, head, told):
+    sides = (report(dict.fromkeys("abcd", letters)) for letters in (head, other))
+    assert told in about_against(against_other(*sides, "without-skill"))
+
+
+def test_of_a_deterministic_target_every_difference_is_real():
+    head, other = (report({"a": letters, "b": "p"}, deterministic=True) for letters in "pf")
+    found = against_other(head, other, "without-skill")
+    assert about_against(found) == (
+        "Against without-skill: pass rate 50.0 % → 100.0 % in 2 cases, worth +50.0 points; 1.0× the cost."
+    )
+
+
+def test_checks_that_come_out_alike_on_both_sides_are_named():
+    head, other = report({"a": "pp", "b": "ff", "c": "pp", "d": "pp"}), report({"a": "pp", "b": "ff", "c": "pf"})
+    found = against_other(head, other, "without-skill")
+    assert (found.cases, found.always_passed, found.always_failed) == (3, ("a: ExactMatch",), ("b: ExactMatch",))
+    assert same_on_both_sides(found) == (
+        "These checks show no difference on any run: always passed: a: ExactMatch; always failed: b: ExactMatch."
+    )
+
+
+def test_what_was_measured_on_one_side_only_is_not_compared():
+    assert against_other(report({"a": "p"}), report({"a": "e", "b": "p"}), "without-skill") is None
