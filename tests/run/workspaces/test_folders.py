@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,6 +239,19 @@ def test_a_run_that_is_under_way_keeps_its_folders(place, fixture):
     assert (attempt.work / "note").exists()
     one.close()
     other.close()
+
+
+@pytest.mark.needs("linux")
+def test_runs_that_begin_at_once_leave_each_other_their_folders(place):
+    def begin(_):
+        made = Workspaces(ENV, at_once=1)
+        work = made.open(turn(Workspace())).work
+        assert work.is_dir()
+        made.close()
+
+    with ThreadPoolExecutor(8) as runs:
+        assert len(list(runs.map(begin, range(60)))) == 60
+    assert list(place.iterdir()) == []
 
 
 def ended_after(workspaces, work, argv, *, restore=("tests",), **spec):

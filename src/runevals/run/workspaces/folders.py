@@ -46,7 +46,8 @@ from runevals.targets.environment import bare
 SETUP_TIMEOUT_S = 600.0
 MOST_KEPT_BYTES = 8 * 1024 * 1024  # of files that `setup` changed, for the diff
 MOST_PROGRAM_BYTES = 1024 * 1024
-_FOLDER, _KEPT, _PACKED, _LOCK = "runevals-work-", "runevals-kept-", "runevals-packed-", "lock"
+_NEW, _FOLDER, _KEPT = "runevals-new-", "runevals-work-", "runevals-kept-"
+_PACKED, _LOCK = "runevals-packed-", "lock"
 
 
 class NotMade(Exception):
@@ -171,8 +172,9 @@ class Workspaces:
         """Made with the first workspace; what killed runs left behind goes then."""
         for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
             _remove_left_behind(left)
-        folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=_FOLDER)))
-        self._stack.enter_context(file_lock(folder / _LOCK))
+        unlocked = Path(os.path.realpath(tempfile.mkdtemp(prefix=_NEW)))  # under a name that no other run removes
+        self._stack.enter_context(file_lock(unlocked / _LOCK))
+        folder = unlocked.rename(unlocked.with_name(unlocked.name.replace(_NEW, _FOLDER, 1)))
         open_to_programs(folder)
         return folder
 
