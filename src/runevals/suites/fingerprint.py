@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from runevals.lib.parsing.canonical import canonical, digest, fingerprint
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.records import EvaluatorSpec, Turn, one_line
-
-MOST_KNOWN = 1000  # specs
 
 
 class Fingerprints(TypedDict):
@@ -57,15 +55,16 @@ def _single_spaced(value: object) -> object:
 
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     """sha256 over the content of a case: prompts, expectations, context and checks, all text in NFC."""
-    text = ",".join(_turn_text(turn) for turn in turns)
-    return digest(f'{{"extra":{canonical(extra)},"turns":[{text}]}}')
+    return fingerprint({"extra": extra, "turns": [_turn(turn) for turn in turns]})
 
 
-def _turn_text(turn: Turn) -> str:
-    """Its canonical form, joined from the shared canonical forms of its parts."""
-    checks = ",".join([_spec_text(spec) for spec in turn.checks])
-    context, expected, prompt = (canonical(text) for text in (turn.context, turn.expected, turn.prompt))
-    return f'{{"checks":[{checks}],"context":{context},"expected":{expected},"prompt":{prompt}}}'
+def _turn(turn: Turn) -> object:
+    return {
+        "checks": [_spec(spec) for spec in turn.checks],
+        "context": turn.context,
+        "expected": turn.expected,
+        "prompt": turn.prompt,
+    }
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:
@@ -74,25 +73,15 @@ def key_of_prompts(prompts: Iterable[str]) -> str:
     return "p-" + fingerprint(normal)[:10]
 
 
-_spec_texts: dict[int, tuple[EvaluatorSpec, str]] = {}
-
-
-def _spec_text(spec: EvaluatorSpec) -> str:
-    """Most cases of a suite have the very same few."""
-    entry = _spec_texts.get(id(spec))
-    if entry is None or entry[0] is not spec:
-        if len(_spec_texts) >= MOST_KNOWN:
-            _spec_texts.clear()
-        entry = _spec_texts[id(spec)] = (spec, canonical(_spec(spec)))
-    return entry[1]
-
-
 def _spec(spec: EvaluatorSpec) -> object:
-    return {
+    content: dict[str, object] = {
         "name": spec.name,
-        "options": dict(spec.options),
+        "options": spec.options,
         "threshold": spec.threshold,
         "weight": spec.weight,
-        **({"negated": True} if spec.negated else {}),
-        **({"children": [_spec(child) for child in spec.children]} if spec.children else {}),
     }
+    if spec.negated:
+        content["negated"] = True
+    if spec.children:
+        content["children"] = [_spec(child) for child in spec.children]
+    return content

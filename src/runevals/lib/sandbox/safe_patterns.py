@@ -7,7 +7,7 @@ text is short enough for its steps. Everything else, including invalid patterns,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
@@ -35,6 +35,7 @@ _LINE_ENDS = "\\n\\r\\u2028\\u2029"
 _NO_LINE_END = f"[^{_LINE_ENDS}]"
 _LITERALS = re.compile(r"[A-Za-z0-9 ]+(?![*+?{])")  # without the character that a quantifier repeats
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")  # two characters each, to JavaScript
+_SIGNS: Mapping[str, tuple[int, float]] = {"*": (0, inf), "+": (1, inf), "?": (0, 1)}
 _TIMES = re.compile(r"\{([0-9]{1,4})(?:(,)([0-9]{0,4}))?\}")
 
 
@@ -139,6 +140,9 @@ class _Reader:
         )
 
     def _part(self) -> _Read:
+        if literals := _LITERALS.match(self._rest):
+            self._rest = self._rest[literals.end() :]
+            return _Read(literals[0], literals.end(), _one_way)
         if self._accept("^"):
             return _Read("\\A", 1, _one_way)
         if self._accept("$"):
@@ -147,9 +151,6 @@ class _Reader:
             return _Read("\\b", 1, _one_way)
         if self._accept("("):
             return self._group()
-        if literals := _LITERALS.match(self._rest):
-            self._rest = self._rest[literals.end() :]
-            return _Read(literals[0], literals.end(), _one_way)
         return self._repeated(self._character())
 
     def _group(self) -> _Read:
@@ -183,10 +184,11 @@ class _Reader:
         )
 
     def _times(self) -> tuple[int, float]:
-        for sign, times in {"*": (0, inf), "+": (1, inf), "?": (0, 1)}.items():
-            if self._accept(sign):
-                return times
-        if not self._rest.startswith("{"):
+        sign = self._rest[:1]
+        if sign in _SIGNS:
+            self._rest = self._rest[1:]
+            return _SIGNS[sign]
+        if sign != "{":
             return 1, 1
         quantifier = _TIMES.match(self._rest)
         if quantifier is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -48,15 +48,8 @@ WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # fo
 _CHECKS = ("default_evaluators", "evaluators", "evaluators_mode")
 
 Version = tuple[int, int, int]
+Checks = dict[str, EvaluatorSpec]  # by the names of their entries
 Shape = Literal["versioned", "unversioned", "array", "parallel", "item"]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An evaluator entry that applies to a turn: its options, and their path in the file."""
-
-    options: Mapping[str, object]
-    json_path: JsonPath | None  # None for the defaults that no file names
 
 
 def recognises(value: object) -> bool:
@@ -123,9 +116,8 @@ class _Loader:
     source: Source
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
-    checked: set[JsonPath] = field(default_factory=set)
-    specs: dict[tuple[str, JsonPath | None], EvaluatorSpec] = field(default_factory=dict)
-    needing: dict[tuple[str, JsonPath | None], bool] = field(default_factory=dict)
+    defaults: Checks | None = None
+    names_checks: bool = False
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -187,7 +179,7 @@ class _Loader:
                 self.problems.append(self.source.problem(("expected_responses",), message))
 
     def _version_notice(self) -> None:
-        if self.version < EVALUATORS_SINCE and self.checked and self.shape == "versioned":
+        if self.version < EVALUATORS_SINCE and self.names_checks and self.shape == "versioned":
             message = (
                 f"evaluator settings belong to schemaVersion {CURRENT_VERSION}; they work, but raise the version"
             )
@@ -255,57 +247,52 @@ class _Loader:
             self._error(at, f"workspace: {error}")
             return None, {}, {}
 
-    def _defaults(self, document: Mapping[str, Any]) -> dict[str, Entry]:
-        if "default_evaluators" not in document:
-            return {name: Entry(options, None) for name, options in SYSTEM_DEFAULTS.items()}
-        return dict(self._entries(document["default_evaluators"], ("default_evaluators",)))
+    def _defaults(self, document: Mapping[str, Any]) -> Checks:
+        if self.defaults is None:
+            if "default_evaluators" in document:
+                self.defaults = self._checks(document["default_evaluators"], ("default_evaluators",))
+            else:
+                self.defaults = {
+                    name: EvaluatorSpec(name=name, options=options) for name, options in SYSTEM_DEFAULTS.items()
+                }
+        return self.defaults
 
-    def _merge(self, outer: dict[str, Entry], item: Mapping[str, Any], json_path: JsonPath) -> dict[str, Entry]:
-        own = dict(self._entries(item.get("evaluators", {}), (*json_path, "evaluators")))
+    def _merge(self, outer: Checks, item: Mapping[str, Any], json_path: JsonPath) -> Checks:
+        own = self._checks(item["evaluators"], (*json_path, "evaluators")) if "evaluators" in item else {}
         return own if item.get("evaluators_mode") == "replace" else {**outer, **own}
 
-    def _entries(self, evaluators: Mapping[str, Any], json_path: JsonPath) -> Iterator[tuple[str, Entry]]:
+    def _checks(self, evaluators: Mapping[str, Any], json_path: JsonPath) -> Checks:
+        """The specs of these entries, shared by all turns to which they apply."""
+        checks: Checks = {}
         for name, options in evaluators.items():
-            at = (*json_path, name)
-            entry = Entry(options, at)
-            if at not in self.checked:  # the defaults are met again with every item
-                self.checked.add(at)
-                self.problems += evaluator_problems(
-                    self.source,
-                    self._in_file(at),
-                    name,
-                    options,
-                    self.options.definitions,
-                    self._spec(name, entry),
-                )
-            yield name, entry
+            at, definitions = self._in_file((*json_path, name)), self.options.definitions
+            checks[name] = spec = spec_at(self.source, at, name, options, definitions)
+            self.problems += evaluator_problems(self.source, at, name, options, definitions, spec)
+            self.names_checks = True
+        return checks
 
-    def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, entries: Mapping[str, Entry]) -> Turn:
+    def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks) -> Turn:
+        at = self._in_file(json_path)
         expected = raw.get("expected_response")
+        specs = tuple(checks.values())
         if expected is None:
-            self._missing_expected(json_path, entries)
-        checks = tuple(self._spec(name, entry) for name, entry in entries.items())
-        at = self._in_file((*json_path, "expected_response"))
-        self.problems += expected_problems(self.source, at, expected, checks)
+            self._missing_expected(json_path, checks)
+        else:
+            expected_at = self._in_file((*json_path, "expected_response"))
+            self.problems += expected_problems(self.source, expected_at, expected, specs)
         return Turn(
             prompt=raw["prompt"],
             expected=expected,
             context=raw.get("context", self.context),
-            checks=checks,
+            checks=specs,
             recorded=self._recorded(raw, json_path),
-            location=self.source.place(self._in_file(json_path)),
+            location=self.source.place(at),
         )
 
-    def _missing_expected(self, json_path: JsonPath, entries: Mapping[str, Entry]) -> None:
-        needing = [name for name, entry in entries.items() if self._needs_expected(name, entry)]
+    def _missing_expected(self, json_path: JsonPath, checks: Checks) -> None:
+        needing = [name for name, spec in checks.items() if needs_expected(spec)]
         if needing:
             self._error(json_path, f"expected_response is missing, but {', '.join(needing)} compares with it")
-
-    def _needs_expected(self, name: str, entry: Entry) -> bool:
-        key = (name, entry.json_path)
-        if key not in self.needing:
-            self.needing[key] = needs_expected(self._spec(name, entry))
-        return self.needing[key]
 
     def _recorded(self, raw: Mapping[str, Any], json_path: JsonPath) -> Response | None:
         if not self.options.evaluate_only:
@@ -315,18 +302,6 @@ class _Loader:
             self._error(json_path, "has no response to score; --evaluate-only needs one on every item and turn")
             return None
         return Response(text=response, citations=_citations(raw.get("citations")))
-
-    def _spec(self, name: str, entry: Entry) -> EvaluatorSpec:
-        """The spec of an entry, shared by all turns to which the entry applies."""
-        key = (name, entry.json_path)
-        if key not in self.specs:
-            self.specs[key] = self._new_spec(name, entry)
-        return self.specs[key]
-
-    def _new_spec(self, name: str, entry: Entry) -> EvaluatorSpec:
-        if entry.json_path is None:
-            return EvaluatorSpec(name=name, options=entry.options)
-        return spec_at(self.source, self._in_file(entry.json_path), name, entry.options, self.options.definitions)
 
     # -- json_paths and problems
 
