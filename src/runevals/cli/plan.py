@@ -15,7 +15,7 @@ from runevals.lib.text.numbers import plural
 from runevals.run.default_target import with_target
 from runevals.run.load import load_suites, plan_of
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import RunPlan, judged_checks, part_of
+from runevals.suites.plan import RunPlan, judged_checks, most_prompts, part_of
 from runevals.suites.shard import shards_of
 
 
@@ -92,6 +92,8 @@ def describe(plan: RunPlan, settings: Settings) -> str:
 
 
 def _calls(plan: RunPlan, settings: Settings) -> tuple[int, int]:
-    """How many calls of the target and of the judge there would be."""
-    turns = sum(len(case.turns) for case in plan.cases)
-    return turns * plan.repeat, 0 if settings.no_judge else judged_checks(plan) * plan.repeat
+    """How many calls of the target and of the judge there would be at most."""
+    turns = [turn for case in plan.cases for turn in case.turns]
+    by_user = sum(most_prompts(turn) for turn in turns if turn.user is not None)
+    judged = 0 if settings.no_judge else judged_checks(plan)
+    return sum(map(most_prompts, turns)) * plan.repeat, (judged + by_user) * plan.repeat

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ParameterRefused
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
@@ -95,7 +95,7 @@ class ModelJudge:
         complaint = ""
         for _ in range(2):
             try:
-                reply = self._reply(messages, question, nonce)
+                reply = self.reply(messages, lambda form: _response_format(form, question, nonce), question.model)
             except ChatFailed as error:
                 if error.refused:
                     raise JudgeRefused(f"the judge refuses every call: {error}") from error
@@ -119,7 +119,7 @@ class ModelJudge:
         problem: Problem | None = None,
     ) -> Judgement:
         """The judgement, with the cost of all replies: those that could not be parsed were paid for too."""
-        spent = self._chat.spent(replies, self._prices)
+        spent = self.spent(replies)
         return Judgement(
             score=score,
             reason=reason,
@@ -140,13 +140,26 @@ class ModelJudge:
             detail={"parameters": self._current_parameters(), "dropped_parameters": sorted(self._dropped)},
         )
 
-    def _reply(self, messages: list[dict[str, str]], question: Question, nonce: str) -> ChatReply:
-        """One completion; a parameter that the endpoint refuses is dropped for the rest of the run."""
+    def spent(self, replies: Sequence[ChatReply]) -> ChatUsage:
+        """The tokens and the cost of these replies."""
+        return self._chat.spent(replies, self._prices)
+
+    def reply(
+        self,
+        messages: Sequence[Mapping[str, object]],
+        response_format: Callable[[str], Mapping[str, object]],
+        model: str | None = None,
+    ) -> ChatReply:
+        """One completion; a parameter that the endpoint refuses is dropped for the rest of the run.
+
+        `response_format` has the parameters of a format: `json_schema`, `json_object` or `none`.
+        Raises ChatFailed, JudgeRefused.
+        """
         while True:
             output_format = self._formats[0]
-            parameters = self._current_parameters() | ({} if question.model is None else {"model": question.model})
+            parameters = self._current_parameters() | ({} if model is None else {"model": model})
             try:
-                reply = self._chat.ask(messages, parameters | _response_format(output_format, question, nonce))
+                reply = self._chat.ask(messages, {**parameters, **response_format(output_format)})
             except ParameterRefused as error:
                 self._drop(error, output_format)
                 continue
@@ -220,9 +233,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         return "the judge refused to reply"
     scores: set[float] = set()
     reason = ""
-    for candidate in _objects(reply.text):
-        if candidate.get("nonce") != nonce:
-            continue
+    for candidate in objects_with(nonce, reply.text):
         score = candidate.get(question.score_key)
         if isinstance(score, bool) or not isinstance(score, int | float):
             return f"'{question.score_key}' is missing or not a number"
@@ -233,6 +244,35 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
     if not scores:
         return "there is not JSON object with this call's nonce"
     return (scores.pop(), reason[:2000]) if len(scores) == 1 else "the reply has different scores"
+
+
+def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:
+    """The JSON objects in `text` that carry the nonce of the call."""
+    return [candidate for candidate in _objects(text) if candidate.get("nonce") == nonce]
+
+
+def between_markers(parts: Sequence[tuple[str, str]], nonce: str) -> str:
+    """Labelled data, each part between markers that no text of it can have."""
+    return "\n\n".join(
+        f"<<<{label} {nonce}>>>\n{revealed(text).replace(nonce, '')}\n<<<END {label} {nonce}>>>"
+        for label, text in parts
+    )
+
+
+def schema_format(name: str, properties: Mapping[str, object], nonce: str) -> dict[str, object]:
+    """The strict format of a reply with these properties and the nonce."""
+    schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [*properties, "nonce"],
+        "properties": {**properties, "nonce": {"type": "string", "const": nonce}},
+    }
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": name, "strict": True, "schema": schema},
+        }
+    }
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
@@ -260,11 +300,10 @@ def _messages(question: Question, nonce: str) -> list[dict[str, str]]:
         low=f"{question.scale.minimum:g}",
         high=f"{high:g}" if high is not None else "upwards",
     )
-    data = "\n\n".join(
-        f"<<<{label} {nonce}>>>\n{revealed(text).replace(nonce, '')}\n<<<END {label} {nonce}>>>"
-        for label, text in question.parts
-    )
-    return [{"role": "system", "content": system}, {"role": "user", "content": data}]
+    return [
+        {"role": "system", "content": system},
+        {"role": "user", "content": between_markers(question.parts, nonce)},
+    ]
 
 
 def _response_format(output_format: str, question: Question, nonce: str) -> dict[str, object]:
@@ -275,22 +314,7 @@ def _response_format(output_format: str, question: Question, nonce: str) -> dict
     low, high = int(question.scale.minimum), int(question.scale.maximum or 10)
     few = _is_integer_range(question) and high - low <= MOST_ENUMERATED
     number = {"type": "integer", "enum": list(range(low, high + 1))} if few else {"type": "number"}
-    schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["reasoning", question.score_key, "nonce"],
-        "properties": {
-            "reasoning": {"type": "string"},
-            question.score_key: number,
-            "nonce": {"type": "string", "const": nonce},
-        },
-    }
-    return {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "verdict", "strict": True, "schema": schema},
-        }
-    }
+    return schema_format("verdict", {"reasoning": {"type": "string"}, question.score_key: number}, nonce)
 
 
 def _is_integer_range(question: Question) -> bool:

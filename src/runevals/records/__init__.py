@@ -69,7 +69,18 @@ from runevals.records.report import (
 )
 from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
 from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
-from runevals.records.trace import Citation, Conversation, Delivery, Message, Response, ToolCall, Trace, TurnTrace
+from runevals.records.trace import (
+    Citation,
+    Conversation,
+    Delivery,
+    Message,
+    Response,
+    SimulatedConversation,
+    SimulatedUser,
+    ToolCall,
+    Trace,
+    TurnTrace,
+)
 from runevals.records.workspace import (
     Argv,
     FileChange,
@@ -157,6 +168,8 @@ __all__ = [
     "Scale",
     "Scope",
     "ShardInfo",
+    "SimulatedConversation",
+    "SimulatedUser",
     "StoredValue",
     "Suite",
     "SuiteInfo",

@@ -10,7 +10,7 @@ from typing import Literal
 from runevals.records.lazy_fields import PreparedJson, large
 from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, Problem
-from runevals.records.trace import Citation, Delivery, ToolCall
+from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover
@@ -45,7 +45,7 @@ class CheckResult:
         return self.outcome is _PASSED
 
 
-@large("output", "tool_calls", "citations", "value", "raised", "workspace")
+@large("output", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
     """One turn: prompt, answer and the results of its checks."""
@@ -70,6 +70,7 @@ class TurnReport:
     session: str | None = None  # by which an agent goes on with the conversation
     refused: tuple[str, ...] = ()  # tools that were called and not permitted
     workspace: WorkspaceChanges | None = None
+    conversation: SimulatedConversation | None = None  # of a turn with a simulated user
     error: Problem | None = None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from runevals.records import LABELS
 from runevals.records.lazy_fields import Derived, large
 from runevals.records.problem import Location, Problem, SuiteProblem
-from runevals.records.trace import Message, Response
+from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
 
 LONGEST_NAME = 80
@@ -51,6 +51,7 @@ class Turn:
     context: str | None = None
     author_prompt: str | None = None  # the author's prompt, if `prompt` contains more
     checks: tuple[EvaluatorSpec, ...] = ()
+    user: SimulatedUser | None = None  # who writes the prompts; `prompt` describes it
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
     location: Location | None = field(default=None, compare=False)
 

@@ -41,7 +41,49 @@ class Delivery:
     from_cache: bool = False  # the cache reports it
 
 
-@large("text", "tool_calls", "citations", "value", "raised", "workspace")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation, `role` as in chat completions."""
+
+    role: str
+    content: str
+
+
+MOST_PROMPTS = 10  # of a simulated user whose suite does not say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedUser:
+    """A turn whose prompts a model writes, in the role of a user."""
+
+    persona: str
+    goal: str
+    facts: tuple[str, ...] = ()
+    max_turns: int = MOST_PROMPTS
+    stop_when: str | None = None  # None: when the goal is reached
+
+    def __str__(self) -> str:
+        lines = [
+            f"Simulated user: {self.persona}",
+            f"Goal: {self.goal}",
+            *(f"Fact: {fact}" for fact in self.facts),
+        ]
+        return "\n".join([*lines, *([f"Stops when: {self.stop_when}"] if self.stop_when else [])])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedConversation:
+    """What a simulated user and the target said to each other in one turn, and what the user's model took."""
+
+    messages: tuple[Message, ...] = ()
+    ended: bool = False  # by the user; False: by max_turns, or by a problem
+    model: str | None = None
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@large("text", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer of the target. None always means that the target did not report it."""
@@ -64,15 +106,8 @@ class Response:
     session: str | None = None  # by which an agent goes on with the conversation
     refused: tuple[str, ...] = ()  # tools that were called and not permitted
     workspace: WorkspaceChanges | None = None
+    conversation: SimulatedConversation | None = None  # of a turn with a simulated user; `text` has all answers
     problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One message of a conversation, `role` as in chat completions."""
-
-    role: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +132,7 @@ class Conversation:
     files: Mapping[str, Path] = field(default_factory=dict)  # of the case, for the workspace
     probes: tuple[Probe, ...] = ()  # what the checks of this turn look at in the workspace
     restorable: tuple[str, ...] = ()  # paths in the workspace that checks of any turn may restore
+    user: SimulatedUser | None = None  # who writes the prompts of this turn; `prompt` describes it
 
     @property
     def messages(self) -> tuple[Message, ...]:

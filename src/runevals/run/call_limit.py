@@ -10,7 +10,7 @@ from runevals.run.default_target import with_target
 from runevals.run.load import load_suites
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import make_plan
+from runevals.suites.plan import make_plan, most_prompts
 
 LEAST = 1000  # calls that any change may plan
 TIMES = 3  # what its base plans
@@ -48,17 +48,21 @@ def _is_of_change(settings: Settings) -> bool:
 
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
-    """Calls of the target, one a turn, and of every judge, one a check that asks it; recorded answers are none."""
+    """Calls of the target, one a prompt, and of every judge, one a check that asks it; recorded answers are none.
+
+    A prompt of a simulated user is a call of its model, too.
+    """
     plan = make_plan(loaded.suites, settings.selection)
     target = settings.target
     is_asked = not settings.evaluate_only and target is not None and target.type != "recorded"
-    turns = sum(len(case.turns) for case in plan.cases) if is_asked else 0
+    prompts = sum(most_prompts(turn) for case in plan.cases for turn in case.turns) if is_asked else 0
+    written = sum(most_prompts(turn) for case in plan.cases for turn in case.turns if turn.user) if is_asked else 0
     checks = (check.evaluator for case in plan.checks for turn in case for check in turn.checks)
     judges = () if settings.no_judge else settings.judges
     votes = sum(judge.votes for judge in judges if judge.type != "recorded")
     judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
     sides = 1 if settings.against is None else 2
-    return (turns + judged * votes) * settings.attempts * sides
+    return (prompts + written + judged * votes) * settings.attempts * sides
 
 
 def _calls_of_base(settings: Settings, told: RawSettings) -> int:

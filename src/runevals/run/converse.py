@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from runevals.records import Conversation, Message, Probe, Problem, ProgramProbe, Response, Trace, TurnTrace
+from runevals.records import Conversation, Message, Probe, Problem, ProgramProbe, Response, Trace, Turn, TurnTrace
 from runevals.run.world.budget import Pending, Stop
 from runevals.suites.plan import Trial
 from runevals.targets import Target
@@ -85,17 +85,21 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
                 files=trial.case.files,
                 probes=probes(trial, number - 1),
                 restorable=_restorable(trial, probes),
+                user=turn.user,
             )
         )
         turns.append(TurnTrace(response=response, history=history))
         if response.problem is not None:
             broken = number
-        history = (
-            *history,
-            Message(role="user", content=turn.prompt),
-            Message(role="assistant", content=response.text),
-        )
+        history = (*history, *_messages(turn, response))
     return Trace(position=trial.position, turns=tuple(turns))
+
+
+def _messages(turn: Turn, response: Response) -> tuple[Message, ...]:
+    """What a turn adds to the conversation."""
+    if response.conversation is not None:
+        return response.conversation.messages
+    return Message(role="user", content=turn.prompt), Message(role="assistant", content=response.text)
 
 
 def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:

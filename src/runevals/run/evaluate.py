@@ -173,13 +173,13 @@ def _evaluate_turn(
 
 
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
-    asked = trial.case.turns[index]
+    asked, talk = trial.case.turns[index], turn.response.conversation
     return Subject(
         prompt=asked.prompt if asked.author_prompt is None else asked.author_prompt,
         response=turn.response,
         expected=asked.expected,
         context=asked.context,
-        history=turn.history,
+        history=turn.history if talk is None else (*turn.history, *talk.messages),
         metadata=trial.case.metadata,
     )
 

@@ -287,5 +287,6 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
         session=response.session,
         refused=response.refused,
         workspace=response.workspace,
+        conversation=response.conversation,
         error=response.problem,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TypedDict
 
 from runevals.lib.parsing.canonical import fingerprint
@@ -59,12 +59,13 @@ def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
 
 
 def _turn(turn: Turn) -> object:
-    return {
+    content: dict[str, object] = {
         "checks": [_spec(spec) for spec in turn.checks],
         "context": turn.context,
         "expected": turn.expected,
         "prompt": turn.prompt,
     }
+    return content if turn.user is None else {**content, "user": asdict(turn.user)}
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:

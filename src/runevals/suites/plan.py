@@ -154,6 +154,11 @@ class _Builder:
         return self._checks_by_spec[key]
 
 
+def most_prompts(turn: Turn) -> int:
+    """How many prompts a turn may have: more than one with a simulated user."""
+    return 1 if turn.user is None else turn.user.max_turns
+
+
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
     return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)

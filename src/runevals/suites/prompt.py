@@ -91,7 +91,12 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
             name,
             f"case '{case.key}' has no variable '{name}', which {template_path} uses{did_you_mean(name, values)}",
         )
-    if own and case.variables.get(PROMPT, own) != own:
+    if case.turns[0].user is not None:
+        yield (
+            "user",
+            f"case '{case.key}' begins with a simulated user, and {template_path} cannot be filled with it",
+        )
+    elif own and case.variables.get(PROMPT, own) != own:
         yield "two", f"case '{case.key}' has both a prompt and a variable '{PROMPT}': rename the variable"
     elif own and own not in [values[name] for name in names if name in values]:
         yield "own", f"case '{case.key}' has a prompt, but {template_path} does not use it: add {{{{{PROMPT}}}}}"

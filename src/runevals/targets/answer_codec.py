@@ -11,9 +11,11 @@ from runevals.records import (
     Delivery,
     FileChange,
     FileFound,
+    Message,
     ProgramEnded,
     ProgramProbe,
     Response,
+    SimulatedConversation,
     ToolCall,
     WorkspaceChanges,
 )
@@ -30,7 +32,7 @@ def read_response(text: str, *, cached: bool) -> Response:
     fields = json.loads(text)
     calls, sources, delivery = fields["tool_calls"], fields["citations"], fields.get("delivery")
     workspace = fields.get("workspace")
-    skills = fields.get("skills")
+    skills, talk = fields.get("skills"), fields.get("conversation")
     return Response(
         **{
             **fields,
@@ -40,9 +42,15 @@ def read_response(text: str, *, cached: bool) -> Response:
             "delivery": None if delivery is None else Delivery(**delivery),
             "refused": tuple(fields.get("refused", ())),
             "workspace": None if workspace is None else read_workspace(workspace),
+            "conversation": None if talk is None else _conversation(talk),
             "cached": cached,
         }
     )
+
+
+def _conversation(fields: dict[str, Any]) -> SimulatedConversation:
+    messages = tuple(Message(**message) for message in fields["messages"])
+    return SimulatedConversation(**{**fields, "messages": messages})
 
 
 def read_workspace(fields: dict[str, Any]) -> WorkspaceChanges:

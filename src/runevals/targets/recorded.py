@@ -129,6 +129,7 @@ def _answers_of(report: RunReport) -> dict[Key, Response]:
                     raised=turn.raised,
                     refused=turn.refused,
                     workspace=turn.workspace,
+                    conversation=turn.conversation,
                     problem=turn.error,
                 )
                 answers[case.suite, case.key, attempt.attempt, index] = spool.offload_record(response)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from runevals.lib.text.numbers import plural
@@ -81,6 +81,7 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
             f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
         )
         yield f"judge scores are not comparable and were left out: the judge was {told}"
+    yield from _other_user(head, base)
     known = {(case.suite, case.key): case.fetched for case in base.cases if case.fetched}
     changed = {
         url
@@ -95,6 +96,16 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
         yield f"a cache on the way gave {' and '.join(again)} again: repeats of one answer count as one run"
     if not base.complete:
         yield "the base's run is incomplete"
+
+
+def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:
+    """That simulated users were played by another model, or with other instructions."""
+    users = [report.run.target.detail.get("simulated_user") for report in (base, head)]
+    before, now = (user if isinstance(user, Mapping) else {} for user in users)
+    if before and now and before != now:
+        models = [user.get("model") or "none named" for user in (before, now)]
+        told = f"by {models[0]} on base, {models[1]} now" if models[0] != models[1] else "with other instructions"
+        yield f"simulated users were played {told}"
 
 
 def _given_again(head: RunReport, base: RunReport) -> Iterator[tuple[int, str]]:

@@ -16,6 +16,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
     turns = [turn for attempt in attempts for turn in attempt.turns]
     by_status = _count(case.status for case in cases)
     answered = [turn for turn in turns if turn.error is None]
+    talks = [turn.conversation.cost_usd for turn in turns if turn.conversation is not None]
     judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
     latencies = sorted(turn.latency_s for turn in turns if turn.latency_s is not None)
     return Totals(
@@ -27,7 +28,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
         pass_rate=pass_rate(cases),
         composite=mean(case.composite for case in cases),
         cost_usd=total(turn.cost_usd for turn in answered),
-        judge_cost_usd=total(result.cost_usd for result in judged),
+        judge_cost_usd=total([*(result.cost_usd for result in judged), *talks]),
         judge_cached=sum(result.cached for result in judged),
         cached=sum(turn.cached for turn in turns),
         input_tokens=whole_total(turn.input_tokens for turn in answered),

@@ -6,7 +6,15 @@ import hashlib
 import json
 from dataclasses import replace
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, RunReport, TurnReport, WorkspaceChanges
+from runevals.records import (
+    AttemptReport,
+    CaseReport,
+    CheckResult,
+    RunReport,
+    SimulatedConversation,
+    TurnReport,
+    WorkspaceChanges,
+)
 from runevals.records.rules import Content
 
 
@@ -44,10 +52,16 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         value=None if turn.value is None else _text(json.dumps(turn.value, sort_keys=True, default=str), content),
         raised=_text(turn.raised, content),
         session=None,
+        conversation=None if turn.conversation is None else _conversation(turn.conversation, content),
         workspace=None if turn.workspace is None else _workspace(turn.workspace),
         error=None if turn.error is None else replace(turn.error, message=turn.error.code),
         results=tuple(_result(result) for result in turn.results),
     )
+
+
+def _conversation(talk: SimulatedConversation, content: Content) -> SimulatedConversation:
+    messages = tuple(replace(one, content=_text(one.content, content) or "") for one in talk.messages)
+    return replace(talk, messages=messages)
 
 
 def _workspace(found: WorkspaceChanges) -> WorkspaceChanges:

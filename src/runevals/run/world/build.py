@@ -10,11 +10,13 @@ from pathlib import Path
 from runevals.judge.cached import CachedJudge
 from runevals.judge.model import Judge, ModelJudge, RecordedJudge
 from runevals.judge.panel import Panel
+from runevals.judge.user import ModelUser, User
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.parsing.source import read_text
 from runevals.lib.programs import in_use
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
+from runevals.lib.text.numbers import plural
 from runevals.records import PromptTemplate, Response, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
@@ -28,7 +30,8 @@ from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build_cache import cache_of
 from runevals.run.world.build_target import bounds_itself, chat_of, made
-from runevals.run.world.limited import BoundedJudge, BoundedTarget
+from runevals.run.world.limited import BoundedJudge, BoundedTarget, BoundedUser
+from runevals.run.world.user_target import UserTarget
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.suites.plan import RunPlan, asks_judge, will_run
@@ -70,6 +73,7 @@ def real_world(
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
     prompt = _prompt(settings) if target is None else None
+    user = _user(settings, suites, throttles) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
     with in_use(), Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
@@ -82,6 +86,9 @@ def real_world(
             itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
             at_once = None if itself else settings.concurrency
             bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
+            if user is not None:
+                of_user = BoundedUser(user, budget, at_once=settings.judge_concurrency, reported=reported)
+                target = bounded = UserTarget(bounded, of_user)
             workspaces = _workspaces(settings, suites)
             if workspaces is not None:
                 target = bounded = WorkspaceTarget(bounded, workspaces)
@@ -99,6 +106,26 @@ def real_world(
             target.close()
             if cache is not None:
                 cache.close()
+
+
+def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> User | None:
+    """The model that plays simulated users: the first judge. Raises InvalidSettings if it is missing."""
+    told = settings.target
+    cases = [case for suite in suites for case in suite.cases if any(turn.user for turn in case.turns)]
+    cases = [case for case in cases if will_run(case, settings.selection)]
+    if not cases or settings.evaluate_only or told is None or told.type == "recorded":
+        return None
+    judge = None if settings.no_judge or not settings.judges else settings.judges[0]
+    if judge is None or judge.type == "recorded":
+        how = "a recorded judge cannot" if judge is not None else "there is none"
+        how += " with --no-judge" if settings.no_judge else ""
+        raise InvalidSettings(
+            f"{cases[0].location}: {plural(len(cases), 'case')} with a simulated user ({cases[0].key}), which the "
+            f"judge's model plays: {how}\nName a model with --judge-model MODEL or `judge:` in runevals.yaml, or "
+            "leave these cases out with --filter"
+        )
+    chat = chat_of(judge, settings.environment, throttles, what="judge")
+    return ModelUser(ModelJudge(chat, judge.parameters, name=judge.type, prices=settings.prices))
 
 
 def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | None:

@@ -1,13 +1,15 @@
-"""Target and judge that send nothing once a run is to stop, and count what is spent."""
+"""Target, judge and simulated user that send nothing once a run is to stop, and count what is spent."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
 from runevals.judge.model import Judge
-from runevals.records import Conversation, ModelIdentity, Response
+from runevals.judge.user import User, UserMessage
+from runevals.records import Conversation, Message, ModelIdentity, Response, SimulatedUser
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
@@ -89,3 +91,35 @@ class BoundedJudge:
     def identity(self) -> ModelIdentity:
         """The judge's."""
         return self._judge.identity()
+
+
+class BoundedUser:
+    """A simulated user within the same budget."""
+
+    def __init__(self, user: User, budget: Budget, *, at_once: int, reported: bool = False) -> None:
+        """`at_once` and `reported` as for the judge."""
+        self._user = user
+        self._budget = budget
+        self._reported = reported
+        self._places = threading.BoundedSemaphore(at_once)
+
+    def next_message(self, user: SimulatedUser, conversation: Sequence[Message]) -> UserMessage:
+        """What the user says; after a stop, the problem that made it. Raises JudgeRefused."""
+        with self._places:
+            if self._budget.stop.problem is not None:
+                return UserMessage(problem=self._budget.stop.problem)
+            try:
+                message = self._user.next_message(user, conversation)
+            except JudgeRefused as refusal:
+                if not self._reported or not self._budget.was_spent:
+                    raise
+                return UserMessage(problem=self._budget.stop.refused(str(refusal)))
+        if message.model is not None:
+            self._budget.spend(message.cost_usd, message.input_tokens, message.output_tokens, message.model)
+        if message.problem is not None and self._budget.stop.problem is not None:
+            return replace(message, problem=self._budget.stop.problem)
+        return message
+
+    def identity(self) -> dict[str, object]:
+        """The model's."""
+        return self._user.identity()

@@ -17,6 +17,7 @@ from runevals.records import (
     Citation,
     EvaluatorSpec,
     Response,
+    SimulatedUser,
     Suite,
     SuiteProblem,
     Turn,
@@ -24,6 +25,7 @@ from runevals.records import (
     cut_name,
     one_line,
 )
+from runevals.records.trace import MOST_PROMPTS
 from runevals.suites.dialects.checking import (
     duplicate_keys,
     evaluator_problems,
@@ -97,7 +99,25 @@ def as_text(document: Mapping[str, Any]) -> str:
 def key_of(item: Mapping[str, Any]) -> str:
     """What base and head are matched by."""
     key: str | None = item.get("testId") or item.get("name")
-    return key or key_of_prompts(turn["prompt"] for turn in item.get("turns", [item]))
+    return key or key_of_prompts(prompt_of(turn) for turn in item.get("turns", [item]))
+
+
+def prompt_of(turn: Mapping[str, Any]) -> str:
+    """The prompt of a turn; of a simulated user, its description."""
+    return str(_user(turn["user"])) if "user" in turn else str(turn["prompt"])
+
+
+def _user(raw: Mapping[str, Any]) -> SimulatedUser:
+    facts = raw.get("facts", ())
+    return SimulatedUser(
+        persona=raw["persona"],
+        goal=raw["goal"],
+        facts=tuple(f"{name}: {value}" for name, value in facts.items())
+        if isinstance(facts, dict)
+        else tuple(facts),
+        max_turns=raw.get("max_turns", MOST_PROMPTS),
+        stop_when=raw.get("stop_when"),
+    )
 
 
 def version_of(declared: object) -> Version | None:
@@ -281,7 +301,8 @@ class _Loader:
             expected_at = self._in_file((*json_path, "expected_response"))
             self.problems += expected_problems(self.source, expected_at, expected, specs)
         return Turn(
-            prompt=raw["prompt"],
+            prompt=prompt_of(raw),
+            user=_user(raw["user"]) if "user" in raw else None,
             expected=expected,
             context=raw.get("context", self.context),
             checks=specs,
