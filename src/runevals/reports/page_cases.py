@@ -28,6 +28,7 @@ Json = dict[str, Any]
 # Past this much text, browsers get slow: then cases that passed and did not change are shown without their texts.
 MOST_CHARACTERS = 150_000_000
 TOLD = ("config", "target")  # settings that a run of one case needs too
+_SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
 _NOTHING: Mapping[str, object] = {}
 _RANKS = (
     "regressed",
@@ -211,6 +212,10 @@ class _Body:
                 "expected": self._text(turn.expected),
                 "context": self._text(turn.context),
                 "output": self._text(turn.output),
+                "conversation": [
+                    [_SPEAKERS.get(one.role, one.role), self._text(one.content)]
+                    for one in (turn.conversation.messages if turn.conversation else ())
+                ],
                 "raised": self._text(turn.raised),
                 "error": self._text(None if turn.error is None else f"{turn.error.code}: {turn.error.message}"),
                 "facts": _facts(turn),

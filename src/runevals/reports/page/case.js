@@ -138,6 +138,7 @@ function attempt(row, body, index) {
           answers(shown),
           checks(now ?? before, now ? before : undefined, text),
         ),
+        conversation(now, text),
         calls(now, "Tool calls", text),
         before?.calls && now?.calls && JSON.stringify(before.calls) !== JSON.stringify(now.calls)
           ? calls(before, "The base's tool calls", text)
@@ -221,6 +222,23 @@ function answer(title, turn, output, marked, element, text, missing) {
           ),
         )
       : null,
+  );
+}
+
+/** What a simulated user and the target said to each other. */
+function conversation(turn, text) {
+  if (!turn?.conversation?.length) return null;
+  return el(
+    "details",
+    { class: "calls" },
+    el("summary", {}, `Conversation (${turn.conversation.length} messages)`),
+    el(
+      "ol",
+      {},
+      turn.conversation.map(([speaker, content]) =>
+        el("li", {}, el("strong", {}, speaker), el("pre", { dir: "auto" }, text(content))),
+      ),
+    ),
   );
 }
 
