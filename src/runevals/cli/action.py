@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from runevals.cli import explained, finish
+from runevals.cli.action_projects import run_projects
 from runevals.cli.action_report import (
     JobResult,
     Runner,
@@ -55,6 +56,7 @@ from runevals.run.load import load_suites, plan_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight_container import require_reachable
 from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.projects import removed
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import not_merged
@@ -66,6 +68,7 @@ from runevals.settings.resolve import RawSettings, ignored_changes, resolve
 if TYPE_CHECKING:
     from runevals.github.job import JobContext
     from runevals.records import Conclusion
+    from runevals.run.projects import Project
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.file import BaseSide
     from runevals.settings.resolve import RawSettings, Settings
@@ -109,20 +112,27 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     if job.task == "refused":
         raise InvalidSettings(job.why)
     settings, problem = _settled(told)
-    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
-        for line in mask_commands(environment, settings.key_names):
-            click.echo(line)
-    if as_root and settings.target is not None and settings.target.type in ("command", "python"):
+    _mask(environment, settings)
+    several = bool(action_input("all_projects", inputs))
+    if as_root and (several or (settings.target is not None and settings.target.type in ("command", "python"))):
         notice(f"Warning: programs under test run as root, and reach all that the job does: {as_root}")
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     if job.task == "run" and action_input("mode", inputs) != "plan":
         told = replace(told, base_side=settings.base_side)
+        if several:
+            return run_projects(settings, told, here, runner, problem, _project_result)
         return _run(settings, told, here, runner, problem)
     if problem is not None:
         raise problem
     if job.task == "comment":
         return comment_on(settings, here)
     return _plan(settings, runner.commands, int(str(action_input("cases_per_shard", inputs))))
+
+
+def _mask(environment: Mapping[str, str], settings: Settings) -> None:
+    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
+        for line in mask_commands(environment, settings.key_names):
+            click.echo(line)
 
 
 def _settled(told: RawSettings) -> tuple[Settings, RunevalsError | None]:
@@ -161,15 +171,9 @@ def _run(
     folder: Path | None = None
     try:
         folder = output_folder(settings)
-        if problem is not None:
-            raise problem
-        require_cache(settings)
-        proposed = proposed_losses(settings, here, runner.environment)
-        found = _found(settings, told, here, runner.environment)
-        found = replace(found, conclusion=with_approved_losses(found.conclusion, settings, proposed))
-    except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
-        explained(error)
-        found = JobResult(ended_by(error, settings), ended=error)
+    except InvalidSettings as error:
+        problem = error
+    found = _job_result(settings, told, here, runner.environment, problem)
     conclusion = found.conclusion
     written = False
     try:
@@ -186,6 +190,38 @@ def _run(
         found.attempt.end(conclusion, written=written)
         give_to_owner(found.attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
+
+
+def _job_result(
+    settings: Settings,
+    told: RawSettings,
+    here: JobContext,
+    environment: Mapping[str, str],
+    problem: RunevalsError | None,
+) -> JobResult:
+    """What the job finds, or what ends it: `problem`, or an error."""
+    try:
+        if problem is not None:
+            raise problem
+        require_cache(settings)
+        proposed = proposed_losses(settings, here, environment)
+        found = _found(settings, told, here, environment)
+        return replace(found, conclusion=with_approved_losses(found.conclusion, settings, proposed))
+    except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
+        explained(error)
+        return JobResult(ended_by(error, settings), ended=error)
+
+
+def _project_result(
+    project: Project, told: RawSettings, here: JobContext, runner: Runner
+) -> tuple[Settings, JobResult]:
+    """One of several projects, as `told` in its folder."""
+    settings, problem = _settled(told)
+    _mask(runner.environment, settings)
+    if project.removed and problem is None:
+        return settings, JobResult(removed(project, settings))
+    told = replace(told, base_side=settings.base_side)
+    return settings, _job_result(settings, told, here, runner.environment, problem)
 
 
 def _found(settings: Settings, told: RawSettings, here: JobContext, environment: Mapping[str, str]) -> JobResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from runevals.cli.terminal import tell, warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.comments import slug
 from runevals.github.failed_cases import marks
+from runevals.github.job import project_file
 from runevals.github.post_comment import posting
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice
@@ -25,6 +26,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
+    from runevals.github.annotations import Mark
     from runevals.github.file_commands import FileCommands
     from runevals.github.job import JobContext
     from runevals.github.post_comment import CommentDelivery
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
 _PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
+_OF_PROJECT = re.compile(rf"[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})", re.ASCII)
 _PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
 
 
@@ -63,18 +66,17 @@ def report(found: JobResult, folder: Path | None, settings: Settings, here: JobC
     posted = posting(conclusion, here, when, here.job.pull_request, head)
     files = {} if folder is None else output_files(folder, here)
     if folder is not None:
-        files["comment_body"] = _keep(posted, folder)
+        files["comment_body"] = keep_comment(posted, folder)
         give_to_owner(folder, settings.cwd)
     if settings.cache is not None:
         give_to_owner(settings.cache, settings.cwd)
     if found.ended is None:
         tell(conclusion)
-        _mark(conclusion, settings, environment)
+        mark_cases(marks(conclusion), settings, environment)
     else:
         report_error(found.ended, environment, settings.key_names)
-    _tell_the_runner(
-        runner.commands, conclusion, _outputs(conclusion, files, settings, here, posted, found.stored)
-    )
+    outputs = _outputs(conclusion, files, settings, here, posted, found.stored)
+    tell_runner(runner.commands, summary.render(conclusion), outputs)
 
 
 def report_error(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
@@ -101,18 +103,22 @@ def output_folder(settings: Settings) -> Path:
     if not inside or ".git" in inside or _PATTERN.search(settings.output_dir):
         raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    require_only(folder, _NAMES.union(filter(_PAGE.fullmatch, there)))
+    ours = (name for name in there if _PAGE.fullmatch(name) or _OF_PROJECT.fullmatch(name))
+    require_only(folder, _NAMES.union(ours))
     return folder
 
 
 def output_files(folder: Path, here: JobContext) -> dict[str, Path]:
     """What each reporter writes. The page is stored by itself, under its file's name, which is the job's own."""
     names = {reporter.NAME: reporter.FILENAME for reporter in REPORTERS}
+    if here.project:
+        del names[summary.NAME]  # one for all
+        return {reporter: folder / project_file(here.project, name) for reporter, name in names.items()}
     names[html.NAME] = f"report-{slug(here.comment_id)}.html"
     return {reporter: folder / name for reporter, name in names.items()}
 
 
-def _keep(posted: CommentDelivery, folder: Path) -> Path:
+def keep_comment(posted: CommentDelivery, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
     path = folder / comment.FILENAME
     try:
@@ -126,10 +132,11 @@ def _keep(posted: CommentDelivery, folder: Path) -> Path:
     return path
 
 
-def _mark(conclusion: Conclusion, settings: Settings, environment: Mapping[str, str]) -> None:
+def mark_cases(found: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:
+    """Marks cases in the files of the change."""
     if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
         redact = redactor(environment, settings.key_names)
-        for line in annotation_commands(marks(conclusion)):
+        for line in annotation_commands(found):
             click.echo(redact(line))
 
 
@@ -141,31 +148,45 @@ def _outputs(
     posted: CommentDelivery,
     stored: StoredBase,
 ) -> dict[str, str]:
-    totals, comparison = conclusion.report.totals, conclusion.comparison
-    regressions = 0 if comparison is None else len(comparison.of_kind("regressed"))
-    workspace = settings.cwd.resolve()
-    folder = files["results"].parent.relative_to(workspace).as_posix() if files else ""
-    named = {name: files.get(name) for name in (*(reporter.NAME for reporter in REPORTERS), "comment_body")}
+    totals = conclusion.report.totals
     return {
         "verdict": conclusion.verdict.outcome,
         "exit_code": str(conclusion.verdict.exit_code),
         "pass_rate": "" if totals.pass_rate is None else f"{totals.pass_rate:.4f}",
-        "regressions": str(regressions),
-        "new_failures": "0" if comparison is None else str(len(new_and_failing(comparison))),
+        "regressions": str(regressions(conclusion)),
+        "new_failures": str(new_failures(conclusion)),
         "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        "output_dir": folder,
-        # A later step may upload what these name, and would take what a link leads to.
-        **{
-            f"{name}_path": path.relative_to(workspace).as_posix() if path is not None and is_plain(path) else ""
-            for name, path in named.items()
-        },
+        "output_dir": files["results"].parent.relative_to(settings.cwd.resolve()).as_posix() if files else "",
+        **paths({name: [path] for name, path in files.items()}, settings),
         "comment_url": posted.url,
         "artifact_name": here.artifact,
-        "baseline_run_id": _run_id(conclusion, stored),
+        "baseline_run_id": run_id(conclusion, stored),
     }
 
 
-def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
+def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, str]:
+    """The outputs that name files, one path a line. A later step may upload what a link leads to."""
+    workspace = settings.cwd.resolve()
+    names = (*(reporter.NAME for reporter in REPORTERS), "pages", "comment_body")
+    return {
+        f"{name}_path": "\n".join(
+            path.relative_to(workspace).as_posix() for path in files.get(name, ()) if is_plain(path)
+        )
+        for name in names
+    }
+
+
+def regressions(conclusion: Conclusion) -> int:
+    """How many cases passed on the base and fail now."""
+    return 0 if conclusion.comparison is None else len(conclusion.comparison.of_kind("regressed"))
+
+
+def new_failures(conclusion: Conclusion) -> int:
+    """How many cases fail that the base does not have."""
+    return 0 if conclusion.comparison is None else len(new_and_failing(conclusion.comparison))
+
+
+def run_id(conclusion: Conclusion, stored: StoredBase) -> str:
     """The run whose stored result was compared with, or stands for this run; empty if the base was run instead."""
     comparison = conclusion.comparison
     if comparison is not None:
@@ -176,9 +197,10 @@ def _run_id(conclusion: Conclusion, stored: StoredBase) -> str:
     return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
 
 
-def _tell_the_runner(commands: FileCommands, conclusion: Conclusion, outputs: Mapping[str, str]) -> None:
+def tell_runner(commands: FileCommands, text: str, outputs: Mapping[str, str]) -> None:
+    """The outputs, and the summary's text."""
     commands.add_outputs(outputs)
-    if not commands.add_summary(summary.render(conclusion)):
+    if not commands.add_summary(text):
         warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
 
 

@@ -17,12 +17,13 @@ from runevals.github.comments import marker, unverified_marker
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
 from runevals.github.post_comment import Unverified, posting, posting_unverified
-from runevals.github.stored import NotStored, artifact_names, results_text
+from runevals.github.stored import NotStored, artifact_names, results_texts
 from runevals.gitlab.notes import MergeRequest, put_note
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports import comment, unverified_comment
 from runevals.reports.results_document import parse, read_conclusion
+from runevals.run.projects import MOST_PROJECTS
 from runevals.settings.resolve import defaults
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterat
     names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)[:MOST_ARTIFACTS]
     for name in names:
         try:
-            yield parse(results_text(api, here.repository, run, name), "its result").report
+            for text in results_texts(api, here.repository, run, name, MOST_PROJECTS):
+                yield parse(text, "its result").report
         except (NotStored, InvalidDocument) as problem:
             warn_runner(f"The artifact {name} of run {run} cannot be shown: {problem}")
 

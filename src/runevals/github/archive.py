@@ -7,6 +7,7 @@ import io
 import stat
 import zipfile
 import zlib
+from collections.abc import Callable
 
 from runevals.records.errors import ExternalError
 
@@ -34,16 +35,27 @@ def check_digest(archive: bytes, digest: str | None) -> None:
 
 def member(archive: bytes, name: str) -> bytes:
     """The file `name` of an archive, which is refused whole where any part of it is odd. Raises UnsafeArchive."""
+    found = members(archive, lambda other: other == name, 1)
+    if not found:
+        raise UnsafeArchive(f"it holds no {name}")
+    return found[0]
+
+
+def members(archive: bytes, wanted: Callable[[str], bool], most: int) -> list[bytes]:
+    """The first files whose names are wanted; together they have the limits of one. Raises UnsafeArchive."""
     if archive.count(_ENTRY) > MOST_ENTRIES:
         raise UnsafeArchive(f"it has more than {MOST_ENTRIES} entries")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            return _read(opened, _checked(opened, name))
+            found = list[bytes]()
+            for entry in [entry for entry in _checked(opened) if wanted(entry.filename)][:most]:
+                found.append(_read(opened, entry, MOST_BYTES - sum(map(len, found))))
+            return found
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
         raise UnsafeArchive(f"it is no zip archive that can be read ({type(error).__name__})") from None
 
 
-def _checked(opened: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def _checked(opened: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     entries = opened.infolist()
     names = [entry.filename for entry in entries]
     for entry in entries:
@@ -56,14 +68,12 @@ def _checked(opened: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
             raise UnsafeArchive("an entry is encrypted")
     if len(set(names)) != len(names):
         raise UnsafeArchive("two entries have one name")
-    if name not in names:
-        raise UnsafeArchive(f"it holds no {name}")
-    return opened.getinfo(name)
+    return entries
 
 
-def _read(opened: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _read(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
     """What the entry holds; what its header says of the size is not relied on."""
-    limit = min(MOST_BYTES, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
+    limit = min(most, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
     content = bytearray()
     with opened.open(entry) as stream:
         while chunk := stream.read(CHUNK):

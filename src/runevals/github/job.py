@@ -13,7 +13,7 @@ from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
 from runevals.github.events import Event, Job, deciding_commit, is_change, is_elsewhere, is_guarded, job_of
 from runevals.github.job_id import automatic_id, leg_and_step
-from runevals.github.stored import merge_base
+from runevals.github.stored import RESULTS, merge_base
 from runevals.lib import git
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
@@ -41,6 +41,12 @@ class JobContext:
     default_branch: str | None = None
     comment_id: str
     artifact: str
+    project: str = ""  # one of several, by its folder; their results are files of one artifact
+
+    @property
+    def results_file(self) -> str:
+        """What the results document is called in the artifact."""
+        return project_file(self.project, RESULTS) if self.project else RESULTS
 
     @property
     def marker(self) -> str:
@@ -58,6 +64,11 @@ class JobContext:
             run=None if self.run is None else f"{at}/actions/runs/{self.run}",
             head=head,
         )
+
+
+def project_file(project: str, name: str) -> str:
+    """The name of a project's file beside those of others."""
+    return f"{slug('(root)' if project == '.' else project)}.{name}"
 
 
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:

@@ -36,7 +36,7 @@ def measured_before(
         return None
     try:
         with understood():
-            text = results_text(here.api, here.repository, here.run, here.artifact)
+            text = results_text(here.api, here.repository, here.run, here.artifact, here.results_file)
         return results_document.parse(text, "its result")
     except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
         notify(f"What the attempt of this job before measured does not count: {problem}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runevals.github.api import GitHubRefused, understood
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
-from runevals.reports import comment, unverified_comment
+from runevals.reports import comment, projects, unverified_comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
@@ -29,12 +29,36 @@ def posting(
 ) -> CommentDelivery:
     """Renders the comment and puts it on the pull request where `when` says so."""
     body = comment.render(conclusion, here.links(head), here.marker)
+    return _posted(body, [conclusion], here, when, pull_request, head)
+
+
+def posting_projects(
+    told: str,
+    conclusions: Mapping[str, Conclusion],
+    here: JobContext,
+    when: str,
+    pull_request: int | None,
+    head: str | None,
+) -> CommentDelivery:
+    """The same for several projects: one comment, `told` is what is said of all."""
+    body = projects.render_comment(told, conclusions, here.links(head), here.marker)
+    return _posted(body, list(conclusions.values()), here, when, pull_request, head)
+
+
+def _posted(
+    body: str,
+    conclusions: Sequence[Conclusion],
+    here: JobContext,
+    when: str,
+    pull_request: int | None,
+    head: str | None,
+) -> CommentDelivery:
     origin = None if here.run is None else CommentOrigin(run=here.run, attempt=here.attempt, head=head or "")
     if origin is not None:
         body = f"{body.rstrip()}\n\n{origin}\n"
     if when == "never":
         return CommentDelivery(body=body)
-    create = when == "always" or _worth_it(conclusion, when)
+    create = when == "always" or any(_worth_it(conclusion, when) for conclusion in conclusions)
     return _put(body, here.marker, here, pull_request, origin=origin, create=create)
 
 

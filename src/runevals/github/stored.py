@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from runevals.github.api import Api, GitHubRefused, understood
-from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, member
+from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, members
 from runevals.lib import git
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
@@ -33,6 +33,7 @@ class StoredQuery:
     workflow: str  # its file's name; empty: none of ours
     others: bool = False  # runs of other workflow files count too
     artifact: str
+    file: str = RESULTS  # of the artifact
     commit: str | None
     branch: str | None
     default_branch: str | None = None  # whose runs count if the branch has none
@@ -137,11 +138,35 @@ def unfinished(api: Api, wanted: StoredQuery) -> StoredRun | None:
     return next(_of(api, wanted, 0, finished=False, head_sha=wanted.commit), None)
 
 
-def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
-    """The results document in a run's artifact of this name.
+def results_text(api: Api, repository: str, run: int, artifact: str, file: str = RESULTS) -> str:
+    """The results document in a run's artifact of this name; that of a project is a file of its own.
 
     Raises NotStored, UnreadableResult, or GitHubRefused for what may pass.
     """
+    found = _texts(api, repository, run, artifact, lambda name: name == file, 1)
+    if not found and file == RESULTS:
+        raise UnreadableResult(f"it was refused: it holds no {file}")
+    if not found:
+        raise NotStored("it stored none of this project")
+    return found[0]
+
+
+def results_texts(api: Api, repository: str, run: int, artifact: str, most: int) -> list[str]:
+    """The results documents in a run's artifact: one, or one of each project. Raises as `results_text`."""
+    found = _texts(api, repository, run, artifact, _is_results, most)
+    if not found:
+        raise UnreadableResult(f"it was refused: it holds no {RESULTS}")
+    return found
+
+
+def _is_results(name: str) -> bool:
+    return name == RESULTS or name.endswith(f".{RESULTS}")
+
+
+def _texts(
+    api: Api, repository: str, run: int, artifact: str, wanted: Callable[[str], bool], most: int
+) -> list[str]:
+    """Raises as `results_text`."""
     found = [
         item
         for item in api.items(
@@ -156,15 +181,15 @@ def results_text(api: Api, repository: str, run: int, artifact: str) -> str:
         raise UnreadableResult("it has expired")
     if newest["size_in_bytes"] > MOST_BYTES:
         raise UnreadableResult(f"it is larger than {MOST_BYTES // 1024**2} MiB")
-    return _text(api, repository, newest)
+    return _unpacked(api, repository, newest, wanted, most)
 
 
-def _text(api: Api, repository: str, artifact: Any) -> str:
+def _unpacked(api: Api, repository: str, artifact: Any, wanted: Callable[[str], bool], most: int) -> list[str]:
     try:
         path = f"/repos/{repository}/actions/artifacts/{artifact['id']}/zip"
         archive = api.download(path, READ_RUNS, MOST_BYTES)
         check_digest(archive, artifact.get("digest"))
-        return member(archive, RESULTS).decode("utf-8")
+        return [content.decode("utf-8") for content in members(archive, wanted, most)]
     except GitHubRefused as refused:
         if refused.status in (404, 410):
             raise UnreadableResult("it has expired") from None

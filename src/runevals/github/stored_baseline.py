@@ -82,6 +82,7 @@ def _wanted(settings: Settings, here: JobContext, commit: str | None) -> StoredQ
         workflow=settings.baseline_workflow or here.workflow,
         others=settings.baseline_workflow is None,
         artifact=here.artifact,
+        file=here.results_file,
         commit=commit,
         before=() if commit is None else git.commits_before(settings.repository, commit, MOST_COMMITS),
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
@@ -167,7 +168,8 @@ class _Search:
             tried.add(run.id)
             try:
                 with understood():
-                    text = results_text(self._api, self._wanted.repository, run.id, self._wanted.artifact)
+                    wanted = self._wanted
+                    text = results_text(self._api, wanted.repository, run.id, wanted.artifact, wanted.file)
                 report = _measured(text)
             except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
                 refused += isinstance(problem, GitHubRefused)

@@ -36,6 +36,7 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
         repository=here.repository,
         workflow=workflow,
         artifact=here.artifact,
+        file=here.results_file,
         commit=None,
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
         not_run=here.run,
@@ -78,7 +79,7 @@ def _runs(
 def _read(api: Api, wanted: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
     for run in runs:
         try:
-            text = results_text(api, wanted.repository, run.id, wanted.artifact)
+            text = results_text(api, wanted.repository, run.id, wanted.artifact, wanted.file)
             report = document.parse(text, "its result").report
             require_whole(report, "its result")
         except (NotStored, InvalidDocument):

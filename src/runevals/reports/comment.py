@@ -19,7 +19,7 @@ def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
     while True:
         text = _joined(kept, left_out, marker)
         droppable = [section for section in kept if section.rank]
-        if _fits(text) or not droppable:
+        if fits(text) or not droppable:
             return text
         next_out = max(droppable, key=lambda section: section.rank)
         kept.remove(next_out)
@@ -34,5 +34,6 @@ def _joined(kept: Sequence[Section], left_out: Sequence[Section], marker: str) -
     return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"
 
 
-def _fits(text: str) -> bool:
+def fits(text: str) -> bool:
+    """Whether GitHub takes it as a comment."""
     return len(text) <= MOST_CHARACTERS and len(text.encode("utf-8", "backslashreplace")) <= MOST_BYTES

@@ -48,6 +48,7 @@ from runevals.verdict.wording import (
 )
 
 MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
+DOUBT = "⚠️"
 GATE_MARKS = {
     GateState.PASSED: "✅",
     GateState.FAILED: "❌",
@@ -77,7 +78,7 @@ class Section:
 def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Section]:
     """Ten seconds first: verdict, one sentence of numbers, what to look at. The rest opens on a click."""
     report, comparison, links = conclusion.report, conclusion.comparison, links or Links()
-    yield _headline(conclusion)
+    yield Section("### {} {}".format(*headline(conclusion)))
     if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
         yield Section(f"Nothing was judged as failed because of this. {inert_line(step)}")
     elif comparison is not None:
@@ -132,10 +133,11 @@ def _numbers_and_gates(conclusion: Conclusion, links: Links) -> Iterator[Section
         yield Section(folded(title, "\n\n".join(parts)), "the numbers of both sides and the gates", 4)
 
 
-def _headline(conclusion: Conclusion) -> Section:
+def headline(conclusion: Conclusion) -> tuple[str, str]:
+    """The icon of the verdict, and the verdict in words."""
     no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
-    mark = "⚪" if no_base else "⚠️" if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
-    return Section(f"### {mark} {inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)}")
+    mark = "⚪" if no_base else DOUBT if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
+    return mark, inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)
 
 
 def _alone(report: RunReport) -> Iterator[Section]:

@@ -407,6 +407,12 @@ INPUTS: tuple[Setting, ...] = (
         choices=("run", "plan", "merge", "comment"),
     ),
     Setting(
+        name="all_projects",
+        kind="yes_no",
+        help="Run every folder that has a runevals.yaml: one comment and one artifact for all of them.",
+        default=False,
+    ),
+    Setting(
         name="cases_per_shard",
         kind="whole",
         help="How many cases mode plan assigns to one shard.",

@@ -1,0 +1,74 @@
+"""Several projects in one comment and one summary: a verdict for all, then a section each, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runevals.lib.text.escape import inert_line
+from runevals.records import Conclusion, Links
+from runevals.reports.comment import fits
+from runevals.reports.sections import DOUBT, Section, folded, headline, sections
+
+_WORST_FIRST = ("❌", "⛔", DOUBT, "⚪", "✅")
+LONGEST_NAME = 100
+
+
+@dataclass(slots=True)
+class _Part:
+    """One project: its line, and the sections that are left of it."""
+
+    mark: str
+    title: str
+    sections: list[Section]
+    left_out: list[Section] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return self.mark in ("⚪", "✅")
+
+    @property
+    def text(self) -> str:
+        texts = [section.text for section in self.sections]
+        if self.left_out:
+            names = ", ".join(dict.fromkeys(section.name or "its numbers" for section in self.left_out))
+            texts.append(f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")
+        body = "\n\n".join(texts)
+        return folded(self.title, body) if self.passed and body else f"#### {self.title}\n\n{body}"
+
+
+def render_comment(told: str, conclusions: Mapping[str, Conclusion], links: Links, marker: str = "") -> str:
+    """The comment, which begins with `marker`; `told` is what is said of all. What passed opens on a click.
+
+    Whole sections are left out until it fits; the line of each project stays.
+    """
+    parts = _parts(conclusions, links)
+    while not fits(text := _joined(told, parts, marker)):
+        droppable = [(part, section) for part in parts for section in part.sections]
+        if not droppable:
+            break
+        part, section = max(droppable, key=lambda pair: (pair[1].rank, pair[0].passed))
+        part.sections.remove(section)
+        part.left_out.append(section)
+    return text
+
+
+def render_summary(told: str, conclusions: Mapping[str, Conclusion]) -> str:
+    """Every section, whatever its length."""
+    return _joined(told, _parts(conclusions, Links()), "")
+
+
+def _parts(conclusions: Mapping[str, Conclusion], links: Links) -> list[_Part]:
+    parts = [_part(name, conclusion, links) for name, conclusion in conclusions.items()]
+    return sorted(parts, key=lambda part: _WORST_FIRST.index(part.mark))
+
+
+def _part(name: str, conclusion: Conclusion, links: Links) -> _Part:
+    mark, line = headline(conclusion)
+    _, *rest = sections(conclusion, links)
+    return _Part(mark=mark, title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}", sections=rest)
+
+
+def _joined(told: str, parts: Sequence[_Part], marker: str) -> str:
+    texts = [f"### {parts[0].mark} {inert_line(told)}", *(part.text.rstrip() for part in parts)]
+    return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"

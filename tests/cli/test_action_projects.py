@@ -1,0 +1,112 @@
+"""A step of the action that runs all projects of a repository."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.github.conftest import job as github_job  # noqa: F401 - a fixture
+from tests.github.job_names import ARTIFACT, MARKER
+from tests.sample_suites import ANSWERS, SUITE
+
+RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\n"
+GOOD = ANSWERS.replace("Quito", "Lima")
+ALL = {"INPUT_ALL_PROJECTS": "true"}
+PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+
+
+def write(repository, name, answers):
+    repository.write(f"{name}/runevals.yaml", RECORDED)
+    repository.write(f"{name}/evals.json", SUITE)
+    repository.write(f"{name}/answers.jsonl", answers)
+
+
+def commit(job, message="change"):
+    repository = job.repository
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", message)
+    repository.head = repository.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def job(github_job, hub):  # noqa: F811
+    """A change to a repository with two projects, whose results a push to main stored in run 1."""
+    repository = github_job.repository
+    repository.git("checkout", "-q", "main")
+    for name in ("runevals.yaml", "evals.json", "agent.py"):
+        repository.git("rm", "-q", name)
+    write(repository, "search", GOOD)
+    write(repository, "support", GOOD)
+    repository.write(".gitignore", ".evals/\n")
+    commit(github_job, "base")
+    repository.base = repository.head
+    code, outputs, printed = github_job("push", PUSH, **ALL)
+    assert code == 0, printed
+    files = [Path(line) for name in ("results_path", "pages_path") for line in outputs[name].splitlines()]
+    stored = {path.name: (repository.path / path).read_text(encoding="utf-8") for path in files}
+    assert sorted(stored) == [
+        "search.report.html",
+        "search.results.json",
+        "support.report.html",
+        "support.results.json",
+    ]
+    hub.run(1, repository.base)
+    hub.artifact(1, ARTIFACT, stored)
+    repository.git("checkout", "-q", "-B", "change")
+    return github_job
+
+
+def test_one_comment_has_a_section_for_each_project_and_only_what_changed_is_run(job, hub):
+    job.repository.write("support/answers.jsonl", ANSWERS)
+    write(job.repository, "new", GOOD)
+    commit(job)
+    code, outputs, printed = job(**ALL)
+    assert code == 1, printed
+    assert (outputs["verdict"], outputs["regressions"], outputs["baseline_run_id"]) == ("failed", "1", "1")
+    assert (outputs["pass_rate"], outputs["artifact_name"]) == ("0.8333", ARTIFACT)
+    assert [Path(line).name for line in outputs["junit_path"].splitlines()] == [
+        "new.junit.xml",
+        "search.junit.xml",
+        "support.junit.xml",
+    ]
+    [body] = hub.bodies()
+    assert body.startswith(f"{MARKER}\n### ❌ 1 of 3 projects failed&#58; support; 2 passed\n\n#### ❌ support: ")
+    folded = re.findall(r"<details><summary>(. \w+: .*)</summary>", body)
+    assert folded[0].startswith("⚪ new: 2 of 2 cases pass")
+    assert folded[1].startswith("✅ search: ")
+    assert "nothing was run" in folded[1]
+    assert body == (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
+    summary = (job.runner / "summary").read_text(encoding="utf-8")
+    assert summary.count("#### ❌ support: ") == 1
+    assert len(re.findall(r"^::error file=support/evals.json,line=\d+,title=b regressed", printed, re.M)) == 1
+
+
+def test_a_broken_and_a_removed_project_do_not_hide_the_others(job, hub):
+    job.repository.write("search/evals.json", "{")
+    job.repository.git("rm", "-rq", "support")
+    commit(job)
+    code, outputs, printed = job(**ALL)
+    assert (code, outputs["exit_code"], outputs["verdict"]) == (2, "2", "unmeasured"), printed
+    [body] = hub.bodies()
+    assert "### ⛔ 1 of 2 projects could not be run&#58; search; 1 not measured: support" in body
+    assert "#### ⛔ support: Not measured – the change removes this project (support/runevals.yaml)" in body
+    assert re.search(r"^::error file=search/evals.json,line=1", printed, re.M)
+
+
+def test_projects_that_share_a_suite_are_refused_and_the_comment_says_so(job, hub):
+    job.repository.write("support/runevals.yaml", RECORDED.replace("evals.json", "../search/evals.json"))
+    commit(job)
+    code, outputs, _ = job(**ALL)
+    assert (code, outputs["exit_code"]) == (2, "2")
+    told = "search/evals.json: is a suite of two projects, search/runevals.yaml and support/runevals.yaml"
+    assert told in hub.bodies()[0].replace("&#58;", ":")
+
+
+@pytest.mark.parametrize("name", ["CONFIG", "SUITES", "SHARD", "BASELINE", "MODE", "RESUME"])
+def test_inputs_of_one_project_are_refused(job, name):
+    value = {"SHARD": "1/2", "MODE": "merge", "RESUME": "true"}.get(name, "search/runevals.yaml")
+    code, _, printed = job(**ALL, **{f"INPUT_{name}": value})
+    assert code == 2
+    assert f"{name.lower()}: not with all_projects" in printed
