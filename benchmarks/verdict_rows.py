@@ -37,7 +37,7 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.verdict.decide import conclusion_of
 from runevals.verdict.fresh_runs import RunSide
 from runevals.verdict.matching import Key, Pair
-from runevals.verdict.procedure import held_against
+from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.verification import FreshLook
 from verdict_sim import ATTEMPTS, Side, Simulated, Truth, in_six, steady, ushape
 
@@ -227,7 +227,7 @@ def in_process(written: Written, how: How, settings: Settings) -> tuple[Seen, in
     base = runner.stored_base()
     began = base.run.started_at - timedelta(days=30 * how.old)
     base = replace(base, run=replace(base.run, started_at=began))
-    report, found = held_against(runner, base, "the base", settings.rules.regression, fresh=how.fresh)
+    report, found = compare_in_rounds(runner, base, "the base", settings.rules.regression, fresh=how.fresh)
     seen = Seen(
         verdict=_verdict(found.verdict, found.inconclusive_by),
         exit_code=conclusion_of(report, found, settings.rules).verdict.exit_code,

@@ -35,7 +35,7 @@ from runevals.verdict import fresh_runs, suspects
 from runevals.verdict.compare import compare
 from runevals.verdict.fresh_runs import RunSide
 from runevals.verdict.matching import Key, Pair
-from runevals.verdict.procedure import held_against
+from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.score import over_attempts, run_report
 from runevals.verdict.suspects import SuspectRuns
 from runevals.verdict.verification import FreshLook
@@ -196,7 +196,7 @@ class Seen:
 def decided(truth: Truth, rng: random.Random) -> Seen:
     """One change through the product's procedure."""
     runner = Simulated(truth, coins(truth, rng))
-    _, comparison = held_against(runner, runner.stored_base(), "stored", RegressionRule())
+    _, comparison = compare_in_rounds(runner, runner.stored_base(), "stored", RegressionRule())
     return Seen(comparison, runner.head_runs / len(truth.head))
 
 

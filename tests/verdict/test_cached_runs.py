@@ -89,7 +89,7 @@ def test_a_cache_seen_in_fresh_runs_leaves_the_suspect_open(side):
     singles = SingleCases(runner, RegressionRule())
     base, head = report({f"k{n}": "ppp" for n in range(10)}), runner.report_of(runner.rounds)
     singles.test(Sides.of(head, base).pairs)
-    (suspect,) = singles.found().suspects
+    (suspect,) = singles.result().suspects
     assert (suspect.state, suspect.reason) == (
         "open",
         "a cache on the way answers its fresh runs (the same response id)",

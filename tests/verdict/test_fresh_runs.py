@@ -30,7 +30,7 @@ def test_no_case_is_run_again_twice():
 def test_what_may_be_run_ends_it_and_the_rest_is_open():
     runner = ScriptedRunner(ROUNDS, always("p"), always("f"))
     singles, _ = looked_at(runner, max_fresh_runs=20)
-    found = {suspect.key: suspect.state for suspect in singles.found().suspects}
+    found = {suspect.key: suspect.state for suspect in singles.result().suspects}
     assert len(runner.asked) <= 20
     assert sorted(found.values()) == ["confirmed", "open", "open"]
 
@@ -40,7 +40,7 @@ def test_a_run_that_goes_on_looks_at_the_cases_that_it_chose_before():
     runner.checking = lambda cases: [("evals/evals.json", "k1")]
     singles, _ = looked_at(runner)
     assert {key for _, key in runner.asked} == {"k1"}
-    states = {suspect.key: suspect.state for suspect in singles.found().suspects}
+    states = {suspect.key: suspect.state for suspect in singles.result().suspects}
     assert states == {"k1": "dropped", "k0": "open", "k2": "open"}
 
 
@@ -54,5 +54,5 @@ def test_a_base_that_turns_out_not_to_run_leaves_its_stored_runs():
 
     runner.again = again
     singles, _ = looked_at(runner)
-    assert {suspect.state for suspect in singles.found().suspects} == {"open"}
+    assert {suspect.state for suspect in singles.result().suspects} == {"open"}
     assert runner.runs("head", "k0") == 12

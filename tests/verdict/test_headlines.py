@@ -8,7 +8,7 @@ from runevals import decide
 from runevals.records import ComparisonVerdict as V
 from runevals.records import GateRules, RegressionRule
 from runevals.verdict.decide import conclusion_of
-from runevals.verdict.procedure import held_against
+from runevals.verdict.procedure import compare_in_rounds
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -59,7 +59,7 @@ def test_an_improvement_has_its_own_p():
 def held(head, base, **fields):
     runner = ScriptedRunner({**SUITE, "k7": "fff"}, base, head)
     stored = report([case(key, letters, **fields) for key, letters in SUITE.items()])
-    found = held_against(runner, stored, "stored", RegressionRule())
+    found = compare_in_rounds(runner, stored, "stored", RegressionRule())
     return conclusion_of(*found, GateRules())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from runevals.records import ComparisonVerdict as V
 from runevals.records import RegressionRule
-from runevals.verdict.procedure import held_against
+from runevals.verdict.procedure import compare_in_rounds
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -20,7 +20,7 @@ FINE = always("p")
 def held(runner, base=SUITE, **fields):
     stored = report([case(key, letters, **fields) for key, letters in base.items()])
     stored = stored if not runner.deterministic else report(list(stored.cases), deterministic=True)
-    return held_against(runner, stored, "stored", RegressionRule())[1]
+    return compare_in_rounds(runner, stored, "stored", RegressionRule())[1]
 
 
 def states(found):
@@ -156,7 +156,7 @@ def with_refunds(head):
         return [case(k, v, category="refunds" if int(k[1:]) < 20 else "rest") for k, v in runs.items()]
 
     runner.report_of = lambda runs: report(cases(runs), repeat=3)
-    return held_against(runner, report(cases(base)), "stored", RegressionRule())[1]
+    return compare_in_rounds(runner, report(cases(base)), "stored", RegressionRule())[1]
 
 
 def test_a_loss_of_one_part_is_looked_at_on_its_own_cases_and_nobody_pays_for_it():
@@ -175,7 +175,7 @@ def test_a_critical_case_makes_all_its_rounds_and_one_failure_is_no_proof():
     runner = ScriptedRunner({"k0": "pfp", **{k: v for k, v in SUITE.items() if k != "k0"}}, FINE, FINE)
     marked = [case(k, v, critical=k == "k0") for k, v in SUITE.items()]
     runner.report_of = lambda runs: report([case(k, v, critical=k == "k0") for k, v in runs.items()], repeat=3)
-    head, found = held_against(runner, report(marked), "stored", RegressionRule())
+    head, found = compare_in_rounds(runner, report(marked), "stored", RegressionRule())
     assert runner.made == {**dict.fromkeys(SUITE, 1), "k0": 3}
     assert {case.key: len(case.attempts) for case in head.cases} == runner.made  # and the report has them all
     assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k0": "dropped"})
@@ -185,7 +185,7 @@ def test_a_removed_critical_case_is_a_regression():
     kept = {key: letters for key, letters in SUITE.items() if key != "k0"}
     runner = ScriptedRunner(kept, FINE, FINE)
     base = report([case(k, v, critical=k == "k0") for k, v in SUITE.items()])
-    found = held_against(runner, base, "stored", RegressionRule())[1]
+    found = compare_in_rounds(runner, base, "stored", RegressionRule())[1]
     assert (found.verdict, found.critical_lost) == (V.REGRESSION, ("k0",))
 
 
@@ -227,7 +227,7 @@ def test_what_looks_lost_beyond_the_runs_that_may_be_made_is_open():
 def aged(runner, days, base=SUITE):
     stored = report(base)
     stored = replace(stored, run=replace(stored.run, started_at=stored.run.started_at - timedelta(days=days)))
-    return held_against(runner, stored, "stored", RegressionRule())[1]
+    return compare_in_rounds(runner, stored, "stored", RegressionRule())[1]
 
 
 def test_an_old_base_is_measured_afresh_before_anything_passes():
@@ -259,7 +259,7 @@ def edited(runner, key="k7", **fields):
         return [case(k, v, **(fields | {"fingerprint": fingerprint} if k == key else {})) for k, v in runs.items()]
 
     runner.report_of = lambda runs: report(cases(runs, "new" * 20), repeat=3)
-    return held_against(runner, report(cases(SUITE, "old" * 20)), "stored", RegressionRule())[1]
+    return compare_in_rounds(runner, report(cases(SUITE, "old" * 20)), "stored", RegressionRule())[1]
 
 
 def test_an_edited_case_that_fails_is_lost_where_its_old_form_fails_too():

@@ -29,7 +29,7 @@ from runevals.verdict.wording import (
     runs_passed,
     same_on_both_sides,
     still_failing,
-    suspects_told,
+    suspect_notes,
 )
 
 NAME = "console"
@@ -99,7 +99,7 @@ def _mark(conclusion: Conclusion) -> str:
 def _changed(comparison: Comparison) -> Iterator[str]:
     yield from _lost("Regressed", regressed(comparison), comparison)
     yield from _lost("Failing now, not confirmed", failing_now(comparison), comparison)
-    for told in suspects_told(comparison)[:MOST]:
+    for told in suspect_notes(comparison)[:MOST]:
         yield f"  ! {one_line(told)}"
     fixed = comparison.of_kind("fixed")
     if fixed:

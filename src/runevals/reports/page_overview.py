@@ -22,7 +22,7 @@ from runevals.verdict.wording import (
     in_short,
     in_unit,
     same_on_both_sides,
-    suspects_told,
+    suspect_notes,
 )
 
 Json = dict[str, Any]
@@ -128,7 +128,7 @@ def _statistics(conclusion: Conclusion) -> Json:
         worth,
         since,
         ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
-        ("Single cases", "; ".join(suspects_told(comparison))),
+        ("Single cases", "; ".join(suspect_notes(comparison))),
         ("Critical cases lost", ", ".join(comparison.critical_lost)),
     ]
     return {

@@ -44,7 +44,7 @@ from runevals.verdict.wording import (
     runs_passed,
     same_on_both_sides,
     still_failing,
-    suspects_told,
+    suspect_notes,
 )
 
 MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
@@ -194,7 +194,7 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
     if unsure:
         table = _change_table(unsure, comparison, links)
         yield Section(f"**Failing now, not confirmed**\n\n{table}", "the table of cases that fail now", 2)
-    told = [f"* {inert_line(text, 300)}" for text in suspects_told(comparison)[:MOST_ROWS]]
+    told = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
     if told:
         yield Section("\n".join(told), "what fresh runs said of single cases", 3)
     if lost or unsure or conclusion.verdict.outcome == "failed":

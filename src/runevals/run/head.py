@@ -12,7 +12,7 @@ from runevals.run.request import RunRequest
 from runevals.run.sides import base_side, can_run_again, head_side, old_form_side, rerunnable
 from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline, with_weakenings
-from runevals.verdict.procedure import held_against
+from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.verification import VERIFY_OFF
 
 
@@ -36,7 +36,7 @@ def verified(
     """The head compared with the base, with the fresh runs that the verdict asks for."""
     rule = request.settings.rules.regression
     with runner_of(head, baseline, request) as runner:
-        result = held_against(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+        result = compare_in_rounds(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
         report, comparison = with_own_error(runner, *result)
     return report, with_weakenings(comparison, request.weakenings)
 

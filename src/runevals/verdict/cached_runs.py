@@ -1,8 +1,7 @@
-"""Answers that a cache on the way gave again: repeats that are no runs of their own.
+"""Answers that an HTTP cache repeated: they do not count as runs of their own.
 
-Two answers of the same words are one only with evidence: the same response id, a cache that says so, or a prompt
-that was wholly cached in answers made at the same moment. The same words alone are none, as many targets repeat
-themselves.
+Two equal answers are one only with evidence: the same response id, a header of the cache, or a wholly cached
+prompt in answers made at the same moment. Equal text alone is not evidence, as many targets repeat themselves.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ SHORTEST_ID = 16  # characters; some servers number their answers, or draw a num
 
 
 def copies(attempts: Sequence[AttemptReport]) -> tuple[int, ...]:
-    """The numbers of the attempts that give an earlier one's answers again, in all turns."""
+    """The numbers of the attempts whose answers repeat those of an earlier attempt in all turns."""
     if not any(turn.delivery is not None for attempt in attempts[1:] for turn in attempt.turns):
         return ()
     known: list[AttemptReport] = []
-    found = []
+    numbers = []
     for attempt in attempts:
         if any(_is_copy(attempt, earlier) for earlier in known):
-            found.append(attempt.attempt)
+            numbers.append(attempt.attempt)
         else:
             known.append(attempt)
-    return tuple(found)
+    return tuple(numbers)
 
 
 def from_cache(attempt: AttemptReport, known: Sequence[AttemptReport]) -> str:
-    """What shows that an answer in `attempt` was kept from another run; empty where nothing does."""
+    """The evidence that an answer in `attempt` comes from a cache; empty if there is none."""
     for number, turn in enumerate(attempt.turns):
         if turn.delivery is not None and turn.delivery.from_cache:
             return "it says so"
@@ -47,18 +46,18 @@ def _is_copy(attempt: AttemptReport, earlier: AttemptReport) -> bool:
 
 
 def _evidence(turn: TurnReport, before: TurnReport) -> str:
-    """What shows that two answers are one."""
+    """The evidence that two answers are one."""
     one, other = turn.delivery, before.delivery
     if one is None:
         return ""
-    found = ""
+    evidence = ""
     if one.from_cache:
-        found = "it says so"
+        evidence = "it says so"
     elif other is not None and one.response_id == other.response_id and len(one.response_id or "") >= SHORTEST_ID:
-        found = "the same response id"
+        evidence = "the same response id"
     elif other is not None and one.made_at is not None and one.made_at == other.made_at and _wholly_cached(turn):
-        found = "the whole prompt was cached, at the same moment"
-    return found if found and turn.output is not None and turn.output == before.output else ""
+        evidence = "the whole prompt was cached, at the same moment"
+    return evidence if evidence and turn.output is not None and turn.output == before.output else ""
 
 
 def _wholly_cached(turn: TurnReport) -> bool:

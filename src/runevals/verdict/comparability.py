@@ -1,4 +1,4 @@
-"""What of two runs cannot be compared, and what to keep in mind where it can."""
+"""What prevents the comparison of two runs, and caveats if it is possible."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from runevals.verdict.score import run_report, without_checks
 
 
 def judges_differ(head: RunReport, base: RunReport) -> bool:
-    """Whether the scores of their judges mean different things."""
+    """Whether the scores of their judges cannot be compared."""
     return _judge_key(head.run.judge) != _judge_key(base.run.judge)
 
 
 def _judge_key(judge: ModelIdentity | None) -> tuple[object, ...] | None:
-    """What two judges must share: a median of several votes is not spread as one vote is."""
+    """What two judges must share: a median of several votes varies less than one vote."""
     if judge is None:
         return None
     votes, each = judge.detail.get("votes", 1), judge.detail.get("judges", {})
@@ -31,13 +31,13 @@ def _judge_name(judge: ModelIdentity | None) -> str:
 
 
 def other_target(head: RunReport, base: RunReport) -> str:
-    """How the target is another than the base's; empty where it is of one type. A recording answers for nobody."""
+    """How the target's type differs from the base's; empty if it does not. A recording replaces no target."""
     before, now = base.run.target.type, head.run.target.type
     return "" if before == now else f"the target is of another type, {now}, than the base's, {before}"
 
 
 def without_judge(report: RunReport) -> RunReport:
-    """`report` as if no judge had been asked."""
+    """`report` without the results of judges."""
 
     def judged(result: CheckResult) -> bool:
         return result.layer is Layer.JUDGE or result.judge_model is not None
@@ -52,7 +52,7 @@ def too_old(head: RunReport, base: RunReport, rule: RegressionRule) -> int | Non
 
 
 def models_between(head: RunReport, base: RunReport) -> Iterator[str]:
-    """In a few words each: which other model the base asked, and which other judge graded it."""
+    """The differences in model and judge, in a few words each."""
     before, now = base.run.target, head.run.target
     if before.type == now.type and before.model != now.model:
         yield f"another model: {before.model or 'none named'} on the base, {now.model or 'none named'} here"
@@ -62,7 +62,7 @@ def models_between(head: RunReport, base: RunReport) -> Iterator[str]:
 
 
 def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[str]:
-    """Why the base's result may not be what the base would give now: its age, or the model that answered."""
+    """Why the base's result may be outdated: its age, or another model that answers now."""
     days = too_old(head, base, rule)
     if days is not None:
         yield f"the base's run is {days} days old"
@@ -77,10 +77,10 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     yield from stale(head, base, rule)
     if judges_differ(head, base):
         names = [_judge_name(run.judge) for run in (base.run, head.run)]
-        told = (
+        difference = (
             f"{names[0]} on base, {names[1]} now" if names[0] != names[1] else f"{names[0]}, with another prompt"
         )
-        yield f"judge scores are not comparable and were left out: the judge was {told}"
+        yield f"judge scores are not comparable and were left out: the judge was {difference}"
     yield from _other_user(head, base)
     known = {(case.suite, case.key): case.fetched for case in base.cases if case.fetched}
     changed = {
@@ -91,9 +91,9 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     }
     if changed:
         yield f"changed since the base was run: {', '.join(sorted(changed)[:5])}"
-    again = [f"{plural(number, 'answer')} of {side}" for number, side in _given_again(head, base)]
-    if again:
-        yield f"a cache on the way gave {' and '.join(again)} again: repeats of one answer count as one run"
+    repeated = [f"{plural(number, 'answer')} of {side}" for number, side in _repeated_answers(head, base)]
+    if repeated:
+        yield f"a cache on the way gave {' and '.join(repeated)} again: repeats of one answer count as one run"
     if not base.complete:
         yield "the base's run is incomplete"
 
@@ -104,12 +104,12 @@ def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:
     before, now = (user if isinstance(user, Mapping) else {} for user in users)
     if before and now and before != now:
         models = [user.get("model") or "none named" for user in (before, now)]
-        told = f"by {models[0]} on base, {models[1]} now" if models[0] != models[1] else "with other instructions"
-        yield f"simulated users were played {told}"
+        how = f"by {models[0]} on base, {models[1]} now" if models[0] != models[1] else "with other instructions"
+        yield f"simulated users were played {how}"
 
 
-def _given_again(head: RunReport, base: RunReport) -> Iterator[tuple[int, str]]:
-    """How many runs of each side are none of their own."""
+def _repeated_answers(head: RunReport, base: RunReport) -> Iterator[tuple[int, str]]:
+    """How many runs of each side repeat a cached answer."""
     for report, side in ((base, "the base"), (head, "this run")):
         number = sum([len(case.copies) for case in report.cases])
         if number:

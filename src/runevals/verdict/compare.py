@@ -33,12 +33,12 @@ from runevals.verdict.suspects import is_critical_case, of_stored_runs
 from runevals.verdict.totals import pass_rate, totals
 from runevals.verdict.weakenings import weakenings
 
-WORTH_SEEING = 0.05  # where a smaller suite cannot see a drop of 5 points, it is told what would
+WORTH_SEEING = 0.05  # a suite too small to detect a drop of 5 points gets the numbers that would
 
 
 @dataclass(frozen=True, slots=True)
 class FreshRuns:
-    """What fresh runs said of single cases; without any, the scored runs of both sides are all there is."""
+    """The results of fresh runs of single cases; without any, only the scored runs count."""
 
     suspects: tuple[Suspect, ...] = ()
     promise_broken: bool = False  # a target that is called deterministic gave two answers to one question
@@ -46,16 +46,16 @@ class FreshRuns:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both reports, as far as they may be held against each other."""
+    """Both reports, reduced to what can be compared."""
 
     matched: MatchedRuns
     same: list[Pair]  # of equal content
     pairs: list[Pair]  # of these, those that are not quarantined
-    judges: str  # what is said where judges differ
+    judges: str  # the note in messages if the judges differ
 
     @classmethod
     def of(cls, head: RunReport, base: RunReport) -> Sides:
-        """Matches the cases; where judges differ, what they said is left out."""
+        """Matches the cases; if the judges differ, their results are left out."""
         judges = ""
         if judges_differ(head, base):
             head, base = without_judge(head), without_judge(base)
@@ -65,7 +65,7 @@ class Sides:
         return cls(matched, same, [pair for pair in same if not pair.head.quarantined], judges)
 
     @property
-    def asked(self) -> list[Pair]:
+    def due(self) -> list[Pair]:
         """The pairs that should have values on both sides."""
         return [pair for pair in self.pairs if pair.before.due and pair.now.due]
 
@@ -83,15 +83,15 @@ def compare(
     rule: RegressionRule = RegressionRule(),  # noqa: B008 - a frozen record
     fresh: FreshRuns | None = None,
 ) -> Comparison:
-    """`head` against `base`; `source` says in words where the base came from.
+    """`head` against `base`; `source` names the origin of the base for messages.
 
-    `fresh` is what is known of single cases from fresh runs; None where nothing can be run.
+    `fresh` holds the fresh runs of single cases; None if nothing can be run.
     """
     sides = Sides.of(head, base)
     pairs, measured, same = sides.pairs, sides.measured, sides.same
     promised = head.run.target.deterministic and base.run.target.deterministic
     deterministic = promised and not (fresh is not None and fresh.promise_broken)
-    tested = families(sides.asked, level_of(head, pairs, strictness, rule))
+    tested = families(sides.due, level_of(head, pairs, strictness, rule))
     graded = "share" in tested.whole
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
@@ -108,13 +108,13 @@ def compare(
         test=test,
         rule=rule,
     )
-    found = ruling(evidence)
+    result = ruling(evidence)
     comparison = Comparison(
         base=base,
         source=source,
-        verdict=found.verdict,
-        why=found.why,
-        inconclusive_by=found.by,
+        verdict=result.verdict,
+        why=result.why,
+        inconclusive_by=result.by,
         shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
@@ -144,10 +144,12 @@ def compare(
 
 
 def _leading(hypotheses: Sequence[Hypothesis], *, graded: bool) -> MetricName:
-    """The metric that the comparison's numbers are of: the one that is lost; else the share where it is graded."""
-    lost = [found for found in hypotheses if found.family == "whole" and found.finding == "lost"]
+    """The metric that the comparison's numbers are of: the lost one, else the share if it is graded."""
+    lost = [
+        hypothesis for hypothesis in hypotheses if hypothesis.family == "whole" and hypothesis.finding == "lost"
+    ]
     if lost:
-        return min(lost, key=lambda found: found.corrected_p).metric
+        return min(lost, key=lambda hypothesis: hypothesis.corrected_p).metric
     return "share" if graded else "pass_rate"
 
 
@@ -159,21 +161,21 @@ def _suspects(
     return () if deterministic else of_stored_runs(pairs, rule)
 
 
-def _sure_losses(found: Evidence) -> Container[int]:
-    """The places of the pairs that are surely lost; where the whole is, those that hold by themselves too."""
-    by_key = {(suspect.suite, suspect.key): suspect.state for suspect in found.suspects}
-    states = [by_key.get(pair.key) for pair in found.pairs]
-    if found.deterministic:
+def _sure_losses(evidence: Evidence) -> Container[int]:
+    """The places of the pairs that are certainly lost; if the whole is, also those that are significant alone."""
+    by_key = {(suspect.suite, suspect.key): suspect.state for suspect in evidence.suspects}
+    states = [by_key.get(pair.key) for pair in evidence.pairs]
+    if evidence.deterministic:
         return {place for place, state in enumerate(states) if state in (None, "confirmed")}
     sure = {place for place, state in enumerate(states) if state == "confirmed"}
-    if any(hypothesis.finding == "lost" for hypothesis in found.hypotheses):
-        sure |= confirmed(found.pairs)
+    if any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses):
+        sure |= confirmed(evidence.pairs)
     return sure
 
 
-def _critical_lost(found: Evidence) -> tuple[str, ...]:
-    lost = [suspect.key for suspect in found.suspects if suspect.critical and suspect.state == "confirmed"]
-    return (*lost, *(case.key for case in found.removed_critical))
+def _critical_lost(evidence: Evidence) -> tuple[str, ...]:
+    lost = [suspect.key for suspect in evidence.suspects if suspect.critical and suspect.state == "confirmed"]
+    return (*lost, *(case.key for case in evidence.removed_critical))
 
 
 def _changes(sides: Sides, sure: Container[int]) -> tuple[Change, ...]:
@@ -194,12 +196,14 @@ def _caveats(
         yield "the target is called deterministic, but gave different answers to the same question"
 
 
-def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: RegressionRule) -> Comparison:
-    """`found` with what the test says, and what would have to change for it to say more."""
+def _with_numbers(
+    comparison: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: RegressionRule
+) -> Comparison:
+    """`comparison` with the numbers of the test, and the cases or runs needed to detect more."""
     detectable = test.noise.detectable_drop(rule.alpha)
-    blind = not found.deterministic and detectable > WORTH_SEEING
+    blind = not comparison.deterministic and detectable > WORTH_SEEING
     return replace(
-        found,
+        comparison,
         p_value=test.p_value,
         gain_p_value=test.gain_p_value,
         drop=test.drop,
@@ -207,12 +211,12 @@ def _with_numbers(found: Comparison, test: BlockedTest, pairs: Sequence[Pair], r
         head_mean=test.head_mean,
         interval=test.interval,
         detectable_drop=detectable,
-        rerun_agreement=None if found.deterministic else test.noise.agreement(test.drop, rule.alpha),
+        rerun_agreement=None if comparison.deterministic else test.noise.agreement(test.drop, rule.alpha),
         cases_needed=test.noise.cases_for(WORTH_SEEING, rule.alpha) if blind else None,
         repeats_needed=test.noise.repeats_for(WORTH_SEEING, rule.alpha) if blind else None,
-        repeats_for_half=None if found.deterministic else test.noise.repeats_for(detectable / 2, rule.alpha),
+        repeats_for_half=None if comparison.deterministic else test.noise.repeats_for(detectable / 2, rule.alpha),
         flips=flips(pairs),
-        flaky=() if found.deterministic else flaky_cases(pairs),
+        flaky=() if comparison.deterministic else flaky_cases(pairs),
     )
 
 

@@ -31,10 +31,10 @@ def conclude(
     on_incomparable: str = "unmeasured",
     on_inconclusive: str = "pass",
 ) -> Conclusion:
-    """A run that ended early → unmeasured; a failed gate → failed; else anything unmeasured → that; else passed.
+    """An interrupted run → unmeasured; a failed gate → failed; else anything unmeasured → unmeasured; else passed.
 
     With `on_incomparable` "pass", a base that cannot be compared with only informs; with `on_inconclusive` "fail",
-    a large drop that may be noise is no pass. A single case that may be lost never is.
+    a large drop that may be noise is not a pass. A single case that may be lost never passes.
     """
     incomparable = comparison is not None and comparison.verdict is ComparisonVerdict.INCOMPARABLE
     binding = None if incomparable and on_incomparable == "pass" else comparison
@@ -46,15 +46,15 @@ def conclude(
 
 
 def of_shard(report: RunReport, shard: ShardInfo) -> Conclusion:
-    """No gate looks at a part of the cases; it ends unmeasured only where no answer came at all."""
-    named = f"Shard {shard.part} of {shard.of}"
+    """A shard is not gated; it is unmeasured only if it has no answer at all."""
+    name = f"Shard {shard.part} of {shard.of}"
     if report.run.stopped is not None:
         verdict = _incomplete(report, report.run.stopped)
     elif report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
-        headline = f"{named}: not measured – {error_kinds(report)}"
+        headline = f"{name}: not measured – {error_kinds(report)}"
         verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
     else:
-        headline = f"{named}: {_passing(report)} – the merge of all shards decides"
+        headline = f"{name}: {_passing(report)} – the merge of all shards decides"
         verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=PASSED)
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
@@ -84,14 +84,14 @@ def _verdict(
 
 
 def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
-    """Whether what a comparison does not know keeps the run from passing."""
+    """Whether an inconclusive comparison keeps the run from passing."""
     if comparison.verdict is not ComparisonVerdict.INCONCLUSIVE:
         return False
     return comparison.inconclusive_by != "families" or on_inconclusive == "fail"
 
 
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
-    """What a run that ended early says: nothing of the whole."""
+    """The verdict of an interrupted run: unmeasured."""
     measured = sum(case.pass_rate is not None for case in report.cases)
     of = plural(len(report.cases), "case")
     return FinalVerdict(
@@ -147,7 +147,7 @@ def _passed(report: RunReport, comparison: Comparison | None) -> str:
 
 
 def _ungated(report: RunReport) -> str:
-    """A run in which nothing passes, and that may only pass because nothing asks for more."""
+    """The headline of a run in which nothing passes, and that passes only because no gate applies."""
     return f"{_passing(report)}; no gate looked at this (no base, no min_pass_rate)"
 
 

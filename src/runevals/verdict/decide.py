@@ -23,12 +23,12 @@ from runevals.verdict.marks import against_mark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """A base's report, and in words where it came from."""
+    """A base's report and its origin for messages."""
 
     report: RunReport
     source: str
-    fresh: bool = False  # measured just now: a loss against it needs no second look
-    older: str | None = None  # which older commit it is of, if it is not known to be as the base's own
+    fresh: bool = False  # measured just now: a loss against it needs no verification
+    older: str | None = None  # the older commit it was measured at, if its results may differ from the base's
 
 
 def decide(base: RunReport | None, head: RunReport, rules: GateRules | None = None) -> Conclusion:
@@ -50,7 +50,7 @@ def decision(
     mark: MarkRun | None = None,
     weakenings: tuple[Weakening, ...] = (),
 ) -> Conclusion:
-    """compare → gate → conclude; `weakenings` are those that were found outside of the suites."""
+    """compare → gate → conclude; `weakenings` are those of settings and lists, outside of the suites."""
     comparison = None
     if baseline is not None:
         comparison = compare(head, baseline.report, baseline.source, rule=rules.regression)
@@ -71,7 +71,7 @@ def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> M
 def conclusion_of(
     report: RunReport, comparison: Comparison | None, rules: GateRules, mark: MarkComparison | None = None
 ) -> Conclusion:
-    """gate → conclude; a part of a run decides nothing."""
+    """gate → conclude; a shard alone decides nothing."""
     if report.run.shard is not None:
         return of_shard(report, report.run.shard)
     gates = apply_gates(rules, report, comparison, mark)
@@ -87,7 +87,7 @@ def conclusion_of(
 
 
 def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
-    """The same, of a run that ended before it was sure of it."""
+    """The same conclusion for a run that was stopped before it was confirmed."""
     run = replace(conclusion.report.run, stopped=stopped)
     report = replace(conclusion.report, run=run, complete=False)
     found = conclusion_of(report, conclusion.comparison, rules, conclusion.mark)

@@ -1,4 +1,4 @@
-"""The families of hypotheses: did the whole get worse, or one of its parts? None of them pays for another."""
+"""The families of hypotheses about the whole and its parts; each family is corrected on its own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
 PART_LEVEL = 0.25  # of alpha: the level of all parts together
-FEW_CASES = 4  # one run each of fewer can show no loss, whatever comes
-UNCLEAR_DROP = 0.05  # nobody would call as much "no regression", however few the runs
+FEW_CASES = 4  # with fewer cases, one run each can never show a loss
+UNCLEAR_DROP = 0.05  # a drop this large is never reported as "no regression"
 UNCLEAR_WHOLE_P = 0.10
 UNCLEAR_PARTS_P = 0.05  # over the number of hypotheses about parts
 _ROUNDING = 1e-9  # of a difference of means
@@ -29,7 +29,7 @@ WHOLE: Place = ("whole", "")
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How small p must be for a loss, by now."""
+    """How small p must be for a loss after these rounds."""
 
     alpha: float  # for the whole
     rule: RegressionRule
@@ -53,8 +53,8 @@ def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | N
 
     The whole is tested on its pass rate and, where any check is graded, on the mean share too: Holm over both.
     A part is a suite, category or group of at least 5 cases that is not the whole; Holm over all parts. `only`
-    leaves out what it does not name, before correcting. What errored is taken both ways: a loss is one that
-    stays one had all of it spoken for the head. Empty where no pair was measured.
+    restricts the hypotheses before correcting. Errors are counted both ways: a loss must remain one if all of them
+    are counted in favour of the head. Empty if no pair was measured.
     """
     metrics = [_Metric(name, pairs) for name in metrics_of(pairs)]
     whole = _questions([(WHOLE, range(len(pairs)))], metrics, only)
@@ -66,27 +66,27 @@ def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | N
 
 
 def metrics_of(pairs: Sequence[Pair]) -> tuple[MetricName, ...]:
-    """What is compared: the pass rate, and the share where a judge graded any answer."""
+    """The metrics to compare: the pass rate, and the share if a judge graded any answer."""
     graded = any(pair.before.graded or pair.now.graded for pair in pairs)
     return ("pass_rate", "share") if graded else ("pass_rate",)
 
 
 def metric_test(pairs: Sequence[Pair], metric: MetricName) -> BlockedTest | None:
-    """The permutation test of one metric over all pairs; None where none has it on both sides."""
+    """The permutation test of one metric over all pairs; None if no pair has it on both sides."""
     question = _Question(WHOLE, _Metric(metric, pairs), range(len(pairs)))
-    return question.test if question.seen else None
+    return question.test if question.counts else None
 
 
 def _questions(
     places: Iterable[tuple[Place, Sequence[int]]], metrics: Sequence[_Metric], only: Collection[Place] | None
 ) -> list[_Question]:
-    asked = [
+    questions = [
         _Question(place, metric, members)
         for place, members in places
         if only is None or place in only
         for metric in metrics
     ]
-    return [question for question in asked if question.seen]
+    return [question for question in questions if question.counts]
 
 
 _READ: Mapping[Family, Callable[[Pair], str | None]] = {
@@ -97,22 +97,22 @@ _READ: Mapping[Family, Callable[[Pair], str | None]] = {
 
 
 def _parts(pairs: Sequence[Pair], only: Collection[Place] | None) -> Iterator[tuple[Place, Sequence[int]]]:
-    """Suites, categories and groups; one that holds the same cases as another is not asked about twice.
+    """Suites, categories and groups; of several with the same cases only the first.
 
-    Those that `only` names are asked about all the same: of one that is run again alone, there are no other cases.
+    Those in `only` are always included: if one is run again alone, there are no other cases.
     """
     known = {tuple(range(len(pairs)))}
     for family, read in _READ.items():
         names = [*map(read, pairs)]
         members: dict[str, list[int]] = {}
-        if len({*names}) > 1 or only is not None:  # else it is the whole
+        if len({*names}) > 1 or only is not None:  # otherwise it is the whole
             for index, name in enumerate(names):
                 if name is not None:
                     members.setdefault(name, []).append(index)
         for name, places in members.items():
             same = tuple(places)
-            wanted = same not in known if only is None else (family, name) in only
-            if len(places) >= PART_MIN_CASES and wanted:
+            included = same not in known if only is None else (family, name) in only
+            if len(places) >= PART_MIN_CASES and included:
                 known.add(same)
                 yield (family, name), places
 
@@ -130,19 +130,19 @@ class _Metric:
             self._patterns = [(_sorted(pair.before.values), _sorted(pair.now.values)) for pair in pairs]
 
     def counted(self, members: Sequence[int]) -> Mapping[Pattern, int]:
-        """The patterns of these pairs, as far as both sides have any value."""
-        found: Iterable[tuple[Pattern, int]]
+        """The patterns of the pairs that have values on both sides."""
+        patterns: Iterable[tuple[Pattern, int]]
         if self._shapes is None:
-            found = Counter([self._patterns[index] for index in members]).items()
+            patterns = Counter([self._patterns[index] for index in members]).items()
         else:
             shapes = self._shapes
             everything = len(members) == len(shapes)
             counts = Counter(shapes if everything else [shapes[index] for index in members])
-            found = ((_pattern(*shape), count) for shape, count in counts.items())
-        return {pattern: count for pattern, count in found if pattern[0] and pattern[1]}
+            patterns = ((_pattern(*shape), count) for shape, count in counts.items())
+        return {pattern: count for pattern, count in patterns if pattern[0] and pattern[1]}
 
     def completed(self, index: int, on_base: float, on_head: float) -> Pattern:
-        """The values of a pair, had every run that could not be measured come out so."""
+        """The values of a pair if every run that could not be measured had this result."""
         pair = self.pairs[index]
         base, head = self._patterns[index] if self._shapes is None else _pattern(*self._shapes[index])
         return (
@@ -166,20 +166,20 @@ class _Question:
         self.place = place
         self.metric = metric
         self.members = members
-        self.seen = metric.counted(members)
+        self.counts = metric.counted(members)
 
     @cached_property
     def test(self) -> BlockedTest:
-        """The test of what was seen."""
-        return patterns_test(self.seen)
+        """The test of the measured values."""
+        return patterns_test(self.counts)
 
     @property
     def errored(self) -> bool:
         """Whether a run that was due has no value."""
         return not all(self.metric.pairs[index].complete for index in self.members)
 
-    def had_errors_been(self, *, on_base: float, on_head: float) -> BlockedTest:
-        """The test, had every run that could not be measured come out so."""
+    def with_errors_as(self, *, on_base: float, on_head: float) -> BlockedTest:
+        """The test if every run that could not be measured had this result."""
         completed = Counter(self.metric.completed(index, on_base, on_head) for index in self.members)
         return patterns_test({pattern: count for pattern, count in completed.items() if all(pattern)})
 
@@ -190,19 +190,19 @@ def _tested(questions: Sequence[_Question], level: Level) -> list[Hypothesis]:
     tests = [question.test for question in questions]
     corrected = holm([level.p_of(test) for test in tests])
     lost = _lost(places, tests, level)
-    kindly, harshly = lost, lost
+    at_best, at_worst = lost, lost
     if any(question.errored for question in questions):
-        kindly = _lost(places, [q.had_errors_been(on_base=0.0, on_head=1.0) for q in questions], level)
-        harshly = _lost(places, [q.had_errors_been(on_base=1.0, on_head=0.0) for q in questions], level)
-    found = []
+        at_best = _lost(places, [q.with_errors_as(on_base=0.0, on_head=1.0) for q in questions], level)
+        at_worst = _lost(places, [q.with_errors_as(on_base=1.0, on_head=0.0) for q in questions], level)
+    results = []
     for index, question in enumerate(questions):
         untested = _hypothesis(question, tests[index], corrected[index])
-        if harshly[index] and not kindly[index]:
-            found.append(replace(untested, finding="errors"))
+        if at_worst[index] and not at_best[index]:
+            results.append(replace(untested, finding="errors"))
         else:
-            surely = lost[index] and kindly[index]
-            found.append(_concluded(untested, level, len(questions), lost=surely))
-    return found
+            surely = lost[index] and at_best[index]
+            results.append(_concluded(untested, level, len(questions), lost=surely))
+    return results
 
 
 def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: Level) -> list[bool]:
@@ -235,16 +235,16 @@ def _hypothesis(question: _Question, test: BlockedTest, corrected: float) -> Hyp
     )
 
 
-def _concluded(found: Hypothesis, level: Level, number: int, *, lost: bool) -> Hypothesis:
-    """With what the test says: a loss, a real one below the floor, one that may be noise, or nothing."""
+def _concluded(hypothesis: Hypothesis, level: Level, number: int, *, lost: bool) -> Hypothesis:
+    """With its finding: lost, a real drop below the floor, one that may be noise, or none."""
     if lost:
-        return replace(found, finding="lost")
-    whole = found.family == "whole"
-    below = _ROUNDING < found.drop < level.rule.min_effect - _ROUNDING
-    if whole and below and found.corrected_p <= level.rule.alpha:
-        return replace(found, finding="small")
+        return replace(hypothesis, finding="lost")
+    whole = hypothesis.family == "whole"
+    below = _ROUNDING < hypothesis.drop < level.rule.min_effect - _ROUNDING
+    if whole and below and hypothesis.corrected_p <= level.rule.alpha:
+        return replace(hypothesis, finding="small")
     doubtful = UNCLEAR_WHOLE_P if whole else UNCLEAR_PARTS_P / number
-    speechless = whole and found.cases < FEW_CASES
-    if found.drop >= UNCLEAR_DROP - _ROUNDING and (found.p_value <= doubtful or speechless):
-        return replace(found, finding="unclear")
-    return found
+    speechless = whole and hypothesis.cases < FEW_CASES
+    if hypothesis.drop >= UNCLEAR_DROP - _ROUNDING and (hypothesis.p_value <= doubtful or speechless):
+        return replace(hypothesis, finding="unclear")
+    return hypothesis

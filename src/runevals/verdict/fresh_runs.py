@@ -21,21 +21,21 @@ RunSide = Literal["base", "head", "old form"]  # old form: the head's target on 
 
 
 class CaseRunner(Protocol):
-    """What runs single cases anew. Answers of a cache are no fresh runs."""
+    """Runs single cases again. Cached answers do not count as fresh runs."""
 
     @property
     def why_no_base(self) -> str:
-        """Why the base cannot be run; empty where it can."""
+        """Why the base cannot be run; empty if it can."""
 
     @property
     def trouble(self) -> str:
-        """Why a fresh run that was asked for could not be made; empty where none failed to."""
+        """Why a requested fresh run could not be made; empty if none failed."""
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that could not be made."""
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
-        """Told before cases are run again. Gives those that a run which goes on now chose before, else `cases`."""
+        """Called before cases are run again. Returns those that a resumed run chose before, else `cases`."""
 
 
 @dataclass(slots=True)
@@ -50,15 +50,15 @@ class SingleCases:
     _trialled: dict[Key, SuspectRuns] = field(default_factory=dict)
     _left_out: dict[Key, Suspect] = field(default_factory=dict)
 
-    def found(self) -> FreshRuns:
-        """What is known by now, the critical cases first."""
+    def result(self) -> FreshRuns:
+        """The suspects so far, the critical cases first."""
         tested = [singles.recorded(one) for one in self._trialled.values()]
         ended = [*self.lost_before, *tested, *self._left_out.values()]
         ended.sort(key=lambda suspect: not suspect.critical)
         return FreshRuns(tuple(ended), self.promise_broken)
 
     def test(self, pairs: Sequence[Pair], *, critical_only: bool = False) -> None:
-        """Runs the cases again that look lost now: the first few, and while none is confirmed, the next few.
+        """Runs the cases that look lost again: the first few, and while none is confirmed, the next few.
 
         No case is tested twice.
         """
@@ -81,7 +81,7 @@ class SingleCases:
         return self._chosen(few, pairs)
 
     def test_edited(self, pairs: Sequence[Pair], cases: int) -> None:
-        """Runs the base's form of edited cases on both sides: an edit is no way to hide what was lost."""
+        """Runs the base's form of edited cases on both sides: an edit must not hide a loss."""
         looking = self._unknown(singles.edited(pairs))
         few = self._next_few(looking, pairs) if looking and not self.runner.why_no_base else ()
         batch = self._entered(few)
@@ -91,7 +91,7 @@ class SingleCases:
         self._left_out |= self._others(looking, "it was edited, and its old form could not be run")
 
     def test_promise(self, newly_failing: Sequence[Pair], cases: int) -> None:
-        """Asks a deterministic target again for what fails now; where it disagrees with itself, it is none."""
+        """Runs what fails now again on a deterministic target; if its answers differ, it is not deterministic."""
         chosen = self._chosen(singles.admitted(newly_failing, cases), newly_failing)
         batch = self._entered(chosen)
         for _ in range(AGREEING_HEAD):
@@ -104,15 +104,15 @@ class SingleCases:
             return
         for suspect in [one for one in batch if one.state is None]:
             errored = any(a.status is not Outcome.FAILED for a in suspect.head)
-            made = len(suspect.head) == AGREEING_HEAD and not errored
-            suspect.state, suspect.reason = ("confirmed", "") if made else ("open", "it could not be run again")
+            agreed = len(suspect.head) == AGREEING_HEAD and not errored
+            suspect.state, suspect.reason = ("confirmed", "") if agreed else ("open", "it could not be run again")
 
-    def _chosen(self, wanted: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
-        """What is run again: a run that goes on chooses what it chose before."""
-        if not wanted:
+    def _chosen(self, cases: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
+        """The cases to run again: a resumed run chooses those it chose before."""
+        if not cases:
             return ()
         by_key = {pair.key: pair for pair in pairs}
-        known = self.runner.checking([pair.key for pair in wanted])
+        known = self.runner.checking([pair.key for pair in cases])
         return [by_key[key] for key in known if key in by_key]
 
     def _forget(self, looking: Sequence[Key]) -> None:
@@ -154,21 +154,21 @@ class SingleCases:
             self._step("head", [suspect for suspect in batch if len(suspect.head) < screened], cases)
             singles.drop_hopeless(batch, cases, self.rule)
         while running := [suspect for suspect in batch if not suspect.decided]:
-            made = self._step("base", running, cases)
+            runs = self._step("base", running, cases)
             singles.settle_half_way(batch, self.rule)
-            made += self._step("head", running, cases)
-            if not made and not self._without_base(running):
+            runs += self._step("head", running, cases)
+            if not runs and not self._without_base(running):
                 for suspect in running:
                     suspect.reason = suspect.reason or self.runner.trouble
                 return  # nothing more can be run: what is not settled stays open
             singles.drop_hopeless(batch, cases, self.rule)
 
     def _step(self, side: RunSide, suspects: Sequence[SuspectRuns], cases: int) -> int:
-        """One run more on this side of each suspect that lacks one → how many came. What errors is asked again."""
+        """One more run on this side of each suspect that lacks one → how many arrived. Errors are retried."""
         wanting = {suspect.pair.key: suspect for suspect in suspects if _wants(side, suspect)}
         if not wanting or self._beyond_budget(list(wanting.values()), cases):
             return 0
-        made: dict[Key, AttemptReport] = {}
+        attempts: dict[Key, AttemptReport] = {}
         missing = list(wanting)
         for _ in range(1 + RETRIES):
             if missing:
@@ -178,25 +178,25 @@ class SingleCases:
                     some = [wanting[key].pair for key in missing if wanting[key].edited is edited]
                     of_side: RunSide = "old form" if edited and side == "head" else side
                     got |= self.runner.again(of_side, some) if some else {}
-                made.update(got)
+                attempts.update(got)
                 missing = [key for key in got if got[key].status is Outcome.ERRORED]
-        for key, attempt in made.items():
+        for key, attempt in attempts.items():
             _leave_open_if_cached(wanting[key], attempt)
             (wanting[key].head if side == "head" else wanting[key].base).append(attempt)
-        return len(made)
+        return len(attempts)
 
     def _without_base(self, suspects: Sequence[SuspectRuns]) -> bool:
-        """Where the base turns out not to run: from here on, its stored runs are all there is of it."""
-        asked = [suspect for suspect in suspects if not suspect.stored]
-        if not self.runner.why_no_base or not asked:
+        """If the base cannot be run: from here on only its stored runs count."""
+        waiting = [suspect for suspect in suspects if not suspect.stored]
+        if not self.runner.why_no_base or not waiting:
             return False
-        for suspect in asked:
+        for suspect in waiting:
             suspect.stored, suspect.base = True, _measured(suspect.pair.base)
         return True
 
     def _budget(self, cases: int) -> int:
-        wanted = self.rule.max_fresh_runs
-        return max(LEAST_BUDGET, cases) if wanted is None else wanted
+        limit = self.rule.max_fresh_runs
+        return max(LEAST_BUDGET, cases) if limit is None else limit
 
     def _beyond_budget(self, suspects: Sequence[SuspectRuns], cases: int) -> bool:
         if self.used + len(suspects) <= self._budget(cases):
@@ -207,7 +207,7 @@ class SingleCases:
 
 
 def _leave_open_if_cached(suspect: SuspectRuns, attempt: AttemptReport) -> None:
-    """An answer that a cache on the way gave again is no fresh run, and the next ones are none either."""
+    """An answer repeated by an HTTP cache is not a fresh run, and neither are the next ones."""
     known = (*suspect.pair.base.attempts, *suspect.pair.head.attempts, *suspect.base, *suspect.head)
     evidence = from_cache(attempt, known)
     if evidence:
@@ -228,6 +228,6 @@ def _wants(side: RunSide, suspect: SuspectRuns) -> bool:
 
 
 def _disagrees(suspect: SuspectRuns) -> bool:
-    """Whether a fresh run came out otherwise than the one that counts."""
+    """Whether a fresh run differs from the scored one."""
     head = any(attempt.status is Outcome.PASSED for attempt in suspect.head)
     return head or (not suspect.stored and any(a.status is Outcome.FAILED for a in suspect.base))

@@ -38,7 +38,7 @@ def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
 
 @dataclass(frozen=True, slots=True)
 class MetricRange:
-    """A metric, and between which values it would lie, had everything that errored come out worst or best."""
+    """A metric, and its bounds if everything that errored had the worst or the best result."""
 
     observed: float
     lowest: float
@@ -57,7 +57,7 @@ class MetricRange:
 
 
 def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> MetricRange | None:
-    """The gate's metric; None where there is nothing to measure it on, or nobody told it.
+    """The gate's metric; None if there is nothing to measure it on, or the run does not have it.
 
     Shares are 0–1, `composite` and `evaluator:<name>` of a judge are on their own scale, `cost_change` is the
     share by which the cost grew.
@@ -90,11 +90,11 @@ def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
 
 def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
     """Mean of a graded evaluator's own scores, pass rate of another's."""
-    found = [result for result in _results(cases) if name in (result.id, result.evaluator)]
-    measured = [r for r in found if r.outcome.measured]
+    results = [result for result in _results(cases) if name in (result.id, result.evaluator)]
+    measured = [r for r in results if r.outcome.measured]
     if not measured:
         return None
-    errored = sum(r.outcome is Outcome.ERRORED for r in found)
+    errored = sum(r.outcome is Outcome.ERRORED for r in results)
     share = errored / (errored + len(measured))
     low, high = measured[0].scale
     if measured[0].layer is not Layer.JUDGE or high is None:
@@ -107,11 +107,11 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
 def _pass_rate(cases: Sequence[CaseReport]) -> MetricRange | None:
     """Passed runs over all but skipped ones; what errored might have passed."""
     statuses = [attempt.status for case in cases for attempt in case.runs]
-    asked = len(statuses) - statuses.count(Outcome.SKIPPED)
-    if not asked:
+    due = len(statuses) - statuses.count(Outcome.SKIPPED)
+    if not due:
         return None
     passed, errored = statuses.count(Outcome.PASSED), statuses.count(Outcome.ERRORED)
-    return MetricRange(passed / asked, passed / asked, (passed + errored) / asked)
+    return MetricRange(passed / due, passed / due, (passed + errored) / due)
 
 
 def _results(cases: Iterable[CaseReport]) -> list[CheckResult]:
@@ -123,15 +123,15 @@ def _errors(cases: Sequence[CaseReport]) -> float:
 
 
 def _tokens(cases: Sequence[CaseReport]) -> float | None:
-    found = totals(cases)
-    if found.input_tokens is None or found.output_tokens is None:
+    sums = totals(cases)
+    if sums.input_tokens is None or sums.output_tokens is None:
         return None
-    return float(found.input_tokens + found.output_tokens)
+    return float(sums.input_tokens + sums.output_tokens)
 
 
 def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
-    asked = [result for result in _results(cases) if result.layer is Layer.JUDGE]
-    return sum(result.value is not None for result in asked) / len(asked) if asked else None
+    due = [result for result in _results(cases) if result.layer is Layer.JUDGE]
+    return sum(result.value is not None for result in due) / len(due) if due else None
 
 
 def _regressions(comparison: Comparison, scope: Scope, _cases: Sequence[CaseReport]) -> float:

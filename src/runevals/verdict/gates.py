@@ -43,7 +43,7 @@ def apply_gates(
 ) -> tuple[GateResult, ...]:
     """The gates of the rules, and every preset one that applies and is not replaced.
 
-    `fail_on` turns failures of gates it does not name into warnings. The base of a change says what is in scope.
+    `fail_on` turns failures of gates it does not name into warnings. The base's labels decide the scope.
     """
     if rules.labels_of_base and comparison is not None:
         report, comparison = labelled_as_on_base(report, comparison)
@@ -60,7 +60,7 @@ def apply_gates(
 
 
 def measured(report: RunReport, limit: float) -> GateResult:
-    """Enough of the cases could be measured; failing it is no verdict on the answers."""
+    """Enough of the cases could be measured; its failure says nothing about the answers."""
     unmeasured = [case for case in report.cases if case.unmeasured]
     any_measured = any(case.values for case in report.cases)
     share = len(unmeasured) / len(report.cases) if report.cases else 0.0
@@ -73,7 +73,7 @@ def measured(report: RunReport, limit: float) -> GateResult:
 
 
 def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
-    """How many there is no verdict on, and how many failed without all of them having been looked at."""
+    """How many cases have no verdict, and how many failed although they were measured only in part."""
     in_part = sum(case.status is Outcome.FAILED for case in cases)
     if in_part == len(cases):
         return f"{in_part} of {plural(of, 'case')} failed and could be measured only in part"
@@ -100,16 +100,16 @@ def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """The gate for each group of cases, such as a skill, by itself; all must pass, and the worst is told."""
+    """The gate for each group of cases, such as a skill, by itself; all must pass, and the worst is reported."""
     groups = sorted({case.group for case in in_scope(report.cases, gate.scope) if case.group is not None})
     if len(groups) < 2:
         return _own(gate, report, comparison)
     worst: GateResult | None = None
     for group in groups:
         only = replace(report, cases=tuple(case for case in report.cases if case.group == group))
-        found = _own(gate, only, comparison)
-        if worst is None or _BADNESS[found.state] > _BADNESS[worst.state]:
-            worst = replace(found, reason=f"{group}: {found.reason}")
+        result = _own(gate, only, comparison)
+        if worst is None or _BADNESS[result.state] > _BADNESS[worst.state]:
+            worst = replace(result, reason=f"{group}: {result.reason}")
     assert worst is not None  # noqa: S101 - there are two groups at least
     if worst.state is GateState.PASSED:
         return replace(_own(gate, report, comparison), state=GateState.PASSED)
@@ -117,29 +117,29 @@ def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> 
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """A gate of the settings: pass rates as the presets' are, other metrics by their number."""
+    """A gate of the settings: pass rates are judged as the presets', other metrics by their number."""
     if gate.metric == "pass_rate" and gate.op == ">=" and (cases := in_scope(report.cases, gate.scope)):
         of_runs = _pass_rate(gate, report, cases, comparison)
         return _warned(of_runs) if gate.level == "warn" else of_runs
-    found = measure(gate, report, comparison)
-    result = _missing(gate, report, comparison) if found is None else _by_number(gate, found)
+    measured_range = measure(gate, report, comparison)
+    result = _missing(gate, report, comparison) if measured_range is None else _by_number(gate, measured_range)
     return _warned(result) if gate.level == "warn" else result
 
 
 def _of_mark(gate: Gate, report: RunReport, mark: MarkComparison | None) -> GateResult:
-    """What was lost since the mark; without one there is nothing to say."""
+    """The loss since the mark; not applicable without one."""
     if mark is None:
         reason = "mark_drop: there is no mark to compare with"
         return GateResult(
             name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
         )
-    found = _by_number(gate, mark_drop(mark, report.cases))
-    found = replace(found, reason=f"{found.reason}; {since_mark(mark)}")
-    return _warned(found) if gate.level == "warn" else found
+    result = _by_number(gate, mark_drop(mark, report.cases))
+    result = replace(result, reason=f"{result.reason}; {since_mark(mark)}")
+    return _warned(result) if gate.level == "warn" else result
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """There is no number: a fault of the gate, unless there is no base or the reason is an error."""
+    """The result without a number: failed, unless there is no base or the reason is an error."""
     state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
     missing = "nothing to measure it on"
     if gate.metric in COMPARED and comparison is None:
@@ -151,20 +151,20 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     )
 
 
-def _by_number(gate: Gate, found: MetricRange) -> GateResult:
-    """Where it depends on what errored, the gate says nothing."""
+def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
+    """Not applicable if the result depends on errored runs."""
     holds = _OPERATORS[gate.op]
-    either = {holds(found.lowest, gate.limit), holds(found.highest, gate.limit)}
-    told = f"{gate.metric} is {found.observed:.4g}, must be {gate.op} {gate.limit:g}"
+    either = {holds(metric.lowest, gate.limit), holds(metric.highest, gate.limit)}
+    reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}"
     if len(either) == 2:
-        state, told = GateState.NOT_APPLICABLE, f"{told}; what could not be measured would decide"
+        state, reason = GateState.NOT_APPLICABLE, f"{reason}; what could not be measured would decide"
     else:
         state = GateState.PASSED if either == {True} else GateState.FAILED
     return GateResult(
         name=gate.name,
         state=state,
-        reason=told,
-        observed=found.observed,
+        reason=reason,
+        observed=metric.observed,
         limit=gate.limit,
         metric=gate.metric,
     )
@@ -192,7 +192,7 @@ def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
 
 
 def _no_regression(comparison: Comparison) -> GateResult:
-    """What the comparison says, as a gate; where it does not know, the gate says nothing."""
+    """The comparison's verdict as a gate; not applicable if it is inconclusive."""
     state, reason = GateState.PASSED, f"no regression shown in {plural(comparison.compared, 'case')}"
     match comparison.verdict:
         case ComparisonVerdict.REGRESSION:
@@ -206,8 +206,8 @@ def _no_regression(comparison: Comparison) -> GateResult:
         case ComparisonVerdict.INCOMPARABLE | ComparisonVerdict.INCONCLUSIVE:
             state, reason = GateState.NOT_APPLICABLE, comparison.why
         case ComparisonVerdict.NOT_CONFIRMED:
-            told = comparison.verification
-            state, reason = GateState.WARNED, "not confirmed" if told is None else told.reason
+            verification = comparison.verification
+            state, reason = GateState.WARNED, "not confirmed" if verification is None else verification.reason
         case ComparisonVerdict.IMPROVED | ComparisonVerdict.NO_CHANGE:
             pass
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)
@@ -216,7 +216,7 @@ def _no_regression(comparison: Comparison) -> GateResult:
 def _pass_rate(
     gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
 ) -> GateResult:
-    """Passed attempts over all but skipped ones. Where errored ones decide, the gate says nothing."""
+    """Passed attempts over all but skipped ones. Not applicable if errored ones decide."""
     name, limit = gate.name, gate.limit
     attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)

@@ -1,4 +1,4 @@
-"""The one sentence that says what a comparison found."""
+"""The headline of a comparison, in one sentence."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 def loss(comparison: Comparison) -> str:
     """What was lost: cases by their number, the whole or a part by its drop and p."""
-    told = []
+    parts = []
     regressed = comparison.of_kind("regressed")
     sure, of = sum(change.label == "confirmed" for change in regressed), plural(comparison.compared, "case")
     if sure:
         more = len(regressed) - sure
-        told.append(f"{sure} of {of} regressed" + (f", {more} more may have" if more else ""))
+        parts.append(f"{sure} of {of} regressed" + (f", {more} more may have" if more else ""))
     elif regressed and _clearest(comparison):
-        told.append(f"{len(regressed)} of {of} failed that passed on the base")
+        parts.append(f"{len(regressed)} of {of} failed that passed on the base")
     elif any(suspect.state == "confirmed" for suspect in comparison.suspects):
         lost = [suspect for suspect in comparison.suspects if suspect.state == "confirmed"]
-        told.append(f"{plural(len(lost), 'case')} lost: {short_list([suspect.key for suspect in lost])}")
+        parts.append(f"{plural(len(lost), 'case')} lost: {short_list([suspect.key for suspect in lost])}")
     if comparison.critical_lost:
         word = "a critical case is" if len(comparison.critical_lost) == 1 else "critical cases are"
-        told.append(f"{word} lost: {short_list(comparison.critical_lost)}")
+        parts.append(f"{word} lost: {short_list(comparison.critical_lost)}")
     if not comparison.deterministic:
-        told += [dropped(found) for found in _clearest(comparison)]
-    text = "; ".join(told) or f"{_METRICS[comparison.metric]} dropped"
+        parts += [dropped(hypothesis) for hypothesis in _clearest(comparison)]
+    text = "; ".join(parts) or f"{_METRICS[comparison.metric]} dropped"
     return capitalised(text)
 
 
 def _clearest(comparison: Comparison) -> Sequence[Hypothesis]:
     """Of the lost hypotheses the whole's, or else the clearest of a part."""
-    lost = [found for found in comparison.hypotheses if found.finding == "lost"]
-    lost.sort(key=lambda found: (found.family != "whole", found.corrected_p))
+    lost = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.finding == "lost"]
+    lost.sort(key=lambda hypothesis: (hypothesis.family != "whole", hypothesis.corrected_p))
     return lost[:1]
 
 
-def dropped(found: Hypothesis) -> str:
+def dropped(hypothesis: Hypothesis) -> str:
     """ "the pass rate of 20 cases of suite refunds fell by 47.0 points (p < 0.0001)"."""
-    of = plural(found.cases, "case")
-    where = of if found.family == "whole" else f"{of} of {found.family} {found.name[:60]}"
-    fell = f"fell by {100 * found.drop:.1f} points ({p_value(found.p_value)})"
-    return f"the {_METRICS[found.metric]} of {where} {fell}"
+    of = plural(hypothesis.cases, "case")
+    where = of if hypothesis.family == "whole" else f"{of} of {hypothesis.family} {hypothesis.name[:60]}"
+    fell = f"fell by {100 * hypothesis.drop:.1f} points ({p_value(hypothesis.p_value)})"
+    return f"the {_METRICS[hypothesis.metric]} of {where} {fell}"
 
 
 def small(comparison: Comparison) -> str:
     """A drop that is real and does not block."""
-    found = next(h for h in comparison.hypotheses if h.finding == "small")
+    hypothesis = next(h for h in comparison.hypotheses if h.finding == "small")
     return (
-        f"A real drop of {100 * found.drop:.1f} points, below what blocks ({p_value(found.p_value)}; "
+        f"A real drop of {100 * hypothesis.drop:.1f} points, below what blocks ({p_value(hypothesis.p_value)}; "
         "spread over many cases, no single case confirmed lost)"
     )
 
 
 def inconclusive(comparison: Comparison) -> str:
-    """What is not known, and the one setting that would settle it."""
-    unclear = [found for found in comparison.hypotheses if found.finding == "unclear"]
+    """What is unclear, and the setting that would resolve it."""
+    unclear = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.finding == "unclear"]
     if comparison.inconclusive_by == "families" and unclear:
-        told = f"{dropped(min(unclear, key=lambda found: found.p_value))}: it may be noise"
+        text = f"{dropped(min(unclear, key=lambda hypothesis: hypothesis.p_value))}: it may be noise"
         runs = comparison.repeats_for_half or comparison.repeats_needed
-        return f"Inconclusive – {told}" + (f"; `repeat: {runs}` on both sides would settle it" if runs else "")
+        return f"Inconclusive – {text}" + (f"; `repeat: {runs}` on both sides would settle it" if runs else "")
     return f"Inconclusive – {comparison.why}"
 
 
@@ -77,11 +77,11 @@ def no_loss(comparison: Comparison) -> str:
         return (
             f"Improved{against} – the score of {of} rose by {points(-(comparison.drop or 0.0)).removeprefix('+')}"
         )
-    told = f"No regression shown in {of}{against}"
-    return f"{told}: {_moved(comparison)}" if _moved(comparison) else told
+    text = f"No regression shown in {of}{against}"
+    return f"{text}: {_moved(comparison)}" if _moved(comparison) else text
 
 
 def _moved(comparison: Comparison) -> str:
-    """How far the stored base had moved, where it was replaced by a fresh run of it."""
-    found = comparison.verification
-    return found.reason if found is not None and found.state == "moved" else ""
+    """How far the stored base had moved, if a fresh run replaced it."""
+    verification = comparison.verification
+    return verification.reason if verification is not None and verification.state == "moved" else ""

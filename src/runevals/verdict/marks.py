@@ -1,4 +1,4 @@
-"""A run against an earlier one than its base: many losses, each too small to block, are one that is seen."""
+"""Comparison with a run earlier than the base: many small losses add up to one that is detected."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from runevals.verdict.families import metric_test, metrics_of
 
 
 def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkComparison | None:
-    """The clearer of pass rate and score; None where no case is as it was then, and measured on both sides."""
+    """The clearer of pass rate and score; None if no case is unchanged and measured on both sides."""
     sides = Sides.of(head, mark.report)
     pairs = sides.measured
-    found = [(metric, test) for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
-    if not found:
+    tests = [(metric, test) for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
+    if not tests:
         return None
-    corrected = [min(1.0, p * mark.best_of) for p in holm([test.p_value for _, test in found])]
-    p, (metric, test) = min(zip(corrected, found, strict=True), key=lambda one: one[0])
+    corrected = [min(1.0, p * mark.best_of) for p in holm([test.p_value for _, test in tests])]
+    p, (metric, test) = min(zip(corrected, tests, strict=True), key=lambda one: one[0])
     earlier = mark.report.run
     deterministic = head.run.target.deterministic and earlier.target.deterministic
     return MarkComparison(

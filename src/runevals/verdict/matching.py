@@ -1,4 +1,4 @@
-"""Which cases stand on both sides, and what became of each."""
+"""Which cases are on both sides, and how each changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Side:
     values: tuple[float, ...]
     passes: int
     runs: int
-    due: int  # all but skipped ones; those that the end of the run left out were due
+    due: int  # all but skipped ones; those that a stopped run left out were due
     graded: bool  # a judge gave a score to any of its answers
 
     @classmethod
@@ -98,7 +98,7 @@ class Pair:
 
     @classmethod
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
-        """The two, measured. What is asked of each pair several times is found out once."""
+        """Both sides, with what is used several times computed once."""
         before, now = Side.of(base), Side.of(head)
         was, status = base.status, head.status
         return cls(
@@ -114,17 +114,17 @@ class Pair:
 
     @property
     def key(self) -> Key:
-        """By which the head knows the case."""
+        """The case's key on the head."""
         return self.head.suite, self.head.key
 
     @property
     def base_key(self) -> Key:
-        """By which the base knows it."""
+        """The case's key on the base."""
         return self.base.suite, self.base.key
 
     @property
     def renamed(self) -> bool:
-        """Whether the base knows it by another key."""
+        """Whether the base has it under another key."""
         return self.base.key != self.head.key
 
     @property
@@ -146,7 +146,7 @@ Cases = Mapping[Key, CaseReport]
 
 
 def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns:
-    """By suite and key; where each side has one suite, by key alone, so that a file may move.
+    """By suite and key; if each side has one suite, by key alone, so that a file may move.
 
     A case whose content is not found under its key is matched by its content: it was renamed.
     """
@@ -171,13 +171,15 @@ def _key(case: CaseReport, *, by_suite: bool) -> Key:
 
 def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     """The keys of the head's cases → those of the same cases on the base."""
-    found = {key: key for key, case in head.items() if (of_base := base.get(key)) and _same_content(of_base, case)}
-    if len(found) == len(base) == len(head):
-        return found
+    partners = {
+        key: key for key, case in head.items() if (of_base := base.get(key)) and _same_content(of_base, case)
+    }
+    if len(partners) == len(base) == len(head):
+        return partners
     for label in (_suite_and_content, _content):
-        found |= _renamed(_without(base, set(found.values())), _without(head, found), label)
-    edited = _without(base, set(found.values())).keys() & _without(head, found).keys()
-    return found | {key: key for key in edited}
+        partners |= _renamed(_without(base, set(partners.values())), _without(head, partners), label)
+    edited = _without(base, set(partners.values())).keys() & _without(head, partners).keys()
+    return partners | {key: key for key in edited}
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
@@ -189,10 +191,10 @@ def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) ->
 
 
 def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
-    found: dict[object, list[Key]] = defaultdict(list)
+    keys: dict[object, list[Key]] = defaultdict(list)
     for key, case in cases.items():
-        found[label(case)].append(key)
-    return found
+        keys[label(case)].append(key)
+    return keys
 
 
 def _suite_and_content(case: CaseReport) -> object:
@@ -221,7 +223,7 @@ def _same_content(base: CaseReport, head: CaseReport) -> bool:
 
 
 def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterator[Change]:
-    """Every case of equal content that is not what it was, in the head's order.
+    """Every case of equal content whose result changed, in the head's order.
 
     `confirmed` holds the places of the regressed pairs that are sure by themselves; the others are suspects.
     """
@@ -234,7 +236,7 @@ def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterato
 
 
 def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
-    """What became of the case; `regressed` is the label of a regression."""
+    """The change of the case; `regressed` is the label of a regression."""
     if not pair.measured:
         return change_of(pair, "unmeasured") if pair.base.status is not pair.head.status else None
     if pair.regressed:
@@ -249,7 +251,7 @@ def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
 
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:
-    """What became of a case that both sides have; without a label of its own, whether it is flaky."""
+    """The change of a case that both sides have; its default label says whether it is flaky."""
     return Change(
         suite=pair.head.suite,
         key=pair.head.key,

@@ -1,4 +1,4 @@
-"""Which cases: flips against chance, which of them hold by themselves, and which flake."""
+"""Single cases: flips against chance, significant regressions, and flaky cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_FLAKY = 50
 def flips(pairs: Sequence[Pair]) -> Flips:
     """How many cases flipped each way, and how many would if nothing had changed, by the base's own runs.
 
-    None is expected to where the base ran each case once: how far it disagrees with itself is not known then.
+    The expected numbers are None if the base ran each case only once: its own variation is unknown then.
     """
     known = [(pair.before.passes, pair.before.runs, pair.now.runs) for pair in pairs if pair.measured]
     down = up = None
@@ -63,20 +63,20 @@ def _beta_binomial(k: int, n: int, a: float, b: float) -> float:
 
 
 def confirmed(pairs: Sequence[Pair]) -> frozenset[int]:
-    """The places of the regressed pairs that hold by themselves: Benjamini-Hochberg at 0.10 over all pairs.
+    """The places of the regressed pairs that are significant alone: Benjamini-Hochberg at 0.10 over all pairs.
 
-    Only regressed ones are candidates, so that at most a tenth of the named are expected to be false.
+    Only regressed ones are candidates, so that at most a tenth of the result are expected to be false.
     """
     candidates = sorted(
         (_p_value(pair.before.values, pair.now.values), place)
         for place, pair in enumerate(pairs)
         if pair.regressed and pair.measured
     )
-    named = 0
+    last = 0
     for rank, (p, _) in enumerate(candidates, start=1):
         if p <= FALSE_DISCOVERIES * rank / len(pairs):
-            named = rank
-    return frozenset(place for _, place in candidates[:named])
+            last = rank
+    return frozenset(place for _, place in candidates[:last])
 
 
 _p_value = cache(case_p_value)
@@ -86,7 +86,7 @@ def flaky_cases(pairs: Sequence[Pair]) -> tuple[FlakyCase, ...]:
     """The cases that disagree with themselves in more than 3 of 10 pairs of runs, the flakiest first.
 
     The rate is 2p(1 − p), with p from all runs of both sides and the suite's own Beta prior (by its moments).
-    Needs six runs of a case; a pair that got worse is no flake but a change, and is left out.
+    Needs six runs of a case; a pair that got worse or better is a change, not a flake, and is left out.
     """
     counts = [
         (pair, pair.before.passes + pair.now.passes, pair.before.runs + pair.now.runs)
@@ -94,22 +94,22 @@ def flaky_cases(pairs: Sequence[Pair]) -> tuple[FlakyCase, ...]:
         if not (pair.regressed or pair.fixed)
     ]
     a, b = _beta_prior([(passes, runs) for _, passes, runs in counts])
-    found = []
+    flaky = []
     for pair, passes, runs in counts:
         if runs < FLAKY_RUNS or passes in (0, runs):
             continue
         p = (passes + a) / (runs + a + b)
         rate = 2 * p * (1 - p)
         if rate > FLAKY_FROM:
-            found.append(FlakyCase(suite=pair.head.suite, key=pair.head.key, rate=rate, runs=runs))
-    return tuple(sorted(found, key=lambda case: -case.rate)[:MOST_FLAKY])
+            flaky.append(FlakyCase(suite=pair.head.suite, key=pair.head.key, rate=rate, runs=runs))
+    return tuple(sorted(flaky, key=lambda case: -case.rate)[:MOST_FLAKY])
 
 
 def _beta_prior(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """(a, b) of the Beta distribution that the cases' pass probabilities come from, by the moments of their rates.
 
     The variance of observed rates is μ(1 − μ)(ρ + (1 − ρ)/n): what sampling n runs adds is taken out, and
-    a + b = 1/ρ − 1. (½, ½) where there are too few cases to tell.
+    a + b = 1/ρ − 1. (½, ½) if there are too few cases.
     """
     known = [(passes / runs, runs) for passes, runs in counts if runs]
     mean = fsum([share for share, _ in known]) / len(known) if known else 0.0

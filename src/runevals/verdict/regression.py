@@ -1,4 +1,4 @@
-"""Whether a comparison shows a loss: the level by now, what was lost, and the verdict."""
+"""Whether a comparison shows a loss: the level of significance, the losses, and the verdict."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ STOP_LATER_P = 0.10
 
 
 class Strictness(Enum):
-    """How sure a failure must be, by what will become of it."""
+    """How significant a failure must be, by its use."""
 
     FINAL = "exact p at alpha"
     SCREENING = "mid-p at twice alpha: a failure will be verified before it blocks"
 
 
 def level_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rule: RegressionRule) -> Level:
-    """How small p must be after the rounds that `head` has made: looking early is paid for."""
+    """How small p must be after the rounds that `head` has made: corrected for the looks before."""
     of_base = [len(pair.before.values) for pair in pairs if pair.before.values]
     base_repeats = sum(of_base) / len(of_base) if of_base else 1.0
     screening = strictness is Strictness.SCREENING
@@ -48,19 +48,19 @@ def level_of(head: RunReport, pairs: Sequence[Pair], strictness: Strictness, rul
 
 
 def rounds_done(pairs: Sequence[Pair]) -> int:
-    """How many runs a case there are of the head."""
+    """The number of runs per case on the head."""
     return max((len(pair.head.attempts) for pair in pairs), default=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a verdict is made of."""
+    """What a verdict is made from."""
 
     pairs: Sequence[Pair]
     hypotheses: Sequence[Hypothesis]
     suspects: Sequence[Suspect]
     removed_critical: Sequence[CaseReport]
-    not_comparable: str  # why the rest says nothing; empty where it does
+    not_comparable: str  # why the runs cannot be compared; empty if they can
     deterministic: bool
     test: BlockedTest | None
     rule: RegressionRule
@@ -68,55 +68,57 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The verdict of a comparison, and where it is inconclusive or incomparable, why."""
+    """The verdict of a comparison, with the reason if it is inconclusive or incomparable."""
 
     verdict: ComparisonVerdict
     why: str = ""
     by: InconclusiveBy | None = None
 
 
-def ruling(found: Evidence) -> Ruling:
-    """What the evidence says: a loss before everything, then what is not known, then how sure the rest is."""
-    if _lost(found):
+def ruling(evidence: Evidence) -> Ruling:
+    """The verdict: a loss first, then what is unknown, then the size of the difference."""
+    if _lost(evidence):
         return Ruling(ComparisonVerdict.REGRESSION)
-    if found.not_comparable:
-        return Ruling(ComparisonVerdict.INCOMPARABLE, found.not_comparable)
-    unknown = _unknown(found)
+    if evidence.not_comparable:
+        return Ruling(ComparisonVerdict.INCOMPARABLE, evidence.not_comparable)
+    unknown = _unknown(evidence)
     if unknown is not None:
         return unknown
-    if found.deterministic:
-        fixed = any(pair.fixed for pair in found.pairs)
+    if evidence.deterministic:
+        fixed = any(pair.fixed for pair in evidence.pairs)
         return Ruling(ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE)
-    return _by_size(found)
+    return _by_size(evidence)
 
 
-def _lost(found: Evidence) -> bool:
-    if found.removed_critical or any(suspect.state == "confirmed" for suspect in found.suspects):
+def _lost(evidence: Evidence) -> bool:
+    if evidence.removed_critical or any(suspect.state == "confirmed" for suspect in evidence.suspects):
         return True
-    if found.deterministic:
-        unsettled = {(s.suite, s.key) for s in found.suspects if s.state != "confirmed"}
-        return any(p.regressed and p.key not in unsettled for p in found.pairs)
-    return any(hypothesis.finding == "lost" for hypothesis in found.hypotheses)
+    if evidence.deterministic:
+        unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"}
+        return any(p.regressed and p.key not in unsettled for p in evidence.pairs)
+    return any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses)
 
 
-def _unknown(found: Evidence) -> Ruling | None:
+def _unknown(evidence: Evidence) -> Ruling | None:
     """What errors or missing fresh runs leave open."""
-    still_open = [suspect for suspect in found.suspects if suspect.state == "open"]
+    still_open = [suspect for suspect in evidence.suspects if suspect.state == "open"]
     if still_open:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(still_open), "suspects")
-    arrived = min(_arrived([pair.now for pair in found.pairs]), _arrived([pair.before for pair in found.pairs]))
-    if found.test is None or arrived < MIN_ARRIVED:
+    arrived = min(
+        _arrived([pair.now for pair in evidence.pairs]), _arrived([pair.before for pair in evidence.pairs])
+    )
+    if evidence.test is None or arrived < MIN_ARRIVED:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, "too few values arrived to compare with the base", "errors")
-    torn = [pair for pair in found.pairs if _might_be_lost(pair, one_is_enough=found.deterministic)]
-    if torn or (not found.deterministic and any(h.finding == "errors" for h in found.hypotheses)):
-        named = f" ({short_list([pair.head.key for pair in torn])})" if torn else ""
-        why = f"what could not be measured would decide{named}"
+    torn = [pair for pair in evidence.pairs if _might_be_lost(pair, one_is_enough=evidence.deterministic)]
+    if torn or (not evidence.deterministic and any(h.finding == "errors" for h in evidence.hypotheses)):
+        names = f" ({short_list([pair.head.key for pair in torn])})" if torn else ""
+        why = f"what could not be measured would decide{names}"
         return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "errors")
     return None
 
 
 def _arrived(sides: Sequence[Side]) -> float:
-    """The share of values that there are, of those that should be; what was skipped should not."""
+    """The share of the due values that arrived; skipped ones are not due."""
     due = sum(side.due for side in sides)
     return sum(len(side.values) for side in sides) / due if due else 1.0
 
@@ -128,24 +130,24 @@ def open_cases(suspects: Sequence[Suspect]) -> str:
     return f"{short_list([suspect.key for suspect in suspects])} may be lost{why}"
 
 
-def _by_size(found: Evidence) -> Ruling:
-    if any(hypothesis.finding == "small" for hypothesis in found.hypotheses):
+def _by_size(evidence: Evidence) -> Ruling:
+    if any(hypothesis.finding == "small" for hypothesis in evidence.hypotheses):
         return Ruling(ComparisonVerdict.SMALL)
-    unclear = any(hypothesis.finding == "unclear" for hypothesis in found.hypotheses)
-    if unclear and not _all_passed_again(found):
+    unclear = any(hypothesis.finding == "unclear" for hypothesis in evidence.hypotheses)
+    if unclear and not _all_passed_again(evidence):
         return Ruling(ComparisonVerdict.INCONCLUSIVE, "", "families")
-    unrun = [suspect for suspect in found.suspects if suspect.state == "unrun"]
+    unrun = [suspect for suspect in evidence.suspects if suspect.state == "unrun"]
     if unrun:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(unrun), "families")
-    test, rule = found.test, found.rule
+    test, rule = evidence.test, evidence.rule
     gained = test is not None and -test.drop >= rule.min_effect - _ROUNDING and test.gain_p_value <= rule.alpha
     return Ruling(ComparisonVerdict.IMPROVED if gained else ComparisonVerdict.NO_CHANGE)
 
 
-def _all_passed_again(found: Evidence) -> bool:
+def _all_passed_again(evidence: Evidence) -> bool:
     """Whether every case that fails now was run again on both sides, and is not lost."""
-    fine = {(s.suite, s.key) for s in found.suspects if s.state in ("dropped", "cleared")}
-    return all(pair.key in fine for pair in found.pairs if pair.regressed)
+    fine = {(s.suite, s.key) for s in evidence.suspects if s.state in ("dropped", "cleared")}
+    return all(pair.key in fine for pair in evidence.pairs if pair.regressed)
 
 
 def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
@@ -159,7 +161,7 @@ def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
 
 
 def settled_early(comparison: Comparison) -> bool:
-    """Whether a run in rounds may stop here as passing: so far from a loss that more runs would not change it."""
+    """Whether a run in rounds may stop here as passing: more runs would not change that."""
     if comparison.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.INCOMPARABLE):
         return False
     whole = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.family == "whole"]
@@ -187,10 +189,10 @@ def why_not_comparable(
     for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
         due.setdefault(case.suite, []).append(case)
     for suite, cases in due.items():
-        kept = sum((case.suite, case.key) in left for case in cases)
-        if kept < MIN_SHARED * len(cases):
+        count = sum((case.suite, case.key) in left for case in cases)
+        if count < MIN_SHARED * len(cases):
             where = f" in {suite}" if len(due) > 1 else ""
-            of = f"{kept} of the base's {plural(len(cases), 'case')}{where}"
+            of = f"{count} of the base's {plural(len(cases), 'case')}{where}"
             return f"only {of} can be compared, the others were edited or removed{judges}"
     edited = [
         pair.head.key

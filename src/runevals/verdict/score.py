@@ -56,7 +56,7 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
 
 
 def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
-    """The report of a run that asked nothing."""
+    """The report of a run without any calls."""
     run = RunInfo(
         started_at=datetime.now(UTC),
         duration_s=0.0,
@@ -88,7 +88,7 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
 
 
 def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
-    """What an attempt is in which an answer never came: errored, or skipped where it was not asked for."""
+    """What an attempt is in which an answer never came: errored, or skipped if it was not due."""
     codes = {problem.code for problem in problems if problem is not None} - {NO_JSON}
     if not codes:
         return None
@@ -192,7 +192,7 @@ def _attempt_without(attempt: AttemptReport, left_out: Callable[[CheckResult], b
 def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
     """`newest` with the attempts that `older` runs made at the same cases, equal in content, added to it.
 
-    A kept answer is no attempt more: it was, or may have been, counted where it was given.
+    A cached answer is not added: the run that made it may have been counted already.
     """
     more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
     for report in older:
@@ -200,8 +200,8 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
             more[case.suite, case.key, case.fingerprint].extend(a for a in case.attempts if not a.cached)
     cases = []
     for case in newest.cases:
-        kept = any(attempt.cached for attempt in case.attempts)
-        attempts = [*case.attempts, *(() if kept else more[case.suite, case.key, case.fingerprint])]
+        from_cache = any(attempt.cached for attempt in case.attempts)
+        attempts = [*case.attempts, *(() if from_cache else more[case.suite, case.key, case.fingerprint])]
         numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
         cases.append(over_attempts(case, numbered))
     return run_report(newest.run, cases, complete=newest.complete)

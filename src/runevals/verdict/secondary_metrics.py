@@ -30,10 +30,10 @@ def metric_changes(
     tested = [_tested(name, base, head) for name, base, head in _scores(before, now, evaluators, beside)]
     tested.append(_tested_by_ranks("latency", "seconds", before.seconds(), now.seconds()))
     tested.append(_tested_by_ranks("cost", "usd", before.dollars(), now.dollars()))
-    found = [change for change in tested if change is not None]
-    found.sort(key=lambda change: (change.p_value, change.name))
-    corrected = holm([change.p_value for change in found])
-    return tuple(replace(change, holm_p=p) for change, p in zip(found, corrected, strict=True))
+    changes = [change for change in tested if change is not None]
+    changes.sort(key=lambda change: (change.p_value, change.name))
+    corrected = holm([change.p_value for change in changes])
+    return tuple(replace(change, holm_p=p) for change, p in zip(changes, corrected, strict=True))
 
 
 def costs(cases: Sequence[CaseReport]) -> Means:
@@ -66,7 +66,7 @@ class _Runs:
         return self._means([turn.cost_usd for turn in self._turns])
 
     def _means(self, took: Sequence[float | None]) -> Means:
-        """Place → the mean over those of the case's runs that say it, of what each turn took."""
+        """Place → the mean over the case's runs that have the value, per turn."""
         if took.count(None) == len(took):
             return {}
         if self._lengths:  # not one turn a run
@@ -79,15 +79,15 @@ class _Runs:
             return {
                 place: sum(runs) / count for place, runs in enumerate(zip(*[iter(whole)] * count, strict=True))
             }
-        found, start = {}, 0
+        means, start = {}, 0
         for place, count in enumerate(self._counts):
             end = start + count
             runs = took[start:end]
             known = [run for run in runs if run is not None]
             start = end
             if known:
-                found[place] = sum(known) / len(known)
-        return found
+                means[place] = sum(known) / len(known)
+        return means
 
 
 def _scores(
@@ -113,21 +113,21 @@ def _shares(case: CaseReport) -> tuple[float, ...]:
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:
     """Evaluator → place → its mean score in each attempt, over the turns that it judged."""
-    found: dict[str, dict[int, list[float]]] = defaultdict(dict)
+    scores: dict[str, dict[int, list[float]]] = defaultdict(dict)
     for place, case in enumerate(cases):
         for attempt in case.runs:
             for name, score in _scores_of(attempt):
-                found[name].setdefault(place, []).append(score)
-    return found
+                scores[name].setdefault(place, []).append(score)
+    return scores
 
 
 def _scores_of(attempt: AttemptReport) -> Iterable[tuple[str, float]]:
     results = [result for turn in attempt.turns for result in turn.results]
-    told = [(result.id, result.score) for result in results if result.score is not None]
-    if len(dict(told)) == len(told):
-        return told
+    scored = [(result.id, result.score) for result in results if result.score is not None]
+    if len(dict(scored)) == len(scored):
+        return scored
     several: dict[str, list[float]] = {}
-    for name, score in told:
+    for name, score in scored:
         several.setdefault(name, []).append(score)
     return [(name, fsum(scores) / len(scores)) for name, scores in several.items()]
 
@@ -147,7 +147,7 @@ def _tested(name: str, base: Values, head: Values) -> MetricChange | None:
 
 
 def _tested_by_ranks(name: str, unit: MetricUnit, base: Means, head: Means) -> MetricChange | None:
-    """What a case took on both sides, paired; None where no case took more or less."""
+    """What a case took on both sides, paired; None if no case took more or less."""
     both = [place for place in base if place in head]
     test = signed_rank_test([head[place] - base[place] for place in both])
     if not test.pairs:

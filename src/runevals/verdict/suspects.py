@@ -1,4 +1,4 @@
-"""Single cases that look lost: which they are, and what fresh runs of both sides say of each.
+"""Single cases that look lost, and their verdict after fresh runs of both sides.
 
 Repeating a whole suite is a poor way to see one lost case; repeating that case on both sides is cheap and exact.
 Selection and test share no run, and no run is ever replaced by a better one.
@@ -24,7 +24,7 @@ RUNS, MORE_RUNS = 8, 12  # a side: after RUNS it may be settled, after MORE_RUNS
 CAP, CAP_SHARE = 5, 0.1  # suspects besides the critical ones: at least 5, at most a tenth of the cases
 STEADY = 2 / 3  # the share of runs that a suspect passed on the base
 LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
-STORED_RUNS = 3  # from which a base that cannot be run speaks for itself
+STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
 
 
@@ -40,20 +40,20 @@ def is_critical_case(case: CaseReport) -> bool:
 
 def candidates(pairs: Sequence[Pair]) -> list[Pair]:
     """The cases that look lost: critical ones first, then those that were steadiest on the base."""
-    found = [pair for pair in pairs if _looks_lost(pair)]
-    return sorted(found, key=lambda pair: (not is_critical(pair), -_passed(pair.before), -pair.before.runs))
+    suspects = [pair for pair in pairs if _looks_lost(pair)]
+    return sorted(suspects, key=lambda pair: (not is_critical(pair), -_passed(pair.before), -pair.before.runs))
 
 
 def edited(pairs: Sequence[Pair]) -> list[Pair]:
-    """The edited cases whose old form is run on the head: those that fail now and passed, and critical ones."""
+    """The edited cases whose old form is run on the head: those that passed and fail now, and critical ones."""
     changed = [pair for pair in pairs if not pair.same_content and not pair.head.quarantined]
     return [pair for pair in changed if pair.regressed or (is_critical(pair) and pair.before.passes)]
 
 
-def admitted(found: Sequence[Pair], cases: int) -> list[Pair]:
+def admitted(candidates: Sequence[Pair], cases: int) -> list[Pair]:
     """The candidates that are run again: all critical ones, and of the others the first few."""
-    critical = [pair for pair in found if is_critical(pair)]
-    others = [pair for pair in found if not is_critical(pair)]
+    critical = [pair for pair in candidates if is_critical(pair)]
+    others = [pair for pair in candidates if not is_critical(pair)]
     return [*critical, *others[: max(CAP, int(CAP_SHARE * cases))]]
 
 
@@ -71,7 +71,7 @@ def _looks_lost(pair: Pair) -> bool:
 
 
 def by_share(pair: Pair) -> bool:
-    """Whether it is its share that fell: its answers are graded, and pass still."""
+    """Whether only its share fell: its answers are graded and still pass."""
     if not (pair.before.graded or pair.now.graded):
         return False
     before, now = pair.before.values, pair.now.values
@@ -105,7 +105,7 @@ class SuspectRuns:
         return by_share(self.pair)
 
     def values(self, *, kind: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """(base, head) as numbers; what errored speaks for the head, or with `kind` false against it."""
+        """(base, head) as numbers; errors count in favour of the head, or with `kind` false against it."""
         return (
             tuple(_value(a, graded=self.graded, errored=0.0 if kind else 1.0) for a in self.base),
             tuple(_value(a, graded=self.graded, errored=1.0 if kind else 0.0) for a in self.head),
@@ -113,7 +113,7 @@ class SuspectRuns:
 
     @property
     def best_p(self) -> float:
-        """The smallest p that can still be reached: all that is to come, and all that errored, tells of a loss."""
+        """The smallest p that can still be reached: all further runs and all errors count as a loss."""
         base, head = self.values(kind=False)
         base += () if self.stored else (1.0,) * (MORE_RUNS - len(base))
         return case_p(base, head + (0.0,) * (MORE_RUNS - len(head)))
@@ -143,7 +143,7 @@ _p = cache(case_p_value)
 
 
 def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
-    """Drops those that pass too many fresh runs, and those whose level is out of reach whatever is to come.
+    """Drops those that pass too many fresh runs, and those that can no longer reach the level.
 
     Of m that entered, the last of those still alive must reach the level times m − alive + 1 (Holm).
     """
@@ -158,7 +158,7 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
 
 
 def _passes_after_all(suspect: SuspectRuns) -> bool:
-    """Both of the first runs, or three and half of all: hardly ever those of a case that is lost.
+    """Both of the first runs, or three and half of all: a lost case hardly ever does so.
 
     Of a case that failed on the base, too, the first run is enough.
     """
@@ -197,9 +197,9 @@ def _is_half_way(suspect: SuspectRuns) -> bool:
 
 
 def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
-    """Says of every suspect how it ended; where the base could not be run, Holm is over all `cases`.
+    """Sets the final state of every suspect; if the base could not be run, Holm is over all `cases`.
 
-    Those runs chose the suspect, so that all that might have been chosen count.
+    The stored runs selected the suspect, so every case that could have been selected counts.
     """
     sure = [case_p(*suspect.values(kind=True)) for suspect in suspects]
     stored = any(suspect.stored for suspect in suspects)
@@ -225,7 +225,7 @@ def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tup
 
 
 def recorded(suspect: SuspectRuns) -> Suspect:
-    """What the report keeps of it: its fresh runs stand apart from the scored ones."""
+    """The suspect as the report stores it: its fresh runs are separate from the scored ones."""
     pair = suspect.pair
     base = () if suspect.stored else suspect.base
     return replace(
@@ -242,7 +242,7 @@ def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
 
 
 def unrun(pair: Pair, reason: str, state: SuspectState = "open") -> Suspect:
-    """A suspect without fresh runs: nobody could run it again, or it stood beyond the cap."""
+    """A suspect without fresh runs: it could not be run again, or the cap was reached."""
     return Suspect(
         suite=pair.head.suite,
         key=pair.head.key,
@@ -254,12 +254,12 @@ def unrun(pair: Pair, reason: str, state: SuspectState = "open") -> Suspect:
 
 
 def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect, ...]:
-    """Suspects where there are only two documents: nothing can be run, and the same runs choose and test.
+    """Suspects of two stored documents: the same runs select and test.
 
-    So Holm is over all cases. A critical case that passed all of at least three runs and failed all of at least
-    three is confirmed; one with fewer stays open. Another that did so is told, as far as that.
+    Therefore Holm is over all cases. A critical case that passed all of at least three runs and failed all of at
+    least three is confirmed; one with fewer stays open. Another case that did so is listed as `unrun`.
     """
-    found = []
+    suspects = []
     for pair in candidates(pairs):
         p = case_p(*_stored_values(pair))
         surely = _all_of(pair, STORED_RUNS)
@@ -271,8 +271,8 @@ def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect
             suspect = unrun(pair, "nothing was run again", "unrun")
         else:
             continue
-        found.append(suspect)
-    return tuple(found)
+        suspects.append(suspect)
+    return tuple(suspects)
 
 
 def _all_of(pair: Pair, runs: int) -> bool:

@@ -38,7 +38,7 @@ def totals(cases: Sequence[CaseReport]) -> Totals:
 
 
 def pass_rate(cases: Sequence[CaseReport]) -> float | None:
-    """Over attempts, errored ones in the denominator, skipped ones not; None where nothing was measured."""
+    """Over attempts, errored ones in the denominator, skipped ones not; None if nothing was measured."""
     statuses = _count([attempt.status for case in cases for attempt in case.attempts])
     measured = statuses[Outcome.PASSED] + statuses[Outcome.FAILED]
     return statuses[Outcome.PASSED] / (measured + statuses[Outcome.ERRORED]) if measured else None
@@ -67,7 +67,7 @@ def by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Totals]:
             for turn in attempt.turns:
                 for result in turn.results:
                     outcomes[result.id].append(result.outcome)
-    return {name: _check_totals(found) for name, found in outcomes.items()}
+    return {name: _check_totals(results) for name, results in outcomes.items()}
 
 
 def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
@@ -85,5 +85,5 @@ def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
 
 
 def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    found = list(outcomes)
-    return {outcome: found.count(outcome) for outcome in Outcome}
+    values = list(outcomes)
+    return {outcome: values.count(outcome) for outcome in Outcome}

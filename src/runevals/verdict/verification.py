@@ -1,4 +1,4 @@
-"""A failure of the whole or of a part, looked at again: fresh runs of both sides before it blocks anybody."""
+"""Verification of a failure of the whole or of a part: fresh runs of both sides before it blocks."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from runevals.verdict.wording import error_kinds
 VERIFY_OFF = "verify: off"
 FRESH_P = 0.10  # to be lost again, the fresh runs of both sides alone must differ as much
 MAYBE_REAL_P = 0.10
-MOVED_P = 0.01  # two-sided: the stored base is another than the fresh one
+MOVED_P = 0.01  # two-sided: the stored base differs from the fresh one
 WORTH_TELLING = 0.05  # of a move of the base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshLook:
-    """Both sides measured anew, in turn: an hour that is bad for one is as bad for the other."""
+    """Fresh runs of both sides in turn, so that a bad hour of a provider affects both alike."""
 
     base: RunReport
     head: RunReport
-    source: str  # in words, what the base's runs are
+    source: str  # names the base's runs in messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondLook:
-    """What the fresh runs said of the lost hypotheses."""
+    """The result of the fresh runs for the lost hypotheses."""
 
     confirmed: bool
     against: Hypothesis  # the scored runs of the head against the fresh base; of the lost ones, the clearest
@@ -64,52 +64,52 @@ def pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair]
 def second_look(
     head: RunReport, look: FreshLook, places: Collection[Place], rule: RegressionRule
 ) -> SecondLook | str:
-    """Whether any of the lost hypotheses is lost again; a text says why the fresh runs do not tell.
+    """Whether any of the lost hypotheses is lost again; a text says why the fresh runs cannot decide.
 
-    It must be lost against the fresh base (mid-p at alpha: what looking early costs is spent already), and in the
-    fresh runs of both sides alone (p ≤ 0.10): so a bad hour of a provider blocks nobody.
+    It must be lost against the fresh base (mid-p at alpha: early looks are corrected for already), and in the
+    fresh runs of both sides alone (p ≤ 0.10), so that a bad hour of a provider does not block.
     """
     sides = Sides.of(head, look.base)
-    again = families(sides.asked, Level(rule.alpha, rule, mid=True), only=places).hypotheses
-    alone = families(Sides.of(look.head, look.base).asked, Level(rule.alpha, rule), only=places).hypotheses
-    due = [pair for pair in sides.asked if pair.before.due]
+    again = families(sides.due, Level(rule.alpha, rule, mid=True), only=places).hypotheses
+    alone = families(Sides.of(look.head, look.base).due, Level(rule.alpha, rule), only=places).hypotheses
+    due = [pair for pair in sides.due if pair.before.due]
     if not again or not alone or sum(p.complete for p in due) < MIN_ARRIVED * len(due):
         kinds = error_kinds(look.base) or error_kinds(look.head)
         return f"{look.source} could not be compared with" + (f" ({kinds})" if kinds else "")
     fresh = {(h.family, h.name, h.metric): h.p_value for h in alone}
-    found = [
+    looks = [
         SecondLook(confirmed=h.finding == "lost" and p <= FRESH_P, against=h, fresh_p=p)
         for h in again
         if (p := fresh.get((h.family, h.name, h.metric))) is not None
     ]
-    return min(found, key=lambda one: (not one.confirmed, one.against.corrected_p))
+    return min(looks, key=lambda one: (not one.confirmed, one.against.corrected_p))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoLooks:
-    """Both looks at one change."""
+    """The scored runs of a change and its fresh runs."""
 
     head: RunReport
     base: RunReport
     look: FreshLook
-    seen: SecondLook
+    second: SecondLook
     rule: RegressionRule
-    moved: str = ""  # what is said of a base that a fresh one has replaced
+    moved: str = ""  # the note about a base that a fresh one replaced
 
 
-def confirmed(stored: Comparison, looked: TwoLooks) -> Comparison:
-    """A loss that was seen again. With the runs of both looks together, more cases can be named."""
-    seen, look = looked.seen, looked.look
+def confirmed(stored: Comparison, looks: TwoLooks) -> Comparison:
+    """A loss that was confirmed. The runs of both looks together can identify more cases."""
+    second, look = looks.second, looks.look
     reason = f"confirmed against {look.source}"
-    moved, _ = _move(looked.base, look)
-    if looked.moved:
-        reason += f"; {looked.moved}"
+    moved, _ = _move(looks.base, look)
+    if looks.moved:
+        reason += f"; {looks.moved}"
     elif abs(moved) >= WORTH_TELLING:
-        since = f"{points(-seen.against.drop)} ({p_value(seen.against.p_value)})"
+        since = f"{points(-second.against.drop)} ({p_value(second.against.p_value)})"
         reason += f"; the base itself moved by {points(moved)}, and from there it is {since}"
-    both = pooled(looked.base, [look.base])
-    changes = compare(looked.head, both, stored.source, rule=looked.rule).changes
-    sure = compare(pooled(looked.head, [look.head]), both, stored.source, rule=looked.rule).changes
+    both = pooled(looks.base, [look.base])
+    changes = compare(looks.head, both, stored.source, rule=looks.rule).changes
+    sure = compare(pooled(looks.head, [look.head]), both, stored.source, rule=looks.rule).changes
     return replace(
         stored,
         changes=_relabelled(changes, stored.changes, sure),
@@ -118,42 +118,45 @@ def confirmed(stored: Comparison, looked: TwoLooks) -> Comparison:
 
 
 def _relabelled(changes: Sequence[Change], *sure: Sequence[Change]) -> tuple[Change, ...]:
-    """Regressed cases are confirmed where any of `sure` says so."""
-    named = {(c.suite, c.key) for some in sure for c in some if c.label == "confirmed"}
+    """Regressed cases are confirmed if any of `sure` says so."""
+    confirmed_keys = {(c.suite, c.key) for some in sure for c in some if c.label == "confirmed"}
     return tuple(
-        replace(change, label="confirmed" if (change.suite, change.key) in named else "suspect")
+        replace(change, label="confirmed" if (change.suite, change.key) in confirmed_keys else "suspect")
         if change.change == "regressed"
         else change
         for change in changes
     )
 
 
-def not_confirmed(stored: Comparison, looked: TwoLooks) -> Comparison:
-    """A loss that was not seen again; it may be real and is not shown."""
-    seen, look = looked.seen, looked.look
-    told = f"against {look.source} {points(-seen.against.drop)} ({p_value(seen.against.p_value)})"
-    if seen.against.finding == "lost":
-        told += f", but the fresh runs of both sides alone hardly differ ({p_value(seen.fresh_p)})"
-    if seen.against.drop > 0 and seen.against.p_value <= MAYBE_REAL_P:
-        told += "; it may be real"
-    verification = Verification(state="not_confirmed", reason=told)
+def not_confirmed(stored: Comparison, looks: TwoLooks) -> Comparison:
+    """A loss that was not confirmed; it may be real."""
+    second, look = looks.second, looks.look
+    reason = f"against {look.source} {points(-second.against.drop)} ({p_value(second.against.p_value)})"
+    if second.against.finding == "lost":
+        reason += f", but the fresh runs of both sides alone hardly differ ({p_value(second.fresh_p)})"
+    if second.against.drop > 0 and second.against.p_value <= MAYBE_REAL_P:
+        reason += "; it may be real"
+    verification = Verification(state="not_confirmed", reason=reason)
     return replace(_not_lost(stored), verification=verification)
 
 
-def _not_lost(found: Comparison) -> Comparison:
-    """`found`, not confirmed; a case that is still open, or what errored, leaves it inconclusive."""
-    unknown = found.inconclusive_by in ("suspects", "errors") or found.verdict is ComparisonVerdict.INCOMPARABLE
+def _not_lost(comparison: Comparison) -> Comparison:
+    """`comparison`, not confirmed; an open case or an error leaves it inconclusive."""
+    unknown = (
+        comparison.inconclusive_by in ("suspects", "errors")
+        or comparison.verdict is ComparisonVerdict.INCOMPARABLE
+    )
     if unknown:
-        return found
-    still_open = [suspect for suspect in found.suspects if suspect.state == "open"]
+        return comparison
+    still_open = [suspect for suspect in comparison.suspects if suspect.state == "open"]
     if still_open:
         why = open_cases(still_open)
-        return replace(found, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="suspects")
-    return replace(found, verdict=ComparisonVerdict.NOT_CONFIRMED, why="", inconclusive_by=None)
+        return replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="suspects")
+    return replace(comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, why="", inconclusive_by=None)
 
 
 def base_moved(base: RunReport, look: FreshLook) -> str:
-    """How far the fresh base lies from the stored one, where they differ by more than chance; else empty."""
+    """How far the fresh base lies from the stored one, if they differ by more than chance; else empty."""
     moved, p = _move(base, look)
     return f"the stored base no longer holds: it moved by {points(moved)} ({p_value(p)})" if p <= MOVED_P else ""
 
@@ -167,13 +170,13 @@ def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
     return -test.drop, min(1.0, 2 * min(test.p_value, test.gain_p_value))
 
 
-def unverified(found: Comparison, why: str, stale: Sequence[str] = ()) -> Comparison:
-    """A loss that could not be looked at again stands if it is one by the exact p, and says why.
+def unverified(comparison: Comparison, why: str, stale: Sequence[str] = ()) -> Comparison:
+    """A loss that could not be verified stands if the exact p shows it, and says why.
 
-    Against a base that may be another by now (`stale` says why), nobody knows.
+    Against a base that may be outdated (`stale` says why), it is inconclusive.
     """
     state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
-    if stale and not any(suspect.state == "confirmed" for suspect in found.suspects):
-        doubt = f"{loss(found)}; but {stale[0]}, and it could not be run again ({why})"
-        found = replace(found, verdict=ComparisonVerdict.INCONCLUSIVE, why=doubt, inconclusive_by="base")
-    return replace(found, verification=Verification(state=state, reason=f"not verified: {why}"))
+    if stale and not any(suspect.state == "confirmed" for suspect in comparison.suspects):
+        doubt = f"{loss(comparison)}; but {stale[0]}, and it could not be run again ({why})"
+        comparison = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=doubt, inconclusive_by="base")
+    return replace(comparison, verification=Verification(state=state, reason=f"not verified: {why}"))

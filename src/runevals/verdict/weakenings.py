@@ -1,4 +1,4 @@
-"""What a change to suite and target makes a run blind to."""
+"""Weakenings: what a change to the suite no longer checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runevals.verdict.suspects import is_critical_case
 
 
 def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:
-    """What the head's run no longer sees of the base's."""
+    """What the head's run no longer checks of the base's."""
     if changed := other_target(head, base):
         yield Weakening(suite="", key="target", message=changed)
     for case in matched.removed:
@@ -24,7 +24,7 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
 
 
 def _same_place(base: CaseReport, head: CaseReport) -> bool:
-    """Whether the case still stands where it stood, under the same labels; so it does nearly always."""
+    """Whether the case has the same place and labels; nearly always true."""
     return (
         base.suite == head.suite
         and base.key == head.key
@@ -55,7 +55,7 @@ _CHECKS = "its checks were edited"
 
 
 def _edited(base: CaseReport, head: CaseReport) -> str:
-    """What of a case was edited. Of options of checks, reports do not say whether they ask for less."""
+    """Which parts of a case were edited. Reports do not show whether a check's new options ask for less."""
     before, now = _turns(base), _turns(head)
     if [turn.expected for turn in before] != [turn.expected for turn in now]:
         return "its expected text was edited"
@@ -85,7 +85,7 @@ def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
 
 
 def _same_checks(base: CaseReport, head: CaseReport) -> bool:
-    """Whether the checks are the same in all that can be weaker, in the same order: nearly always."""
+    """Whether the checks are equal in everything that could be weaker; nearly always true."""
     before, after = _turns(base), _turns(head)
     if len(before) != len(after):
         return False

@@ -38,7 +38,7 @@ _ERROR_WORDS = {
     "target_auth": "target refused the credentials",
     "target_rate_limited": "target rate-limited",
     "target_unparseable": "target answer unreadable",
-    "target_no_json": "result is no JSON",
+    "target_no_json": "result is not JSON",
     "turn_skipped": "turn skipped",
     "empty_response": "empty response",
     "judge_failed": "judge failed",
@@ -61,16 +61,17 @@ _DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, 
 
 
 def in_short(comparison: Comparison) -> str:
-    """One sentence of numbers; a run that shows no loss says what it would have shown."""
+    """One sentence of numbers; if no loss is shown, with the smallest drop that would have been detected."""
     name = _NAMES[comparison.metric]
     if comparison.drop is None:
         return f"{name} not comparable: no case was measured on both sides."
     line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
     if comparison.deterministic:
         return f"{line} (deterministic target: every difference is real)."
-    seen = comparison.detectable_drop
-    if comparison.verdict is ComparisonVerdict.NO_CHANGE and seen is not None and seen < 1:
-        return f"{line}. These runs would have shown a drop of {100 * seen:.1f} points (at least 9 times in 10)."
+    detectable = comparison.detectable_drop
+    if comparison.verdict is ComparisonVerdict.NO_CHANGE and detectable is not None and detectable < 1:
+        drop = 100 * detectable
+        return f"{line}. These runs would have shown a drop of {drop:.1f} points (at least 9 times in 10)."
     return f"{line} ({points(-comparison.drop)})."
 
 
@@ -98,7 +99,7 @@ def since_mark(mark: MarkComparison) -> str:
 
 
 def about_mark(mark: MarkComparison) -> str:
-    """What was held against which run, in a sentence."""
+    """The comparison with the mark, in one sentence."""
     name = _NAMES[mark.metric]
     low, high = -mark.interval[1], -mark.interval[0]
     interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
@@ -134,29 +135,31 @@ def same_on_both_sides(against: AgainstComparison) -> str:
 
 
 def how_sure(comparison: Comparison) -> list[str]:
-    """Sentences: the difference, what chance does, how the cases flipped, what this suite can see.
+    """Sentences: the difference, the role of chance, the flips, and the smallest drop that this suite detects.
 
-    None for a deterministic target.
+    Empty for a deterministic target.
     """
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
-    found = comparison.verification
-    reason = "" if found is None or not found.reason else f"{capitalised(found.reason)}."
-    told = [difference(comparison), reason, _by_chance(comparison), _flips(comparison)]
+    verification = comparison.verification
+    reason = "" if verification is None or not verification.reason else f"{capitalised(verification.reason)}."
+    sentences = [difference(comparison), reason, _by_chance(comparison), _flips(comparison)]
     drop = 100 * comparison.detectable_drop
-    seen = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
-    told.append(seen if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely.")
-    return [sentence for sentence in (*told, _needed(comparison)) if sentence]
+    detectable = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
+    sentences.append(
+        detectable if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely."
+    )
+    return [sentence for sentence in (*sentences, _needed(comparison)) if sentence]
 
 
 def _by_chance(comparison: Comparison) -> str:
     lost = [h for h in comparison.hypotheses if h.family == "whole" and h.finding == "lost"]
     if comparison.verdict is not ComparisonVerdict.REGRESSION or not lost or comparison.p_value is None:
         return ""
-    told = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
+    text = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
     if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
-        told += " The true drop is probably smaller: one this size is at least partly luck."
-    return told
+        text += " The true drop is probably smaller: one this size is at least partly luck."
+    return text
 
 
 def _of_hundred(p: float) -> str:
@@ -167,18 +170,18 @@ def _flips(comparison: Comparison) -> str:
     flips = comparison.flips
     if flips is None or not (flips.down or flips.up):
         return ""
-    told = f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way"
+    text = f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way"
     if flips.expected_down is None or flips.expected_up is None:
-        return f"{told}."
+        return f"{text}."
     down, up = f"{flips.expected_down:.1f}", f"{flips.expected_up:.1f}"
-    return f"{told}; by the base's own runs, about {down} and {up} would in an unchanged suite."
+    return f"{text}; by the base's own runs, about {down} and {up} would in an unchanged suite."
 
 
 def _needed(comparison: Comparison) -> str:
     cases, repeats = comparison.cases_needed, comparison.repeats_needed
     ways = [
-        told
-        for number, told in (
+        text
+        for number, text in (
             (cases, f"{cases} cases like these"),
             (repeats, f"{repeats} runs a case on both sides"),
         )
@@ -188,7 +191,7 @@ def _needed(comparison: Comparison) -> str:
 
 
 def halved(comparison: Comparison) -> str:
-    """What it would take to see half of the smallest drop that could be seen; empty where that is unknown."""
+    """The runs needed to detect half of the smallest detectable drop; empty if that is unknown."""
     detectable, repeats = comparison.detectable_drop, comparison.repeats_for_half
     if detectable is None or repeats is None or detectable >= 1:
         return ""
@@ -196,17 +199,17 @@ def halved(comparison: Comparison) -> str:
 
 
 def compared_cases(comparison: Comparison) -> str:
-    """What was held against what."""
+    """How many cases were compared."""
     cases = plural(comparison.base_cases, "case")
-    told = f"{comparison.compared} of the base's {cases}, unedited and measured on both sides"
+    text = f"{comparison.compared} of the base's {cases}, unedited and measured on both sides"
     if comparison.rounds_planned > 1:
-        told += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
+        text += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
     quarantined = comparison.quarantined
-    return f"{told}; {plural(quarantined, 'quarantined case')} left out" if quarantined else told
+    return f"{text}; {plural(quarantined, 'quarantined case')} left out" if quarantined else text
 
 
 def regressed(comparison: Comparison) -> tuple[Change, ...]:
-    """The cases that are surely lost."""
+    """The cases that are certainly lost."""
     return tuple(change for change in comparison.of_kind("regressed") if change.label == "confirmed")
 
 
@@ -216,23 +219,23 @@ def failing_now(comparison: Comparison) -> tuple[Change, ...]:
 
 
 def fresh_runs(comparison: Comparison, change: Change) -> str:
-    """ "8/8 → 0/8 on fresh runs"; empty where the case was not run again."""
-    for found in comparison.suspects:
-        if (found.suite, found.key) == (change.suite, change.key) and found.head is not None:
-            base = "" if found.base is None else f"{runs_passed(found.base)} → "
-            return f"{base}{runs_passed(found.head)} on fresh runs"
+    """ "8/8 → 0/8 on fresh runs"; empty if the case was not run again."""
+    for suspect in comparison.suspects:
+        if (suspect.suite, suspect.key) == (change.suite, change.key) and suspect.head is not None:
+            base = "" if suspect.base is None else f"{runs_passed(suspect.base)} → "
+            return f"{base}{runs_passed(suspect.head)} on fresh runs"
     return ""
 
 
-def suspects_told(comparison: Comparison) -> list[str]:
-    """Of every suspect that is not settled, why; and how many were looked at and are not lost."""
-    told = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
+def suspect_notes(comparison: Comparison) -> list[str]:
+    """The reason for every open suspect, and how many suspects are not lost."""
+    notes = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
     fine = [suspect for suspect in comparison.suspects if suspect.state in ("dropped", "cleared")]
-    told += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
+    notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
     passed = sum(not suspect.edited for suspect in fine)
     if passed:
-        told.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
-    return told
+        notes.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
+    return notes
 
 
 def edited_and_failing(comparison: Comparison) -> list[Change]:
@@ -275,25 +278,25 @@ def in_unit(metric: MetricChange, value: float) -> str:
 
 
 def judge_notes(report: RunReport) -> list[str]:
-    """What a reader should know of how numbers came about: what was kept, and how far judges' votes agree."""
+    """Notes on the numbers: cached answers, and how far judges' votes agree."""
     notes = []
     if report.totals.cached:
         notes.append(f"{plural(report.totals.cached, 'answer')} from the cache")
     if report.totals.judge_cached:
         notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
-    for found in report.agreement:
-        alpha = "no two votes differ" if found.alpha is None else f"votes agree with α {found.alpha:.2f}"
-        contested = f", {found.contested} of {found.checks} contested" if found.contested else ""
-        notes.append(f"{found.evaluator}: {alpha}{contested}")
+    for agreement in report.agreement:
+        alpha = "no two votes differ" if agreement.alpha is None else f"votes agree with α {agreement.alpha:.2f}"
+        contested = f", {agreement.contested} of {agreement.checks} contested" if agreement.contested else ""
+        notes.append(f"{agreement.evaluator}: {alpha}{contested}")
     return notes
 
 
 def doubtful(conclusion: Conclusion) -> bool:
-    """Whether its headline warns: nothing blocks, and nobody should read it as fine."""
-    found = conclusion.comparison
+    """Whether its headline is a warning: nothing blocks, but the result is not clean."""
+    comparison = conclusion.comparison
     if conclusion.acceptance is not None:
         return True
-    if found is None or found.verdict not in _DOUBTFUL:
+    if comparison is None or comparison.verdict not in _DOUBTFUL:
         return False
     unmeasured = conclusion.verdict.outcome == "unmeasured"
     return (
@@ -322,7 +325,7 @@ def next_step(report: RunReport) -> str:
 
 
 def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:
-    """Whether nothing passes, and no gate looked at that: a passing verdict says nothing about the answers."""
+    """Whether nothing passes and no gate applies: then a passing verdict says nothing about the answers."""
     failed_all = report.totals.passed == 0 and report.totals.failed > 0
     return comparison is None and failed_all and all(gate.name == "measured" for gate in gates)
 
@@ -339,7 +342,7 @@ def runs_passed(case: CaseReport) -> str:
 
 
 def because(result: CheckResult) -> str:
-    """Why a check came out as it did: its reason, with score and threshold where it has a scale."""
+    """A check's reason, with score and threshold if it has a scale."""
     scale = (
         "" if result.threshold is None or result.value is None else f"{result.value:g}, needs {result.threshold:g}"
     )
@@ -372,12 +375,12 @@ def first_error(case: CaseReport) -> str | None:
 
 
 def by_error(report: RunReport) -> list[tuple[str, list[CaseReport]]]:
-    """The cases that could not be measured, those with one error together."""
-    found: dict[str, list[CaseReport]] = {}
+    """The cases that could not be measured, grouped by error."""
+    cases: dict[str, list[CaseReport]] = {}
     for case in report.cases:
         if case.unmeasured:
-            found.setdefault(first_error(case) or "", []).append(case)
-    return list(found.items())
+            cases.setdefault(first_error(case) or "", []).append(case)
+    return list(cases.items())
 
 
 def still_failing(report: RunReport, comparison: Comparison | None) -> list[CaseReport]:
@@ -389,13 +392,13 @@ def still_failing(report: RunReport, comparison: Comparison | None) -> list[Case
 
 
 def answer_pair(change: Change) -> tuple[str, str] | None:
-    """(base's answer, head's answer) at the turn whose check fails now, None where a side has none."""
+    """(base's answer, head's answer) at the turn whose check fails now; None if a side has none."""
     if change.base is None or change.head is None:
         return None
-    found = first_failure(change.head)
-    if found is None:
+    failure = first_failure(change.head)
+    if failure is None:
         return None
-    turn = found[0]
+    turn = failure[0]
     same_case = change.base.fingerprint == change.head.fingerprint  # then only the target's own prompt can differ
     places = {id(one): place for attempt in change.head.attempts for place, one in enumerate(attempt.turns)}
     for base_attempt in change.base.attempts:
