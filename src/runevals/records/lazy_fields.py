@@ -42,15 +42,15 @@ class PreparedJson:
     __slots__ = ("_text",)
 
 
-def attach_json(record: PreparedJson, newline: str, text: StoredValue) -> None:
-    """Attaches the JSON of `record` in a document whose lines begin with `newline`."""
-    object.__setattr__(record, "_text", (newline, text))
+def attach_json(record: PreparedJson, text: StoredValue) -> None:
+    """Attaches the JSON of `record`."""
+    object.__setattr__(record, "_text", text)
 
 
-def prepared_json(record: PreparedJson, newline: str) -> str | None:
-    """The attached JSON; None if there is none or its indentation differs."""
-    indent, text = getattr(record, "_text", ("", None))
-    return None if text is None or indent != newline else text.read()
+def prepared_json(record: PreparedJson) -> str | None:
+    """The attached JSON, None if there is none."""
+    text = getattr(record, "_text", None)
+    return None if text is None else text.read()
 
 
 class _Field:

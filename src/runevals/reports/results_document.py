@@ -35,7 +35,7 @@ from runevals.records import (
     VoteAgreement,
 )
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports.results_json import CASE, fields_of, json_text
+from runevals.reports.results_json import case_line, fields_of, json_text
 from runevals.reports.results_lines import PLACE, cases_of
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
-        yield ("," if number else "") + CASE
-        yield json_text(case, CASE)
+        yield (",\n  " if number else "\n  ") + case_line(case)
     yield "\n ]," if conclusion.report.cases else "],"
     yield json_text(rest).removeprefix("{") + "\n"
 

@@ -10,8 +10,8 @@ PLACE = "cases stood here"
 def cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:
     """The text of each case; everything else goes to `rest`, with `PLACE` in the list that the cases leave empty.
 
-    A text of JSON has no line breaks within, so that lines tell where a case ends. Raises ValueError for another
-    layout.
+    A case is a line; in older documents, it ends with a line that is only its bracket. Raises ValueError for
+    another layout.
     """
     left = iter(lines)
     for line in left:
@@ -25,10 +25,11 @@ def _until_closed(lines: Iterator[str]) -> Iterator[str]:
     case: list[str] = []
     for line in lines:
         case.append(line)
-        if line == "  },\n":
+        ends = line.startswith('  {"') or line in ("  },\n", "  }\n")
+        if ends and line.endswith("},\n"):
             yield "".join(case)[: -len(",\n")]
             case = []
-        elif line == "  }\n":
+        elif ends:
             yield "".join(case)
             if next(lines, None) == " ],\n":
                 return

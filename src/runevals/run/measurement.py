@@ -27,7 +27,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.records.errors import RunevalsError
-from runevals.reports.results_json import CASE, json_text
+from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.redaction.omit_content import without_content
@@ -194,7 +194,7 @@ class Measurement:
         if all(position in self._done for position in self.plan.positions(index)):
             self._scored[index] = case = self._case(index)
             with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
-                self._spool.attach_json(case, CASE, json_text(case, CASE))
+                self._spool.attach_json(case, case_line(case))
 
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""

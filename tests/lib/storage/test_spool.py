@@ -17,7 +17,7 @@ from runevals.lib.storage.spool import IN_MEMORY, Spool
 from runevals.records import CaseReport, Provenance, Response, StoredValue, ToolCall, offload
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
-from runevals.reports.results_json import CASE, json_text
+from runevals.reports.results_json import case_line, json_text
 from runevals.run.measurement import Measurement
 from runevals.run.world import World
 from runevals.settings.resolve import RawSettings, resolve
@@ -115,21 +115,21 @@ def case_of(name: str) -> CaseReport:
 
 def test_prepared_json_is_used_in_the_document_and_a_changed_record_has_none():
     spool, record = Spool(), case_of("\ud83d ü\u2028")
-    before = json_text(record, CASE)
-    spool.attach_json(record, CASE, before)
-    assert json_text(record, CASE) == before
+    before = case_line(record)
+    spool.attach_json(record, before)
+    assert case_line(record) == before
     assert json_text(record) == json_text(case_of("\ud83d ü\u2028"))  # elsewhere in a document
-    assert '"line": 77,' in json_text(replace(record, line=77), CASE)
-    spool.attach_json(record, CASE, "kept")
-    assert json_text(record, CASE) == "kept"
+    assert '"line":77,' in case_line(replace(record, line=77))
+    spool.attach_json(record, "kept")
+    assert case_line(record) == "kept"
     assert record == case_of("\ud83d ü\u2028")
 
 
 def test_if_the_disk_is_full_json_is_written_again():
     done = with_a_spool(
         "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
-        "for record in made: spool.attach_json(record, t.CASE, t.json_text(record, t.CASE))\n"
-        "assert len({t.json_text(record, t.CASE) for record in made}) == 1\n",
+        "for record in made: spool.attach_json(record, t.case_line(record))\n"
+        "assert len({t.case_line(record) for record in made}) == 1\n",
         room=3000,
     )
     assert done.returncode == 0, done.stderr

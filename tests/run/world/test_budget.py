@@ -78,7 +78,7 @@ def test_the_judge_spends_from_the_same_budget(paid, runevals):
         for case in document["cases"]
         for turn in case["attempts"][0]["turns"]
         for result in turn["results"]
-        if result["error"]
+        if "error" in result
     }
     assert errors == {"budget_exhausted"}
 

@@ -29,11 +29,11 @@ class Spool:
         """`record` with its large values in the file, if there were many before."""
         return offload(record, self._keep)
 
-    def attach_json(self, record: PreparedJson, newline: str, text: str) -> None:
+    def attach_json(self, record: PreparedJson, text: str) -> None:
         """Stores the JSON of a record; if the disk is full, it will be written again."""
         if not self._is_full:
             try:
-                attach_json(record, newline, self._write(text.encode("utf-8", "surrogatepass"), _WrittenText))
+                attach_json(record, self._write(text.encode("utf-8", "surrogatepass"), _WrittenText))
             except (OSError, AttributeError):  # no room, or a system without `pwrite`
                 self._is_full = True
 
