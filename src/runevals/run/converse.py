@@ -30,10 +30,15 @@ def converse(
     `probes` says what the checks of a turn look at in its workspace.
 
     How many calls are, the target sees to: those beyond prepare theirs, or write down what they were answered.
+    Without `workers`, each trial is conversed in this thread, for a target that answers from memory.
 
     After a stop nothing more is asked, and trials without an answer have the stop's problem in its place. Raises
     what the target raises when it refuses altogether; calls not yet begun are dropped then.
     """
+    if not workers:
+        for trial in trials:
+            yield _converse_one(trial, target, probes) if stop.problem is None else _unasked(trial, stop.problem)
+        return
     workers += workers // SPARE
     left = iter(trials)
     pending: Pending[Future[Trace], Trial] = Pending(stop)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import is_
 
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
-from runevals.lib.text.secrets import redacted, redactor
+from runevals.lib.text.secrets import redactor, without_secrets
 from runevals.records import (
     AttemptReport,
     Case,
@@ -150,7 +151,7 @@ class Measurement:
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
         cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
         found = run_report(info, cases, complete=stopped is None)
-        found = redacted(found, self._secrets, already=CaseReport)
+        found = without_secrets(found, self._secrets, already=CaseReport)
         found = self._patterns.within_report(found)
         return without_content(found, self.settings.redact)
 
@@ -160,7 +161,7 @@ class Measurement:
         traces = converse(
             trials,
             world.target,
-            workers=self.settings.concurrency,
+            workers=0 if answers_from_memory(self.settings) else self.settings.concurrency,
             stop=world.stop,
             probes=self.plan.probes,
         )
@@ -173,11 +174,13 @@ class Measurement:
     def _keep(self, evaluation: Evaluation) -> None:
         """Scored and without secrets; what was said, out of memory where that is much."""
         trial = self.plan.trials[evaluation.position]
-        attempt = redacted(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
+        attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
         turns = tuple(map(self._spool.offload_record, attempt.turns))
-        self._done[evaluation.position] = replace(attempt, turns=turns)
+        self._done[evaluation.position] = (
+            attempt if all(map(is_, turns, attempt.turns)) else replace(attempt, turns=turns)
+        )
         if self._has_time:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
@@ -198,7 +201,12 @@ class Measurement:
 
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""
-        return redacted(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
+        return without_secrets(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
+
+
+def answers_from_memory(settings: Settings) -> bool:
+    """Whether the answers were recorded, and are not asked for."""
+    return settings.evaluate_only or (settings.target is not None and settings.target.type == "recorded")
 
 
 def measure(side: Measurement, watch: Watch = iter) -> RunReport:

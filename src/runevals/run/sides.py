@@ -16,7 +16,7 @@ from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.load import load_request, load_suites, plan_of
-from runevals.run.measurement import Measurement, measure
+from runevals.run.measurement import Measurement, answers_from_memory, measure
 from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of
@@ -51,6 +51,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
         settings, request.suites.suites, budget=request.budget, journal=journal, reported=reported
     ) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
+        gc.freeze()  # the suites stay
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
         with interruptible(world.stop):
             yield Measurement(
@@ -129,7 +130,7 @@ def measured_base(request: RunRequest, commit: str) -> Baseline:
 
 def can_run_again(settings: Settings) -> bool:
     """Whether the target can be asked again: recorded answers cannot."""
-    return not settings.evaluate_only and settings.target is not None and settings.target.type != "recorded"
+    return settings.target is not None and not answers_from_memory(settings)
 
 
 def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:

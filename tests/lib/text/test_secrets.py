@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from runevals.lib.text.secrets import redacted, redactor
+from runevals.lib.text.secrets import redacted, redactor, without_secrets
+from runevals.records import Outcome, Problem
 from tests.sample_reports import report
 from tests.sample_suites import SUITE
 
@@ -54,6 +55,35 @@ def test_texts_with_the_shape_of_a_key_are_redacted(key):
 def test_records_without_secrets_are_returned_unchanged():
     made = report({"a": "p"})
     assert redacted(made, redactor({"A_KEY": CANARY})) is made
+
+
+@pytest.mark.parametrize("already", [(), int])
+def test_texts_that_are_looked_at_together_are_redacted_as_each_of_them(already):
+    forms = [
+        *SHAPES,
+        CANARY,
+        CANARY.upper(),
+        CANARY.encode().hex(),
+        "-".join(CANARY),
+        "\\n".join(CANARY),
+        "ghp_short",
+    ]
+    redact = redactor({"A_KEY": CANARY})
+    for text in [*forms, *(f"a {form} b" for form in forms), *(f"\\{form}\\" for form in forms)]:
+        for value in (
+            text,
+            ("x", text),
+            {"k": [text]},
+            {text: 1},
+            Outcome.PASSED,
+            (Problem(code="a", message=text),),
+        ):
+            assert without_secrets(value, redact, already=already) == redacted(value, redact, already=already)
+    case = report({"a": "p"}).cases[0]
+    assert without_secrets(case, redact) is case
+    for name in ("key", "name", "file", "category", "normalised_fingerprint"):
+        changed = replace(case, **{name: f"is {CANARY}"})
+        assert without_secrets(changed, redact) == redacted(changed, redact) != changed
 
 
 def test_every_text_of_a_record_is_redacted_whatever_its_types():

@@ -106,6 +106,39 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
     return copy
 
 
+def without_secrets(value: T, redact: Callable[[str], str], *, already: type | tuple[()] = ()) -> T:
+    """`redacted`, for a function of `redactor`: all texts of a record are looked at together first."""
+    texts: list[str] = []
+    _collect_texts(value, texts, already)
+    joined = "\0".join(texts)  # within which no key begins or ends, and no escape
+    return value if redact(joined) == joined else redacted(value, redact, already=already)
+
+
+def _collect_texts(value: Any, texts: list[str], already: type | tuple[()]) -> None:
+    """Adds every text that `redacted` looks at."""
+    kind: Any = type(value)
+    if kind is str:
+        texts.append(value)
+    elif kind in (tuple, list):
+        for item in value:
+            _collect_texts(item, texts, already)
+    elif value is None or isinstance(value, (int, float, already)):
+        return
+    elif isinstance(value, str):
+        texts.append(str(value))
+    elif isinstance(value, Mapping):
+        _collect_texts([*value.keys(), *value.values()], texts, already)
+    elif isinstance(value, tuple | list):
+        _collect_texts(list(value), texts, already)
+    elif is_dataclass(value):
+        for name in _names(kind):
+            field = getattr(value, name)
+            if type(field) is str:
+                texts.append(field)
+            elif field is not None:
+                _collect_texts(field, texts, already)
+
+
 @cache
 def _names(record: Any) -> tuple[str, ...]:
     """The fields of a record that may contain text."""

@@ -40,16 +40,19 @@ def spec_of(
 
     A name that the settings define is that definition.
     """
-    declared = definitions.get(name) or EvaluatorSpec(name=name)
     threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
-    return EvaluatorSpec(
-        name=declared.name,
-        options={**declared.options, **{key: options[key] for key in options if key not in _NO_OPTIONS}},
+    rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
+    declared = definitions.get(name)
+    if declared is None:
+        weight = 1.0 if weight is None else weight
+        return EvaluatorSpec(
+            name=name, options=rest, threshold=threshold, weight=weight, location=location, pointer=pointer
+        )
+    return replace(
+        declared,
+        options={**declared.options, **rest},
         threshold=declared.threshold if threshold is None else threshold,
         weight=declared.weight if weight is None else weight,
-        id=declared.id,
-        negated=declared.negated,
-        children=declared.children,
         location=location,
         pointer=pointer,
     )
