@@ -22,6 +22,7 @@ from runevals.records.comparison import (
     MetricUnit,
     Suspect,
     SuspectState,
+    ToolPaths,
     Verification,
     Weakening,
 )
@@ -178,6 +179,7 @@ __all__ = [
     "SuspectState",
     "TextChange",
     "ToolCall",
+    "ToolPaths",
     "Totals",
     "Trace",
     "Turn",

@@ -98,6 +98,15 @@ class MetricChange:
         return (self.base_mean - self.head_mean) * (1 if self.unit == "share" else -1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPaths:
+    """How far the tools that were called, in their order, are those of the base's own runs; informs."""
+
+    cases: int  # whose tool calls both sides report
+    f1: float  # 0–1, the mean over the cases; of each run, with the most similar run of the base
+    changed: tuple[str, ...] = ()  # keys of the cases with another path, the least similar first
+
+
 InconclusiveBy = Literal["suspects", "errors", "families", "base"]
 Family = Literal["whole", "suite", "category", "group"]
 MetricName = Literal["pass_rate", "share"]
@@ -259,6 +268,7 @@ class Comparison:
     hypotheses: tuple[Hypothesis, ...] = ()  # overall and of the parts
     suspects: tuple[Suspect, ...] = ()  # single cases that may be lost, critical ones first
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
+    tool_paths: ToolPaths | None = None  # None: a side does not report its tool calls
     categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
     critical_lost: tuple[str, ...] = ()  # keys of critical cases that are lost, or were removed

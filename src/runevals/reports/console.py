@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import money, percent, plural, score, seconds
+from runevals.lib.text.numbers import capitalised, money, percent, plural, score, seconds
 from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.verdict.wording import (
@@ -25,6 +25,7 @@ from runevals.verdict.wording import (
     is_ungated,
     judge_notes,
     other_metrics,
+    other_paths,
     regressed,
     runs_passed,
     same_on_both_sides,
@@ -122,6 +123,8 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     yield from _more(comparison.weakenings, MOST)
     for metric in other_metrics(comparison):
         yield f"  ! {one_line(metric)}"
+    if paths := other_paths(comparison):
+        yield f"  {one_line(capitalised(paths), 300)}"
     if comparison.flaky:
         shown = ", ".join(one_line(f"{c.key} {100 * c.rate:.0f} %", 70) for c in comparison.flaky[:MOST])
         yield f"  Flaky (how often two runs differ): {shown}"

@@ -21,6 +21,7 @@ from runevals.verdict.wording import (
     how_sure,
     in_short,
     in_unit,
+    other_paths,
     same_on_both_sides,
     suspect_notes,
 )
@@ -129,6 +130,7 @@ def _statistics(conclusion: Conclusion) -> Json:
         since,
         ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
         ("Single cases", "; ".join(suspect_notes(comparison))),
+        ("Tool paths", other_paths(comparison)),
         ("Critical cases lost", ", ".join(comparison.critical_lost)),
     ]
     return {

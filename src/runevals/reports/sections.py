@@ -40,6 +40,7 @@ from runevals.verdict.wording import (
     new_and_failing,
     next_step,
     other_metrics,
+    other_paths,
     regressed,
     runs_passed,
     same_on_both_sides,
@@ -332,6 +333,7 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
     unseen = len(comparison.weakenings) - MOST_ROWS
     notes += [f"⚠ {unseen} more such weakenings"] if unseen > 0 else []
     notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
+    notes += [code_cell(paths, 300)] if (paths := other_paths(comparison)) else []
     notes += [code_cell(caveat, 300) for caveat in comparison.caveats[:MOST_ROWS]]
     if notes:
         yield Section("**Also changed** " + " · ".join(notes), "what else changed", 5)

@@ -24,6 +24,7 @@ GATE_METRICS = (
     "weakening",
     "judge_coverage",
     "mark_drop",
+    "same_path_as_base",
 )
 
 

@@ -19,6 +19,7 @@ from runevals.verdict.compare import compare
 from runevals.verdict.conclude import conclude, of_shard
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.marks import against_mark
+from runevals.verdict.tool_paths import tool_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,8 @@ def conclusion_of(
     """gate → conclude; a shard alone decides nothing."""
     if report.run.shard is not None:
         return of_shard(report, report.run.shard)
+    if comparison is not None:
+        comparison = replace(comparison, tool_paths=tool_paths(comparison.base.cases, report.cases))
     gates = apply_gates(rules, report, comparison, mark)
     conclusion = conclude(
         report,

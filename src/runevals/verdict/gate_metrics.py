@@ -19,6 +19,7 @@ from runevals.records import (
     Scope,
 )
 from runevals.verdict.matching import match
+from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals
 
 EVALUATOR = "evaluator:"
@@ -163,6 +164,12 @@ def _cost_of_a_run(case: CaseReport) -> float | None:
     return None if cost is None or not runs else cost / runs
 
 
+def _same_path(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
+    """How far the tools called are those of the base's runs; None if a side does not report them."""
+    found = tool_paths(in_scope(comparison.base.cases, scope), cases)
+    return None if found is None else found.f1
+
+
 def _weakening(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
     """Those of cases in scope; without a scope also those of settings and lists."""
     if scope == Scope():
@@ -180,11 +187,16 @@ _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
     "tokens": _tokens,
     "judge_coverage": _judge_coverage,
 }
-_SCALES = {"composite": (1.0, 5.0), "share": (0.0, 1.0)}  # of what errors leave out
+_SCALES = {
+    "composite": (1.0, 5.0),
+    "share": (0.0, 1.0),
+    "same_path_as_base": (0.0, 1.0),
+}  # of what errors leave out
 _OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope, Sequence[CaseReport]], float | None]] = {
     "regressions": _regressions,
     "new_failures": _new_failures,
     "cost_change": _cost_change,
     "weakening": _weakening,
+    "same_path_as_base": _same_path,
 }
 COMPARED = frozenset(_OF_COMPARISON)

@@ -277,6 +277,15 @@ def in_unit(metric: MetricChange, value: float) -> str:
     return f"{seconds(value) if metric.unit == 'seconds' else money(value)} a run"
 
 
+def other_paths(comparison: Comparison) -> str:
+    """How the tools called differ from those of the base's runs; empty if they do not, or are not known."""
+    paths = comparison.tool_paths
+    if paths is None or not paths.changed:
+        return ""
+    changed = f"{len(paths.changed)} of {plural(paths.cases, 'case')}"
+    return f"tool calls differ from the base's in {changed} ({short_list(paths.changed)}): F1 {paths.f1:.2f}"
+
+
 def judge_notes(report: RunReport) -> list[str]:
     """Notes on the numbers: cached answers, and how far judges' votes agree."""
     notes = []
