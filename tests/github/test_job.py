@@ -843,6 +843,33 @@ def test_of_two_bases_of_one_commit(job, hub, ten, second, taken):
     assert job()[1]["baseline_run_id"] == taken
 
 
+def test_a_run_of_the_base_that_measured_another_commit_is_no_base(job, hub, stored):
+    """A run by hand may check out whatever it likes."""
+    hub.artifact(1, ARTIFACT, {NAME: stored.replace(job.repository.base, job.repository.head)})
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == "", printed
+    assert f"it is of {job.repository.head[:7]}, which is not in the history of its run's commit" in printed
+
+
+def test_a_run_of_the_base_that_measured_an_older_commit_is_of_that_commit(job, hub, stored):
+    before = job.repository.base
+    on_main(job, "agent.py", AGENT + "\n")
+    hub.run(2, job.repository.base)
+    hub.artifact(2, ARTIFACT, {NAME: stored})
+    _, outputs, printed = job()
+    assert outputs["baseline_run_id"] == "", printed
+    older = f"{before[:7]}, measured by a run of {job.repository.base[:7]}"
+    assert f"the base was run anew: the stored result is of {older}" in printed
+
+
+def test_a_result_is_of_what_is_checked_out(job, hub, stored):
+    """A step of a push to main may check out another commit than the one that was pushed."""
+    push = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+    job("push", push, GITHUB_SHA=job.repository.base)
+    document = json.loads((job.repository.path / ".evals/results/results.json").read_text(encoding="utf-8"))
+    assert document["run"]["commit"] == job.repository.head
+
+
 def test_line_one_says_that_the_base_asked_another_model(job, hub, stored):
     hub.artifacts.clear()
     hub.artifact(1, ARTIFACT, {NAME: asked_another(stored)})

@@ -215,6 +215,15 @@ def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | N
     return merge_base(api, github, commit, tip) == commit
 
 
+def require_of_run(api: Api, github: str, repository: Path, commit: str | None, run: StoredRun) -> None:
+    """Raises UnreadableResult if the result of a run is of a commit that the run's own does not contain.
+
+    One before it may be: that result was reused, or an older commit was checked out.
+    """
+    if commit is not None and not is_before(api, github, repository, commit, run.commit):
+        raise UnreadableResult(f"it is of {commit[:7]}, which is not in the history of its run's commit")
+
+
 def tip_of(api: Api, repository: str, branch: str) -> str | None:
     """The newest commit of a branch, never of a tag; None where GitHub does not say."""
     try:

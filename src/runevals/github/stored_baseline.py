@@ -19,6 +19,7 @@ from runevals.github.stored import (
     UnreadableResult,
     is_before,
     merge_base,
+    require_of_run,
     results_text,
     runs,
     tip_of,
@@ -131,7 +132,7 @@ class _Search:
         if found is None:
             return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
         run, report = found
-        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, wanted))
+        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, report, wanted))
         self._run_ids[baseline.source] = run.id
         errors = why_unmeasured(report)
         unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
@@ -140,7 +141,7 @@ class _Search:
             notices=(*unreadable[:MOST_REASONS], *unmeasured),
             run_ids=self._run_ids,
             commit=wanted.commit,
-            of_commit=run.commit,
+            of_commit=_commit_of(run, report),
             other_branch=run.behind is None and run.branch != wanted.branch and not self._is_before(run),
         )
 
@@ -171,6 +172,8 @@ class _Search:
                     wanted = self._wanted
                     text = results_text(self._api, wanted.repository, run.id, wanted.artifact, wanted.file)
                 report = _measured(text)
+                commit = report.run.commit
+                require_of_run(self._api, wanted.repository, self._settings.repository, commit, run)
             except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
                 refused += isinstance(problem, GitHubRefused)
                 unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
@@ -256,13 +259,22 @@ def _measured(text: str) -> RunReport:
 
 def _source(run: StoredRun, report: RunReport) -> str:
     of = f" of {run.workflow}" if run.workflow else ""
-    return f"run {run.number}{of} on {run.branch}, {run.commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
+    commit = _commit_of(run, report)
+    return f"run {run.number}{of} on {run.branch}, {commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _older(run: StoredRun, wanted: StoredQuery) -> str | None:
+def _commit_of(run: StoredRun, report: RunReport) -> str:
+    """The commit that was measured; a run may have reused the result of an older one, or checked it out."""
+    return report.run.commit or run.commit
+
+
+def _older(run: StoredRun, report: RunReport, wanted: StoredQuery) -> str | None:
     """In words: which commit before the wanted one a run is of; None if it is the one, or none is wanted."""
-    if run.behind == 0 or wanted.commit is None:
+    commit = _commit_of(run, report)
+    if wanted.commit in (None, commit):
         return None
+    if commit != run.commit:
+        return f"{commit[:7]}, measured by a run of {run.commit[:7]}"
     of = f"the newest of {run.branch}" if run.behind is None else f"{plural(run.behind, 'commit')} before the base"
     if run.branch != wanted.branch and run.behind is None:
         of += f", as {wanted.branch} has none"

@@ -14,6 +14,7 @@ from runevals.github.stored import (
     StoredRun,
     is_before,
     newest,
+    require_of_run,
     results_text,
 )
 from runevals.lib import git
@@ -47,7 +48,7 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
         with understood():
             commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
             runs = _runs(settings, here.api, wanted, mark, commit)
-            return chosen_mark(mark, _read(here.api, wanted, runs), planned, commit)
+            return chosen_mark(mark, _read(settings, here.api, wanted, runs), planned, commit)
     except GitHubRefused as refused:
         return MarkFound(notices=(f"no mark: {refused}",))
 
@@ -76,12 +77,13 @@ def _runs(
             yield run
 
 
-def _read(api: Api, wanted: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
+def _read(settings: Settings, api: Api, wanted: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
     for run in runs:
         try:
             text = results_text(api, wanted.repository, run.id, wanted.artifact, wanted.file)
             report = document.parse(text, "its result").report
             require_whole(report, "its result")
+            require_of_run(api, wanted.repository, settings.repository, report.run.commit, run)
         except (NotStored, InvalidDocument):
             continue
         began = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"

@@ -18,7 +18,8 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
     """Of which commit a run here is, and with what it was told."""
     environment = settings.environment
     return Provenance(
-        commit=environment.get("GITHUB_SHA") or commit_of(settings.repository, "HEAD"),
+        # A step may check out another commit than the one that the event is about.
+        commit=commit_of(settings.repository, "HEAD") or environment.get("GITHUB_SHA"),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=told(settings),
         notices=(*_of_base(settings), *notices),
