@@ -183,7 +183,7 @@ def _run(
     except CannotWrite as error:
         if conclusion.verdict.exit_code == PASSED:
             raise
-        warn_runner(str(error))  # a red stays one whatever becomes of its reports
+        warn_runner(str(error))  # a failing verdict stays one if its reports cannot be written
     finally:  # a verdict that was paid for is told even where a file cannot be written
         report(found, folder, settings, here, runner)
     if found.attempt is not None:

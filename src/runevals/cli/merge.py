@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:
     """Put the results of all shards together and judge them as one run.
 
-    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a red blocks, the
-    base is run again, if target and judge are those of the shards and can be asked from here.
+    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a failing verdict,
+    the base is run again, if target and judge are those of the shards and can be asked from here.
 
     \b
     Examples:

@@ -44,7 +44,7 @@ class OutputResult:
 def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> OutputResult:
     """Writes, tells the verdict, and says where the files are, or why they are not.
 
-    A red stays one whatever becomes of its reports; a green without them is not what was asked for.
+    A failing verdict stays one if its reports cannot be written; a passing one without them is a failure.
     """
     files: Sequence[Path] = ()
     failure: CannotWrite | None = None

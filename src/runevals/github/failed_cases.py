@@ -1,4 +1,4 @@
-"""Which cases of a red run are marked in the files of the change."""
+"""Which cases of a failing run are marked in the files of the change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runevals.verdict.wording import because, failing_now, first_failure, regres
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:
-    """The regressed cases of a red run, the worst first; what fails where none regressed."""
+    """The regressed cases of a failing run, the worst first; if none regressed, the failing ones."""
     if conclusion.verdict.outcome != "failed":
         return []
     found = conclusion.comparison

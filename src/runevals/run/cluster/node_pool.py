@@ -14,7 +14,7 @@ from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import TargetRefused
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 
-CPUS = 0.1  # of each node: a run that verifies a red has several sides, each with its own processes
+CPUS = 0.1  # of each node: a run that verifies a failing verdict has several sides, each with its own processes
 START_S = 3.0  # after the first, for the others that are free
 PATIENCE_S = 60.0  # until the first has a CPU for us
 LOOK_EVERY_S = 0.1
