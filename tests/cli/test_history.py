@@ -59,7 +59,7 @@ def test_broken_files_are_named_and_passed_over(runs, runevals):
     code, out, err = runevals("history", ".evals/results/broken.json", ".evals/results")
     assert code == 0
     assert out.count(" cases ") == 3
-    assert err.count("passed over, as it is no results document: .evals/results/broken.json") == 1
+    assert err.count("skipped .evals/results/broken.json: not a results document") == 1
     assert "other.json" in err
 
 

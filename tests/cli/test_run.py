@@ -251,7 +251,7 @@ def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runeval
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--output", "report.pdf"], "--output report.pdf: the format is told by the suffix"),
+        (["--output", "report.pdf"], "--output report.pdf: the suffix selects the format"),
         (["--repeat", "0"], "--repeat is 0; it must be at least 1"),
         (["--min-pass-rate", "85"], "--min-pass-rate is 85; it must be from 0 to 1"),
         (["--target", "opnai:x"], "there is no target 'opnai:x'"),

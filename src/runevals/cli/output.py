@@ -68,7 +68,7 @@ def require_kept_results() -> None:
     above = unwritable(KEPT_RESULTS / "results.json")
     if above is not None:
         raise InvalidSettings(
-            f"results cannot be kept in {KEPT_RESULTS.as_posix()}: {above} is no folder that we may write to; "
+            f"results cannot be kept in {KEPT_RESULTS.as_posix()}: {above} is not a writable folder; "
             "write them elsewhere: --output FILE"
         )
 

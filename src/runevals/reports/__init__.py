@@ -1,4 +1,4 @@
-"""Outputs: one a module, each renders a conclusion into text."""
+"""Output formats: each module renders a conclusion as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reporter(Protocol):
 
     NAME: str
     FILENAME: str
-    """Its usual file name; the suffix tells `--output` which reporter is meant."""
+    """Its usual file name; its suffix selects the reporter of `--output`."""
 
     def render(self, conclusion: Conclusion) -> str:
         """The whole text of the file."""
@@ -29,14 +29,14 @@ class Reporter(Protocol):
 
 @runtime_checkable
 class Streaming(Reporter, Protocol):
-    """An output that may be too large to be held in memory whole."""
+    """An output that may be too large for memory."""
 
     def stream(self, conclusion: Conclusion) -> Iterator[str]:
         """The text of `render`, piece by piece."""
 
 
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
-# By `--format`: those that are meant by the whole name of a file.
+# By `--format`: reporters selected by the complete name of a file.
 BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
     "results": skill_results.SKILL_CREATOR,
     "agentskills": skill_results.AGENTSKILLS,
@@ -59,11 +59,11 @@ class _Added:
 
 @cache
 def reporters() -> tuple[Reporter, ...]:
-    """Ours, and those of plugins. Raises UnusablePlugin, for a suffix that is taken too."""
+    """The built-in ones and those of plugins. Raises UnusablePlugin, also for a suffix in use."""
     suffixes = {suffix_of(reporter): reporter.NAME for reporter in REPORTERS}
     added: list[Reporter] = []
-    found = plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS])
-    for name, plugin in found.items():
+    installed = plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS])
+    for name, plugin in installed.items():
         require(PLUGINS, name, plugin, ("NAME", "FILENAME", "render"))
         reporter = cast("Reporter", plugin)
         suffix = suffix_of(reporter)
@@ -76,14 +76,14 @@ def reporters() -> tuple[Reporter, ...]:
 
 
 def suffix_of(reporter: Reporter) -> str:
-    """By which `--output` is known to be meant for it."""
+    """The suffix of the reporter's files."""
     return Path(reporter.FILENAME).suffix
 
 
 def reporter_for(filename: str, form: str = "results") -> Reporter | None:
     """The reporter whose files have this name, or this suffix; None if none has."""
-    named = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
-    for reporter in (*named, *reporters()):
+    by_name = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
+    for reporter in (*by_name, *reporters()):
         if filename.lower().endswith(suffix_of(reporter)):
             return reporter
     return None

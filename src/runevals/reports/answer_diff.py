@@ -1,4 +1,4 @@
-"""What changed in an answer, word by word."""
+"""The difference between two answers, word by word."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Piece = tuple[str, bool]  # words, and whether only this answer has them
 
 
 def answer_diff(change: Change) -> str:
-    """The two answers as a block of Markdown, what differs marked in words; empty where nothing does."""
+    """The two answers as a block of Markdown with their differences marked; empty if there are none."""
     answers = answer_pair(change)
     if answers is None or answers[0] == answers[1]:
         return ""
     base, head = word_diff(*answers)
-    shown = [*_lines("- ", base, "[-", "-]"), *_lines("+ ", head, "{+", "+}")]
-    return f"{code_cell(change.key, 80)}\n{fenced(chr(10).join(shown), 'diff')}"
+    lines = [*_lines("- ", base, "[-", "-]"), *_lines("+ ", head, "{+", "+}")]
+    return f"{code_cell(change.key, 80)}\n{fenced(chr(10).join(lines), 'diff')}"
 
 
 def word_diff(base: str, head: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts in pieces, long stretches that they share cut; unmarked where they share nothing."""
+    """Both texts in pieces, long equal parts shortened; without marks if they have nothing in common."""
     from rapidfuzz.distance import Indel  # only a regression needs it
 
     left, right = _words(base), _words(head)
@@ -58,5 +58,5 @@ def _text(words: Sequence[str], *, cut: bool = False) -> str:
 def _lines(start: str, pieces: Sequence[Piece], opening: str, closing: str) -> list[str]:
     marked = [f"{opening}{text}{closing}" if only_here and text.strip() else text for text, only_here in pieces]
     text = " ".join(piece for piece in marked if piece)
-    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-    return [f"{start}{line.strip(' ')}" for line in shown.split("\n")] if shown else []
+    limited = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return [f"{start}{line.strip(' ')}" for line in limited.split("\n")] if limited else []

@@ -1,4 +1,4 @@
-"""The verdict as a comment on a pull request: what fits of it, never half of a section."""
+"""The verdict as a comment on a pull request, in whole sections as far as they fit."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ MOST_BYTES = 200_000
 
 def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
     """The comment's text, which begins with `marker`; whole sections are left out until it fits."""
-    kept = list(sections(conclusion, links))
+    included = list(sections(conclusion, links))
     left_out: list[Section] = []
     while True:
-        text = _joined(kept, left_out, marker)
-        droppable = [section for section in kept if section.rank]
+        text = _joined(included, left_out, marker)
+        droppable = [section for section in included if section.rank]
         if fits(text) or not droppable:
             return text
         next_out = max(droppable, key=lambda section: section.rank)
-        kept.remove(next_out)
+        included.remove(next_out)
         left_out.append(next_out)
 
 
-def _joined(kept: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:
-    texts = [section.text for section in kept]
+def _joined(included: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:
+    texts = [section.text for section in included]
     if left_out:
         names = ", ".join(dict.fromkeys(section.name for section in left_out))
         texts.insert(-1, f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")

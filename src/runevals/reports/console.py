@@ -1,4 +1,4 @@
-"""The last screen: verdict first, then regressions, failures with the first difference, gates."""
+"""The final screen: verdict, regressions, failures with the first difference, gates."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _against(against: AgainstComparison | None) -> Iterator[str]:
 
 
 def _mark(conclusion: Conclusion) -> str:
-    """The sign before the headline. A run that no gate looked at gets no tick."""
+    """The sign before the headline; a run without gates gets no tick."""
     if doubtful(conclusion):
         return "⚠"
     ungated = is_ungated(conclusion.report, conclusion.comparison, conclusion.gates)
@@ -100,8 +100,8 @@ def _mark(conclusion: Conclusion) -> str:
 def _changed(comparison: Comparison) -> Iterator[str]:
     yield from _lost("Regressed", regressed(comparison), comparison)
     yield from _lost("Failing now, not confirmed", failing_now(comparison), comparison)
-    for told in suspect_notes(comparison)[:MOST]:
-        yield f"  ! {one_line(told)}"
+    for note in suspect_notes(comparison)[:MOST]:
+        yield f"  ! {one_line(note)}"
     fixed = comparison.of_kind("fixed")
     if fixed:
         yield ""
@@ -126,14 +126,14 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     if paths := other_paths(comparison):
         yield f"  {one_line(capitalised(paths), 300)}"
     if comparison.flaky:
-        shown = ", ".join(one_line(f"{c.key} {100 * c.rate:.0f} %", 70) for c in comparison.flaky[:MOST])
-        yield f"  Flaky (how often two runs differ): {shown}"
+        flaky = ", ".join(one_line(f"{c.key} {100 * c.rate:.0f} %", 70) for c in comparison.flaky[:MOST])
+        yield f"  Flaky (how often two runs differ): {flaky}"
     for caveat in comparison.caveats:
         yield f"  ! {one_line(caveat)}"
 
 
 def _prompts(conclusion: Conclusion) -> Iterator[str]:
-    """What changed in the prompt of a run that lost something."""
+    """The changes of the prompt, for a failed run."""
     if conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
             yield from ("", f"What changed in the prompt  {one_line(change.path, 120)}")
@@ -161,16 +161,16 @@ def _case(case: CaseReport, runs: str) -> Iterator[str]:
     line = "" if case.line is None else f":{case.line}"
     name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
     yield f"  {one_line(case.key, 60)}{name}  {runs}".rstrip()
-    found = first_failure(case)
-    if found is not None:
-        yield f"      {one_line(found[1].id, 60)}: {one_line(because(found[1]), 160)}   ({case.file}{line})"
+    failure = first_failure(case)
+    if failure is not None:
+        yield f"      {one_line(failure[1].id, 60)}: {one_line(because(failure[1]), 160)}   ({case.file}{line})"
 
 
 def _expected(case: CaseReport) -> Iterator[str]:
-    """What should have come and what did, where the answer has not got it."""
-    found = first_failure(case)
-    if found is not None:
-        expected, answer = found[0].expected, found[0].output or ""
+    """The expected text and the answer, if the answer does not contain it."""
+    failure = first_failure(case)
+    if failure is not None:
+        expected, answer = failure[0].expected, failure[0].output or ""
         if expected and expected not in answer:
             yield from _difference(expected, answer, "expected: ", "answered: ")
 
@@ -183,7 +183,7 @@ def _difference(before: str, after: str, word_before: str = "", word_after: str 
 
 
 def _from_the_difference(base: str, head: str) -> tuple[str, str]:
-    """Both answers, without the long beginning that they share but for its last words."""
+    """Both answers without their common beginning, except its last words."""
     pairs = enumerate(zip(base, head, strict=False))
     same = next((place for place, (a, b) in pairs if a != b), min(len(base), len(head)))
     if same <= 2 * WORDS_BEFORE:
@@ -203,9 +203,9 @@ def _errored(conclusion: Conclusion) -> Iterator[str]:
         yield from _more([case for _, cases in groups[MOST:] for case in cases], 0)
 
 
-def _more(items: Sequence[object], shown: int) -> Iterator[str]:
-    if len(items) > shown:
-        yield f"  … and {len(items) - shown} more"
+def _more(items: Sequence[object], most: int) -> Iterator[str]:
+    if len(items) > most:
+        yield f"  … and {len(items) - most} more"
 
 
 def _footer(conclusion: Conclusion) -> str:

@@ -1,4 +1,4 @@
-"""What the cases cover, and whether tripwires tripped: never part of a score, the same in every text."""
+"""What the cases cover, and whether tripwires tripped: not part of any score."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ MOST_TRIPWIRES = 20
 
 
 def plain(report: RunReport) -> Iterator[str]:
-    """Lines of plain text, none where the cases say nothing."""
+    """Lines of plain text; none if the cases have no labels."""
     if report.coverage:
         yield from ("", "Coverage (cases passed)")
     width = max((len(coverage.label) for coverage in report.coverage), default=0)
     for coverage in report.coverage:
-        told = [f"{one_line(name, 40)} {t.passed}/{t.cases}" for name, t in _shown(coverage)]
-        yield f"  {coverage.label:<{width}}  {', '.join([*told, *_rest(coverage)])}"
+        counts = [f"{one_line(name, 40)} {t.passed}/{t.cases}" for name, t in _first_groups(coverage)]
+        yield f"  {coverage.label:<{width}}  {', '.join([*counts, *_rest(coverage)])}"
     wires = _tripwires(report)
     if wires:
         yield from ("", "Tripwires")
     for case in wires[:MOST_TRIPWIRES]:
-        yield f"  {one_line(case.key, 60)}  {_told(case)}"
+        yield f"  {one_line(case.key, 60)}  {_tripwire_text(case)}"
     if len(wires) > MOST_TRIPWIRES:
         yield f"  … and {len(wires) - MOST_TRIPWIRES} more"
 
@@ -34,24 +34,24 @@ def markdown(report: RunReport) -> Iterator[str]:
     if report.coverage:
         lines = ["| | | cases | passed | pass rate |", "|---|---|--:|--:|--:|"]
         for coverage in report.coverage:
-            for name, t in _shown(coverage):
+            for name, t in _first_groups(coverage):
                 cells = (coverage.label, code_cell(name, 60), str(t.cases), str(t.passed), percent(t.pass_rate))
                 lines.append(f"| {' | '.join(cells)} |")
             lines += [f"| {coverage.label} | {rest} | | | |" for rest in _rest(coverage)]
         yield "<details><summary>Coverage</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
     wires = _tripwires(report)
     if wires:
-        told = [f"{code_cell(case.key, 80)} {_told(case)}" for case in wires[:MOST_TRIPWIRES]]
+        texts = [f"{code_cell(case.key, 80)} {_tripwire_text(case)}" for case in wires[:MOST_TRIPWIRES]]
         more = [f"… and {len(wires) - MOST_TRIPWIRES} more"] if len(wires) > MOST_TRIPWIRES else []
-        yield f"**Tripwires** {' · '.join([*told, *more])}"
+        yield f"**Tripwires** {' · '.join([*texts, *more])}"
 
 
 def tripwire(case: CaseReport) -> str | None:
-    """What to say of a case that is a trap, None where it is none or was not measured."""
+    """The result of a tripwire; None if the case is not one or was not measured."""
     return None if case.tripped is None else "tripped" if case.tripped else "tripwire did not trip"
 
 
-def _told(case: CaseReport) -> str:
+def _tripwire_text(case: CaseReport) -> str:
     return tripwire(case) or "not measured"
 
 
@@ -59,7 +59,7 @@ def _tripwires(report: RunReport) -> list[CaseReport]:
     return [case for case in report.cases if case.tripwire]
 
 
-def _shown(coverage: Coverage) -> Iterator[tuple[str, Totals]]:
+def _first_groups(coverage: Coverage) -> Iterator[tuple[str, Totals]]:
     yield from list(coverage.groups.items())[:MOST_GROUPS]
 
 

@@ -1,4 +1,4 @@
-"""Past runs on one page: their trend as a picture, and a table of them."""
+"""Past runs on one page: a chart of their trend and a table."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class PastRun:
 
 
 def of_like(runs: Sequence[PastRun]) -> Mapping[tuple[str, str], Sequence[PastRun]]:
-    """(suites, target) → its runs, in their order: others are not comparable. A suite's targets stand together."""
-    found: dict[tuple[str, str], list[PastRun]] = {}
+    """(suites, target) → its runs, in their order: others cannot be compared. A suite's targets are adjacent."""
+    groups: dict[tuple[str, str], list[PastRun]] = {}
     for run in runs:
         suites = ", ".join(suite.path for suite in run.report.run.suites)
-        found.setdefault((suites, _target(run.report)), []).append(run)
-    first = list(dict.fromkeys(suites for suites, _ in found))
-    return dict(sorted(found.items(), key=lambda group: first.index(group[0][0])))
+        groups.setdefault((suites, _target(run.report)), []).append(run)
+    first = list(dict.fromkeys(suites for suites, _ in groups))
+    return dict(sorted(groups.items(), key=lambda group: first.index(group[0][0])))
 
 
 def name_of(suites: str, target: str, alike: Collection[tuple[str, str]]) -> str:
-    """What tells these runs from the others: their suites, and their target where the suites have several."""
+    """The title of a group: its suites, with the target if they have several."""
     several = sum(suites == other for other, _ in alike) > 1
     return f"{one_line(suites, 50)} · {one_line(target, 24)}" if several else one_line(suites, 76)
 

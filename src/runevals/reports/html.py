@@ -22,7 +22,7 @@ SCRIPTS = (
     *("dom.js", "diff.js", "charts.js", "filters.js", "table.js"),
     *("case.js", "sections.js", "theme.js", "main.js"),
 )
-# No script, style or request but the page's own two; text can become nothing but text.
+# Only the page's own script and style may run, and no request is allowed: untrusted text stays text.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'"
@@ -30,7 +30,7 @@ POLICY = (
 
 
 def render(conclusion: Conclusion) -> str:
-    """The whole page; what came from outside stands in it as data only."""
+    """The whole page; untrusted input is only included as data."""
     pairs = case_pairs(conclusion)
     return filled(
         "page.html",
@@ -43,7 +43,7 @@ def render(conclusion: Conclusion) -> str:
 
 
 def filled(page: str, scripts: Sequence[str], *, title: str, **data: str) -> str:
-    """A page of ours with its style, its scripts, a title and JSON in its places."""
+    """A page template with its style, scripts, title and JSON filled in."""
     style, script = _part("page.css"), _joined(tuple(scripts))
     return Template(_part(page)).substitute(
         policy=POLICY.format(script=_hash(script), style=_hash(style)),
@@ -55,7 +55,7 @@ def filled(page: str, scripts: Sequence[str], *, title: str, **data: str) -> str
 
 
 def embedded(text: str) -> str:
-    """JSON such that nothing in it can end the script element it stands in: plain ASCII without <, > and &."""
+    """JSON that cannot end the script element around it: plain ASCII without <, > and &."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

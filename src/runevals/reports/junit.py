@@ -43,11 +43,11 @@ def render(conclusion: Conclusion) -> str:
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """The same text piece by piece. Numbers stand before what they count: until all is counted, a file has it."""
+    """The same text piece by piece. The tests are buffered in a file, as their totals come first."""
     suites = [*_suites(conclusion), _Suite(name=GATES, tests=partial(_gates, conclusion), properties=dict)]
-    with _spool() as kept:
-        counts = [_written(suite.tests(), kept) for suite in suites]
-        kept.seek(0)
+    with _spool() as file:
+        counts = [_write_tests(suite.tests(), file) for suite in suites]
+        file.seek(0)
         yield '<?xml version="1.0" encoding="utf-8"?>\n'
         yield _opening("testsuites", sum(counts, Counter()))
         for suite, count in zip(suites, counts, strict=True):
@@ -59,14 +59,14 @@ def stream(conclusion: Conclusion) -> Iterator[str]:
             yield opening
             if properties:
                 yield f"<properties>{''.join(_properties_text(properties))}</properties>"
-            yield from _read(kept, int(count["characters"]))
+            yield from _read(file, int(count["characters"]))
             yield "</testsuite>"
         yield "</testsuites>\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Suite:
-    """One test suite; its tests and properties are made when they are asked for."""
+    """One test suite; its tests and properties are created on demand."""
 
     name: str
     tests: Callable[[], Iterator[Any]]
@@ -92,7 +92,7 @@ def _tests_of(cases: Sequence[CaseReport], name: str, also_on_base: set[tuple[st
 
 
 def _spool() -> IO[str]:
-    """A file that is in memory at first, and stays there where there is no folder for it."""
+    """A file that stays in memory until it is large, or if there is no temporary folder."""
     try:
         gettempdir()
     except OSError:
@@ -100,7 +100,7 @@ def _spool() -> IO[str]:
     return SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")
 
 
-def _written(tests: Iterator[Any], file: IO[str]) -> Counter[str]:
+def _write_tests(tests: Iterator[Any], file: IO[str]) -> Counter[str]:
     """Writes tests → how many there are of which kind, seconds they took, characters of their text."""
     counts: Counter[str] = Counter()
     while some := list(islice(tests, AT_ONCE)):
@@ -137,7 +137,7 @@ def _properties_text(properties: Mapping[str, str]) -> Iterator[str]:
 
 
 def _tests_text(tests: Sequence[Any]) -> str:
-    """As the library writes them, with the time in three decimals, as the readers of the format expect."""
+    """The library's text, with times in three decimals, which readers of the format expect."""
     from junit_xml import TestSuite  # only a run that writes it loads it
 
     suite = TestSuite("", tests).build_xml_doc()
@@ -148,7 +148,7 @@ def _tests_text(tests: Sequence[Any]) -> str:
 
 
 def _inside(element: Element) -> str:
-    """The text of what an element holds."""
+    """The text of an element's content."""
     text = _text(element)
     return text[text.index(">") + 1 : text.rindex("<")]
 
@@ -158,7 +158,7 @@ def _text(element: Element) -> str:
 
 
 def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
-    """Cases that fail now and are no change: they failed on the base too."""
+    """Cases that fail and already failed on the base."""
     comparison = conclusion.comparison
     if comparison is None:
         return set()
@@ -174,13 +174,13 @@ def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
 
 def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
     scores = {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
-    traps = {xml_text(f"tripwire.{case.key}"): told for case in cases if (told := tripwire(case)) is not None}
-    kept = {
+    traps = {xml_text(f"tripwire.{case.key}"): text for case in cases if (text := tripwire(case)) is not None}
+    cached = {
         xml_text(f"cached.{case.key}"): f"{count} of {plural(len(case.attempts), 'run')}"
         for case in cases
         if (count := sum(attempt.cached for attempt in case.attempts))
     }
-    return {**scores, **traps, **kept}
+    return {**scores, **traps, **cached}
 
 
 def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
@@ -194,19 +194,22 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     from junit_xml import TestCase
 
     turns = [attempt.turns[number] for attempt in case.attempts if number < len(attempt.turns)]
-    shown = _telling(turns, case.status)
+    turn = _decisive_turn(turns, case.status)
     test = TestCase(
         xml_text(names[1]),
         classname=xml_text(names[0]),
-        elapsed_sec=round(sum(turn.latency_s or 0.0 for turn in turns), 3),
-        stdout=xml_text((shown.output or "")[:MAX_OUTPUT]),
+        elapsed_sec=round(sum(one.latency_s or 0.0 for one in turns), 3),
+        stdout=xml_text((turn.output or "")[:MAX_OUTPUT]),
         file=xml_text(case.file),
         line=case.line,
     )
     runs = f" ({runs_passed(case)} runs passed)" if len(case.attempts) > 1 else ""
-    failed = [result for result in shown.results if result.outcome is Outcome.FAILED]
-    told = (shown.error, *(result.error for result in shown.results if result.outcome is Outcome.ERRORED))
-    problems = [problem for problem in told if problem is not None and problem is not _unasked(shown)]
+    failed = [result for result in turn.results if result.outcome is Outcome.FAILED]
+    problems_of_turn = (
+        turn.error,
+        *(result.error for result in turn.results if result.outcome is Outcome.ERRORED),
+    )
+    problems = [problem for problem in problems_of_turn if problem is not None and problem is not _not_sent(turn)]
     if case.status is not Outcome.PASSED and failed:
         prefix = "also fails on base: " if also_on_base else ""
         test.add_failure_info(
@@ -217,18 +220,18 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     elif problems:
         message = _line(f"{problems[0].code}: {problems[0].message}")
         test.add_error_info(message=message, output=None, error_type=xml_text(problems[0].code))
-    elif all(result.outcome is Outcome.SKIPPED for result in shown.results):
-        test.add_skipped_info(message=_line(shown.results[0].reason if shown.results else "nothing to judge"))
+    elif all(result.outcome is Outcome.SKIPPED for result in turn.results):
+        test.add_skipped_info(message=_line(turn.results[0].reason if turn.results else "nothing to judge"))
     return test
 
 
-def _unasked(turn: TurnReport) -> Problem | None:
-    """Why a turn was never asked, if it was not."""
+def _not_sent(turn: TurnReport) -> Problem | None:
+    """Why a turn was never sent; None if it was."""
     return turn.error if turn.error is not None and turn.error.code in NEVER_SENT_CODES else None
 
 
-def _telling(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
-    """The attempt at this turn that shows why the case has its status; else one that could not be measured."""
+def _decisive_turn(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
+    """The attempt at this turn that shows why the case has its status; or one that could not be measured."""
     for outcome in (status, Outcome.ERRORED):
         for turn in turns:
             if any(result.outcome is outcome for result in turn.results) and outcome is not Outcome.PASSED:

@@ -1,4 +1,4 @@
-"""What the page shows of each case: a row of the table, and apart from it the case, read when it is opened."""
+"""The cases of the page: a row of the table each, and the details that are read when a case is opened."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Json = dict[str, Any]
 
 # Past this much text, browsers get slow: then cases that passed and did not change are shown without their texts.
 MOST_CHARACTERS = 150_000_000
-TOLD = ("config", "target")  # settings that a run of one case needs too
 _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
+RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
 _NOTHING: Mapping[str, object] = {}
 _RANKS = (
     "regressed",
@@ -65,30 +65,30 @@ class CasePair:
 
     @property
     def status(self) -> str:
-        """The head's status; "removed" where only the base has the case."""
+        """The head's status; "removed" if only the base has the case."""
         return "removed" if self.head is None else self.head.status.value
 
     @property
     def rank(self) -> int:
-        """What should be looked at first, from 0."""
+        """The order of importance, from 0."""
         kind: str = "" if self.change is None else self.change.change
         failing = self.status == Outcome.FAILED.value
         if kind == "edited" and failing and self.base is not None and self.base.status is Outcome.PASSED:
             kind = "edited and failing"
-        found = (kind, self.status, "flaky" if self.case.flaky else "")
-        ranks = [_RANKS.index(name) for name in found if name in _RANKS]
+        labels = (kind, self.status, "flaky" if self.case.flaky else "")
+        ranks = [_RANKS.index(name) for name in labels if name in _RANKS]
         return min(ranks, default=len(_RANKS) + (not kind))
 
 
 def case_pairs(conclusion: Conclusion) -> list[CasePair]:
-    """Every case of the head in suite order, each with its base where that is known, then the removed ones."""
+    """Every case of the head in suite order, each with its base if that is known, then the removed ones."""
     comparison = conclusion.comparison
     changes: dict[tuple[str, str], Change] = {}
     bases: dict[tuple[str, str], CaseReport] = {}
     if comparison is not None:
         changes = {(change.suite, change.key): change for change in comparison.changes}
         bases = {(case.suite, case.key): case for case in comparison.base.cases}
-    # Of a head that was run on the base's suite, the changes alone have what was compared.
+    # If the head was run on the base's suite, only the changes have the compared cases.
     elsewhere = comparison is not None and comparison.on_base_suite
     pairs = []
     for case in conclusion.report.cases:
@@ -107,7 +107,7 @@ def rows(pairs: Sequence[CasePair]) -> list[Json]:
 
 def _row(pair: CasePair) -> Json:
     case, change = pair.case, pair.change
-    return _told(
+    return _without_empty(
         {
             "suite": visible(case.suite),
             "key": one_line(case.key, 500),
@@ -140,7 +140,7 @@ def _row(pair: CasePair) -> Json:
 
 
 def slowest(case: CaseReport) -> float | None:
-    """The slowest answer of a case, None where no answer says how long it took."""
+    """The slowest answer of a case; None if no answer has a duration."""
     known = [t.latency_s for attempt in case.attempts for t in attempt.turns if t.latency_s is not None]
     return max(known, default=None)
 
@@ -150,9 +150,9 @@ def _score(case: CaseReport | None) -> str | None:
 
 
 def _why(case: CaseReport) -> str:
-    found = first_failure(case)
-    if found is not None:
-        return one_line(f"{found[1].id}: {because(found[1])}")
+    failure = first_failure(case)
+    if failure is not None:
+        return one_line(f"{failure[1].id}: {because(failure[1])}")
     return one_line(first_error(case) or "") if case.unmeasured else ""
 
 
@@ -165,12 +165,12 @@ def bodies(
 ) -> str:
     """A JSON array with one case a line, so that the page need read only the cases that are opened.
 
-    Where all would be too much, those to look at first come in and the others are null.
+    If that is too large, only the most important cases are included; the others are null.
     """
     lines = ["null"] * len(pairs)
     left = most
     for index in sorted(range(len(pairs)), key=lambda index: pairs[index].rank):
-        line = json.dumps(_Body(pairs[index], settings).made, separators=(",", ":"))
+        line = json.dumps(_Body(pairs[index], settings).document, separators=(",", ":"))
         left -= len(line)
         if left < 0:
             break
@@ -179,25 +179,25 @@ def bodies(
 
 
 class _Body:
-    """One case, its texts each written once: most stand in every attempt, and on both sides."""
+    """One case, each of its texts written once: most occur in every attempt and on both sides."""
 
     def __init__(self, pair: CasePair, settings: Mapping[str, object]) -> None:
         self._texts: dict[str, int] = {}
         case = pair.case
-        self.made: Json = {
+        self.document: Json = {
             "again": _again(case, settings),
             "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
             "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
         }
-        self.made["texts"] = list(self._texts)
+        self.document["texts"] = list(self._texts)
 
     def _text(self, text: str | None) -> int | None:
         return None if text is None else self._texts.setdefault(visible(text), len(self._texts))
 
     def _attempt(self, attempt: AttemptReport) -> Json:
         layers = attempt.layers
-        named = (("fact", layers.fact), ("behavior", layers.behavior), ("judge", layers.judge))
-        present = [f"{name} {score(value)}" for name, value in named if value is not None]
+        scores = (("fact", layers.fact), ("behavior", layers.behavior), ("judge", layers.judge))
+        present = [f"{name} {score(value)}" for name, value in scores if value is not None]
         return {
             "status": attempt.status.value,
             "score": "" if attempt.composite is None else f"score {score(attempt.composite)} of 5",
@@ -206,7 +206,7 @@ class _Body:
         }
 
     def _turn(self, turn: TurnReport) -> Json:
-        return _told(
+        return _without_empty(
             {
                 "prompt": self._text(turn.prompt),
                 "expected": self._text(turn.expected),
@@ -229,7 +229,7 @@ class _Body:
         )
 
     def _call(self, call: ToolCall) -> Json:
-        return _told(
+        return _without_empty(
             {
                 "name": one_line(call.name),
                 "input": self._text(_pretty(call.input)),
@@ -242,7 +242,7 @@ class _Body:
     def _check(self, result: CheckResult) -> Json:
         details = {name: value for name, value in result.details.items() if name != "votes"}
         error = None if result.error is None else f"{result.error.code}: {result.error.message}"
-        return _told(
+        return _without_empty(
             {
                 "id": one_line(result.id),
                 "evaluator": None if result.evaluator == result.id else one_line(result.evaluator),
@@ -262,7 +262,7 @@ class _Body:
 
 
 def _facts(turn: TurnReport) -> str:
-    """What an answer took, in one line; what is unknown is not said."""
+    """Duration, cost and tokens of an answer in one line, as far as they are known."""
     parts = [
         None if turn.latency_s is None else seconds(turn.latency_s),
         None if turn.cost_usd is None else money(turn.cost_usd),
@@ -275,24 +275,26 @@ def _facts(turn: TurnReport) -> str:
 
 
 def without_commands(conclusion: Conclusion) -> Conclusion:
-    """`conclusion` without what the line that runs a case again would take from its run."""
+    """`conclusion` without the settings that the command to run a case again would contain."""
     run = conclusion.report.run
-    settings = {name: value for name, value in run.settings.items() if name not in TOLD}
+    settings = {name: value for name, value in run.settings.items() if name not in RUN_SETTINGS}
     return replace(conclusion, report=replace(conclusion.report, run=replace(run, settings=settings)))
 
 
 def _again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
-    """The line that runs this case alone, with the settings file and target that the run was told.
+    """The command that runs this case alone, with the run's settings file and target.
 
-    None for prompts of a command line, which stand in no file.
+    None for prompts of a command line, which have no file.
     """
     if case.file in ("", "inline"):
         return None
     file = one_line(case.file, 500)
     file = f"./{file}" if file.startswith("-") else file
     pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
-    told = [f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in TOLD if name in settings]
-    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}{''.join(told)}"
+    options = [
+        f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in RUN_SETTINGS if name in settings
+    ]
+    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}{''.join(options)}"
 
 
 def _pretty(value: object) -> str | None:
@@ -305,6 +307,6 @@ def _maybe(text: str | None) -> str | None:
     return None if text is None else one_line(text)
 
 
-def _told(fields: Mapping[str, object]) -> Json:
-    """Without what is unknown or empty."""
+def _without_empty(fields: Mapping[str, object]) -> Json:
+    """The fields that are neither unknown nor empty."""
     return {name: value for name, value in fields.items() if value is not None and value not in ("", [])}

@@ -17,13 +17,13 @@ _SECONDS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 
 
 def scores(pairs: Sequence[CasePair]) -> Json | None:
-    """Cases by score; None where they do not differ."""
+    """Cases by score; None if they do not differ."""
     labels = [f"{low:g}–{low + 0.5:g}" for low in _SCORES]
     return _chart("Scores of the cases, 1–5", labels, _SCORES, pairs, lambda case: case.composite)
 
 
 def latencies(pairs: Sequence[CasePair]) -> Json | None:
-    """Cases by their slowest answer; None where they do not differ."""
+    """Cases by their slowest answer; None if they do not differ."""
     labels = [f"under {seconds(high)}" for high in _SECONDS[1:]] + [f"{seconds(_SECONDS[-1])} or more"]
     return _chart("Slowest answer of each case", labels, _SECONDS, pairs, slowest)
 
@@ -42,10 +42,10 @@ def _chart(
     used = [place for place in range(len(edges)) if head[place] or base[place]]
     if len(used) < 2:
         return None
-    shown = range(used[0], used[-1] + 1)
+    places = range(used[0], used[-1] + 1)
     return {
         "title": title,
-        "bars": [{"label": labels[place], "head": head[place], "base": base[place]} for place in shown],
+        "bars": [{"label": labels[place], "head": head[place], "base": base[place]} for place in places],
         "compared": any(base),
     }
 

@@ -1,4 +1,4 @@
-"""What the page says of the run as a whole: verdict, picture, statistics, circumstances."""
+"""The page's overview of the run: verdict, charts, statistics, settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Facts = list[tuple[str, str]]
 
 
 def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
-    """All but the cases."""
+    """The data of the overview."""
     report, comparison = conclusion.report, conclusion.comparison
     no_base = comparison is None and conclusion.verdict.outcome == "passed"
     return {
@@ -79,10 +79,13 @@ def _top(report: RunReport, comparison: Comparison | None) -> Facts:
 def _categories(report: RunReport, comparison: Comparison | None) -> list[Json]:
     """The worst loss first, all cases before it; for a run without a base the lowest pass rate first."""
     if comparison is None or not comparison.categories:
-        found = [(name, group.cases, None, group.pass_rate) for name, group in report.by_category.items()]
-        found.sort(key=lambda group: 1.0 if group[3] is None else group[3])
+        categories = [(name, group.cases, None, group.pass_rate) for name, group in report.by_category.items()]
+        categories.sort(key=lambda group: 1.0 if group[3] is None else group[3])
         everything = (None, report.totals.cases, None, report.totals.pass_rate)
-        return [_category("All cases", everything), *(_category(_named(group[0]), group) for group in found)]
+        return [
+            _category("All cases", everything),
+            *(_category(_category_name(group[0]), group) for group in categories),
+        ]
     compared = [(group.name, group.cases, group.base_rate, group.head_rate) for group in comparison.categories]
     compared.sort(key=lambda group: (group[3] or 0.0) - (group[2] or 0.0))
     rates = comparison.base_totals.pass_rate, comparison.head_totals.pass_rate
@@ -91,13 +94,13 @@ def _categories(report: RunReport, comparison: Comparison | None) -> list[Json]:
     shared = _category("All cases", (None, comparison.shared, *rates))
     if len(compared) == 1 and compared[0][0] is None:
         return [shared]
-    return [shared, *(_category(_named(group[0]), group) for group in compared)]
+    return [shared, *(_category(_category_name(group[0]), group) for group in compared)]
 
 
-def _category(shown: str, group: tuple[str | None, int, float | None, float | None]) -> Json:
+def _category(title: str, group: tuple[str | None, int, float | None, float | None]) -> Json:
     name, cases, base, head = group
     return {
-        "name": shown,
+        "name": title,
         "filter": None if name is None else one_line(name),
         "cases": plural(cases, "case"),
         "base": base,
@@ -107,7 +110,7 @@ def _category(shown: str, group: tuple[str | None, int, float | None, float | No
     }
 
 
-def _named(category: str | None) -> str:
+def _category_name(category: str | None) -> str:
     return "no category" if category is None else one_line(category)
 
 
@@ -145,8 +148,8 @@ def _statistics(conclusion: Conclusion) -> Json:
 
 def _covered(coverage: Coverage) -> Json:
     rows = [
-        [one_line(name, 80), str(found.cases), str(found.passed), percent(found.pass_rate)]
-        for name, found in coverage.groups.items()
+        [one_line(name, 80), str(group.cases), str(group.passed), percent(group.pass_rate)]
+        for name, group in coverage.groups.items()
     ]
     rows += [["says nothing", str(coverage.without), "", ""]] if coverage.without else []
     return {
@@ -157,7 +160,7 @@ def _covered(coverage: Coverage) -> Json:
 
 
 def _tripwires(report: RunReport) -> list[Json]:
-    rows = [[one_line(case.key, 80), told] for case in report.cases if (told := tripwire(case)) is not None]
+    rows = [[one_line(case.key, 80), text] for case in report.cases if (text := tripwire(case)) is not None]
     return [{"title": "Tripwires", "columns": ["case", ""], "rows": rows}] if rows else []
 
 
@@ -194,9 +197,9 @@ def _run(report: RunReport, comparison: Comparison | None) -> list[Json]:
     groups.append(
         ("Suites", [(suite.path, f"{suite.dialect}, {suite.fingerprint[:12]}") for suite in report.run.suites])
     )
-    groups.append(("Settings told", [(name, _value(value)) for name, value in report.run.settings.items()]))
-    shown = [{"title": title, "facts": _known(facts)} for title, facts in groups]
-    return [group for group in shown if group["facts"]]
+    groups.append(("Settings", [(name, _value(value)) for name, value in report.run.settings.items()]))
+    tables = [{"title": title, "facts": _known(facts)} for title, facts in groups]
+    return [group for group in tables if group["facts"]]
 
 
 def _side(report: RunReport) -> Facts:
@@ -231,11 +234,11 @@ def _side(report: RunReport) -> Facts:
 
 
 def _identity(identity: ModelIdentity) -> Facts:
-    told = {name: value for name, value in identity.detail.items() if value not in (None, "", [], {})}
+    details = {name: value for name, value in identity.detail.items() if value not in (None, "", [], {})}
     return [
         ("model, as reported", ", ".join(identity.reported)),
         ("prompt", "" if identity.prompt_hash is None else identity.prompt_hash[:12]),
-        ("details", ", ".join(f"{name} {_value(value)}" for name, value in told.items())),
+        ("details", ", ".join(f"{name} {_value(value)}" for name, value in details.items())),
         ("answers", "always the same" if identity.deterministic else ""),
     ]
 

@@ -21,14 +21,14 @@ def newest(folder: Path, most: int) -> list[Path]:
 
 
 def age(file: Path) -> tuple[int, int, str]:
-    """Orders files, the oldest first; of one moment, the `…-2` of a name comes after it, and `…-10` after that."""
+    """Orders files, the oldest first; for equal times the suffixes `…-2` and `…-10` decide."""
     return file.stat().st_mtime_ns, len(file.name), file.name
 
 
 def readable(files: Iterable[Path]) -> Iterator[tuple[Path, Conclusion]]:
-    """Those that are results documents; the others are named on stderr."""
+    """The files that are results documents; the others are reported on stderr."""
     for file in files:
         try:
             yield file, read_conclusion(file)
         except (InvalidDocument, InvalidSuite):
-            notice(f"passed over, as it is no results document: {file}")
+            notice(f"skipped {file}: not a results document")

@@ -1,4 +1,4 @@
-"""Conclusions → files, whole or not at all."""
+"""Conclusions → files; each is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from runevals.reports.page_cases import without_commands
 def publish(
     conclusion: Conclusion, outputs: Sequence[Path], *, was_read: bool = False, form: str = "results"
 ) -> None:
-    """Renders and writes each output by its suffix; what cannot be written raises CannotWrite after all others.
+    """Renders and writes each output by its suffix; raises CannotWrite at the end if some could not be written.
 
-    `was_read`: a document says what was run. Anybody may have made it, so no page offers its target as a command.
+    `was_read`: the conclusion is of unknown origin, so pages contain no command to run its target.
     """
     problems: list[str] = []
     for path in outputs:
@@ -35,7 +35,7 @@ def publish(
 
 
 def check_outputs(outputs: Sequence[Path]) -> None:
-    """Raises InvalidSettings before a run whose outputs nobody could write."""
+    """Raises InvalidSettings before a run if an output cannot be written."""
     for path in outputs:
         if reporter_for(path.name) is None:
             raise InvalidSettings(unknown_suffix(path))
@@ -44,16 +44,16 @@ def check_outputs(outputs: Sequence[Path]) -> None:
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")
         above = unwritable(path)
         if above is not None:
-            raise InvalidSettings(f"--output {path} cannot be written: {above} is no folder that we may write to")
+            raise InvalidSettings(f"--output {path} cannot be written: {above} is not a writable folder")
 
 
 def unwritable(path: Path) -> Path | None:
-    """What is above `path` and keeps it from being written; None where it can be."""
+    """The parent that prevents writing `path`; None if it can be written."""
     above = next((parent for parent in path.absolute().parents if parent.exists()), path)
     return None if above.is_dir() and os.access(above, os.W_OK) else above
 
 
 def unknown_suffix(path: Path) -> str:
-    """What to say of an output that no reporter writes."""
+    """The message for an output whose suffix no reporter has."""
     suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
-    return f"--output {path}: the format is told by the suffix, one of {suffixes}"
+    return f"--output {path}: the suffix selects the format; use one of {suffixes}"

@@ -83,30 +83,32 @@ def read(path: Path) -> RunReport:
 
 
 def read_conclusion(path: Path) -> Conclusion:
-    """All that such a document holds: report, comparison, gates and verdict. Raises as `read` does."""
+    """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does."""
     with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         if LARGE < path.stat().st_size <= MAX_BYTES:
             return _case_by_case(read_lines(path, str(path)))
     return parse(read_text(path, str(path), MAX_BYTES), str(path))
 
 
-def parse(text: str, shown: str) -> Conclusion:
+def parse(text: str, display_name: str) -> Conclusion:
     """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
     try:
         document = _loaded(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidDocument(f"{shown} is no results document: not JSON ({error})") from None
+        raise InvalidDocument(f"{display_name} is not a results document: not JSON ({error})") from None
     version = document.get("format_version") if isinstance(document, dict) else None
     if version != FORMAT_VERSION:
-        told = "it has no format_version" if version is None else f"its format_version is {version}"
-        raise InvalidDocument(f"{shown} is no results document that we read: {told}, we read {FORMAT_VERSION}")
+        version_text = "it has no format_version" if version is None else f"its format_version is {version}"
+        raise InvalidDocument(
+            f"{display_name} is not a results document of our version: {version_text}, we read {FORMAT_VERSION}"
+        )
     for complaint in complaints("runevals.reports", "results-1", document):
         place = "/" + "/".join(map(str, complaint.json_path))
-        raise InvalidDocument(f"{shown} is no valid results document: {place} {complaint.message}")
+        raise InvalidDocument(f"{display_name} is not a valid results document: {place} {complaint.message}")
     try:
         return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise InvalidDocument(f"{shown} is no valid results document: {one_line(repr(error))}") from None
+        raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(repr(error))}") from None
 
 
 def _case_by_case(lines: Iterable[str]) -> Conclusion:
@@ -119,10 +121,10 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     spool = Spool()
     texts = cases_of(lines, rest)
     while some := list(islice(texts, AT_ONCE)):
-        found = _loaded(f"[{','.join(some)}]")
-        if not fits("runevals.reports", "results-1", found, "cases"):
+        documents = _loaded(f"[{','.join(some)}]")
+        if not fits("runevals.reports", "results-1", documents, "cases"):
             raise ValueError("a case is not valid")
-        cases += [_spooled(case, spool) for case in _structured(found, tuple[CaseReport, ...])]
+        cases += [_spooled(case, spool) for case in _structured(documents, tuple[CaseReport, ...])]
     if not cases:
         raise ValueError("it is laid out otherwise")
     document = _loaded("".join(rest))
@@ -224,7 +226,7 @@ def _read_comparison(fields: Json, report: RunReport) -> Comparison:
 
 
 def _head_case(change: Json, heads: Mapping[tuple[str, str], CaseReport]) -> CaseReport:
-    """This run's case; the change itself has it where the head was run on the base's suite."""
+    """This run's case; the change itself has it if the head was run on the base's suite."""
     if change.get("after_case") is not None:
         apart: CaseReport = _structured(change["after_case"], CaseReport)
         return apart
@@ -246,17 +248,17 @@ def _converter() -> cattrs.Converter:
 
 
 def _structured(value: object, kind: Any) -> Any:
-    """`value` as records. Raises KeyError, TypeError, ValueError or ArithmeticError where it has another shape."""
+    """`value` as records. Raises KeyError, TypeError, ValueError or ArithmeticError if it has another shape."""
     from cattrs.errors import CattrsError
 
     try:
         return _converter().structure(value, kind)
-    except (AttributeError, CattrsError) as error:  # the former where a mapping is something else
+    except (AttributeError, CattrsError) as error:  # the former if a mapping is expected
         raise ValueError(str(error)) from None
 
 
 def _loaded(text: str) -> Any:
-    """Raises ValueError for what is not JSON, and for numbers without end."""
+    """Raises ValueError for invalid JSON and infinite numbers."""
     return json.loads(text, parse_constant=_no_constant, parse_float=_float)
 
 
@@ -268,7 +270,7 @@ def _float(text: str) -> float:
 
 
 def _bounded(value: Any, kind: type[float]) -> float:
-    """A number of a field that is computed with, a share or a count say; free texts may hold larger ones."""
+    """A number of a field used in computations, such as a share or a count."""
     number = kind(value)
     if not abs(number) <= LARGEST:
         raise ValueError(f"{number:.3g} is too large a number")

@@ -69,15 +69,15 @@ LONGEST_GATES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A piece of Markdown. Where there is no room for all, those with the highest rank go first; 0 stays."""
+    """A piece of Markdown. If there is no room for all, those with the highest rank are removed first; 0 stays."""
 
     text: str
-    name: str = ""  # what a reader misses where it is left out
+    name: str = ""  # names it for readers if it is left out
     rank: int = 0
 
 
 def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Section]:
-    """Ten seconds first: verdict, one sentence of numbers, what to look at. The rest opens on a click."""
+    """Most important first: verdict, one sentence of numbers, changed cases. The rest is folded."""
     report, comparison, links = conclusion.report, conclusion.comparison, links or Links()
     yield Section("### {} {}".format(*headline(conclusion)))
     if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
@@ -112,7 +112,7 @@ def _bold_numbers(sentence: str) -> str:
 
 
 def _failed_gates(conclusion: Conclusion) -> Iterator[Section]:
-    """The gates that failed or warn beside the one that the headline is about."""
+    """The failed and warning gates, except the one in the headline."""
     others = [
         gate
         for gate in conclusion.gates
@@ -142,7 +142,7 @@ def headline(conclusion: Conclusion) -> tuple[str, str]:
 
 
 def _alone(report: RunReport) -> Iterator[Section]:
-    """A run that is compared with nothing; its notices say why."""
+    """A run without a base; its notices say why."""
     totals = report.totals
     if totals.cases:
         parts = [f"Pass rate {percent(totals.pass_rate)}", f"score {score(totals.composite)} of 5"]
@@ -154,7 +154,7 @@ def _alone(report: RunReport) -> Iterator[Section]:
 
 
 def _numbers(comparison: Comparison, links: Links) -> str:
-    """The shared cases on both sides; their pass rate is the headline's where that is what was compared."""
+    """The shared cases on both sides; the compared pass rate is the one of the headline."""
     base, head = comparison.base_totals, comparison.head_totals
     rates = base.pass_rate, head.pass_rate
     if comparison.metric == "pass_rate" and comparison.drop is not None:
@@ -195,9 +195,9 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
     if unsure:
         table = _change_table(unsure, comparison, links)
         yield Section(f"**Failing now, not confirmed**\n\n{table}", "the table of cases that fail now", 2)
-    told = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
-    if told:
-        yield Section("\n".join(told), "what fresh runs said of single cases", 3)
+    notes = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
+    if notes:
+        yield Section("\n".join(notes), "the fresh runs of single cases", 3)
     if lost or unsure or conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
             text = f"**What changed in the prompt** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
@@ -233,7 +233,7 @@ def _case(case: CaseReport) -> str:
 
 
 def line_link(case: CaseReport, links: Links) -> str:
-    """The line of the suite, a link where its file can only lie inside the repository."""
+    """The line of the suite, with a link if its file can only be inside the repository."""
     if case.line is None:
         return ""
     parts = case.file.split("/")
@@ -244,14 +244,14 @@ def line_link(case: CaseReport, links: Links) -> str:
 
 
 def _failing_check(case: CaseReport) -> str:
-    found = first_failure(case)
-    if found is None:
+    failure = first_failure(case)
+    if failure is None:
         return ""
-    return f"{code_cell(found[1].id, 60)} {code_cell(because(found[1]), 160)}"
+    return f"{code_cell(failure[1].id, 60)} {code_cell(because(failure[1]), 160)}"
 
 
 def _failures(report: RunReport, comparison: Comparison | None, links: Links) -> Iterator[Section]:
-    """What fails without having regressed."""
+    """Cases that fail without having regressed."""
     failing = still_failing(report, comparison)
     if not failing:
         return
@@ -270,8 +270,8 @@ def _unmeasured(report: RunReport) -> Iterator[Section]:
         lines = ["| case | why it could not be measured |", "|---|---|"]
         lines += [f"| {_first_of(cases)} | {code_cell(error, 200)} |" for error, cases in groups[:MOST_ROWS]]
         more = f"\n\n{_more(groups).strip()} kinds of errors" if len(groups) > MOST_ROWS else ""
-        told = f"**Not measured** ({code_cell(error_kinds(report), 300)})"
-        yield Section(f"{told}\n\n" + "\n".join(lines) + more, "cases that could not be measured", 5)
+        title = f"**Not measured** ({code_cell(error_kinds(report), 300)})"
+        yield Section(f"{title}\n\n" + "\n".join(lines) + more, "cases that could not be measured", 5)
 
 
 def _first_of(cases: Sequence[CaseReport]) -> str:
@@ -282,11 +282,11 @@ def _first_of(cases: Sequence[CaseReport]) -> str:
 def _gates(gates: Sequence[GateResult]) -> str:
     failed_first = sorted(gates, key=lambda gate: gate.state is not GateState.FAILED)
     chosen = set(map(id, failed_first[:MOST_GATES]))
-    shown = [f"* {_gate(gate)}" for gate in gates if id(gate) in chosen]
-    while sum(map(len, shown)) > LONGEST_GATES:  # names full of signs that are escaped
-        shown.pop()
-    more = _more(gates, len(shown)).strip()
-    return "\n".join([*shown, f"* {more}"] if more else shown)
+    lines = [f"* {_gate(gate)}" for gate in gates if id(gate) in chosen]
+    while sum(map(len, lines)) > LONGEST_GATES:  # names full of signs that are escaped
+        lines.pop()
+    more = _more(gates, len(lines)).strip()
+    return "\n".join([*lines, f"* {more}"] if more else lines)
 
 
 def _gate(gate: GateResult) -> str:
@@ -338,8 +338,8 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
     if notes:
         yield Section("**Also changed** " + " · ".join(notes), "what else changed", 5)
     if comparison.flaky:
-        shown = [f"{code_cell(c.key, 80)} {100 * c.rate:.0f} %" for c in comparison.flaky[:MOST_FLAKY]]
-        yield Section(f"**Flaky** (how often two runs differ) {', '.join(shown)}", "flaky cases", 9)
+        flaky = [f"{code_cell(c.key, 80)} {100 * c.rate:.0f} %" for c in comparison.flaky[:MOST_FLAKY]]
+        yield Section(f"**Flaky** (how often two runs differ) {', '.join(flaky)}", "flaky cases", 9)
 
 
 def _footer(conclusion: Conclusion, links: Links) -> str:
@@ -368,7 +368,7 @@ def _footer(conclusion: Conclusion, links: Links) -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """A part that opens on a click. `title` is ours."""
+    """A folded section. `title` must be trusted."""
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
 

@@ -20,7 +20,7 @@ _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 @dataclass(slots=True)  # as modules, its protocol is not frozen
 class SkillReporter:
-    """One of the two files; `checks` is what it calls the list of checks."""
+    """One of the two files; `checks` is its key for the list of checks."""
 
     NAME: str
     FILENAME: str
@@ -62,17 +62,17 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
 def grading(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
     """Every check of this run that was measured, with its evidence."""
     attempts = list(_attempts(conclusion.report))
-    found = [
+    entries = [
         {**_entry(result), "eval_id": _eval_id(case), "run_number": attempt.attempt}
         for case, attempt in attempts
         for result in _measured(attempt)
     ]
-    passed = sum(bool(entry["passed"]) for entry in found)
+    passed = sum(bool(entry["passed"]) for entry in entries)
     turns = [turn for _, attempt in attempts for turn in attempt.turns]
     calls = Counter(call.name for turn in turns for call in turn.tool_calls or ())
     return {
-        checks: found,
-        "summary": _counts(passed, len(found)),
+        checks: entries,
+        "summary": _counts(passed, len(entries)),
         "execution_metrics": {
             "tool_calls": dict(calls),
             "total_tool_calls": calls.total(),
@@ -89,7 +89,7 @@ def _attempts(report: RunReport) -> Iterator[tuple[CaseReport, AttemptReport]]:
 
 
 def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> dict[str, object]:
-    found = [_entry(result) for result in _measured(attempt)]
+    entries = [_entry(result) for result in _measured(attempt)]
     errors = _errors(attempt)
     unmeasured = "1 check or answer" if errors == 1 else f"{errors} checks or answers"
     return {
@@ -98,13 +98,13 @@ def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> di
         "configuration": side,
         "run_number": attempt.attempt,
         "result": {
-            **_counts(sum(bool(entry["passed"]) for entry in found), len(found)),
+            **_counts(sum(bool(entry["passed"]) for entry in entries), len(entries)),
             "time_seconds": round(_seconds(attempt), 1),
             "tokens": sum((turn.input_tokens or 0) + (turn.output_tokens or 0) for turn in attempt.turns),
             "tool_calls": sum(len(turn.tool_calls or ()) for turn in attempt.turns),
             "errors": errors,
         },
-        checks: found,
+        checks: entries,
         "notes": [f"{unmeasured} could not be measured"] if errors else [],
     }
 
@@ -119,7 +119,7 @@ def _measured(attempt: AttemptReport) -> list[CheckResult]:
 
 
 def _errors(attempt: AttemptReport) -> int:
-    """Answers that never came, and checks that could not be made of those that did."""
+    """Missing answers, and checks that could not be made."""
     return sum(
         1 if turn.error is not None else sum(result.outcome is Outcome.ERRORED for result in turn.results)
         for turn in attempt.turns
@@ -128,8 +128,8 @@ def _errors(attempt: AttemptReport) -> int:
 
 def _entry(result: CheckResult) -> dict[str, object]:
     text = result.details.get("statement", result.id)
-    told = f"not: {text}" if result.negated else text
-    return {"text": told, "passed": result.passed, "evidence": result.reason}
+    statement = f"not: {text}" if result.negated else text
+    return {"text": statement, "passed": result.passed, "evidence": result.reason}
 
 
 def _seconds(attempt: AttemptReport) -> float:
@@ -149,9 +149,9 @@ def _summary(runs: Sequence[Mapping[str, object]], *, as_text: bool) -> Mapping[
     means = {name: (sides[HEAD][name]["mean"], sides[other][name]["mean"]) for name in _STATISTICS}
     delta = {name: None if head is None or base is None else head - base for name, (head, base) in means.items()}
     digits = dict(zip(_STATISTICS, (2, 1, 0), strict=True))
-    shown = {name: "n/a" if value is None else f"{value:+.{digits[name]}f}" for name, value in delta.items()}
+    texts = {name: "n/a" if value is None else f"{value:+.{digits[name]}f}" for name, value in delta.items()}
     numbers = {name: None if value is None else round(value, 4) for name, value in delta.items()}
-    return {**sides, "delta": shown if as_text else numbers}
+    return {**sides, "delta": texts if as_text else numbers}
 
 
 def _statistics(values: Sequence[float]) -> dict[str, float | None]:
@@ -159,8 +159,8 @@ def _statistics(values: Sequence[float]) -> dict[str, float | None]:
     if not values:
         return dict.fromkeys(("mean", "stddev", "min", "max"))
     spread = stdev(values) if len(values) > 1 else 0.0
-    found = {"mean": mean(values) or 0.0, "stddev": spread, "min": min(values), "max": max(values)}
-    return {name: round(value, 4) for name, value in found.items()}
+    statistics = {"mean": mean(values) or 0.0, "stddev": spread, "min": min(values), "max": max(values)}
+    return {name: round(value, 4) for name, value in statistics.items()}
 
 
 def _eval_id(case: CaseReport) -> int | str:

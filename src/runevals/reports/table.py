@@ -1,4 +1,4 @@
-"""One row a check, for spreadsheets."""
+"""CSV with one row per check, for spreadsheets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def stream(conclusion: Conclusion) -> Iterator[str]:
 
 
 class _Through:
-    """A file that hands back what is written to it."""
+    """A file object that returns the text written to it."""
 
     def write(self, text: str) -> str:
         return text

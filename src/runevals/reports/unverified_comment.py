@@ -1,6 +1,6 @@
-"""The comment on results that a fork's own run reports: what can be counted in its cases, and no text of it.
+"""The comment on results of a fork's own run: counts of its cases, without any text of the document.
 
-Whoever made the change wrote the document, too. Its headline, gates, reasons and notices may say anything.
+The author of the change controls the document: its headline, gates, reasons and notices cannot be trusted.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ WARNING = (
 
 
 def render(reports: Sequence[RunReport], links: Links, marker: str, author: str = "the fork") -> str:
-    """The comment's text, which begins with `marker`, then says whose word it is; it is never long."""
+    """The comment's text, which begins with `marker`, then names the author of the results; it is always short."""
     cases = [_scored(case) for report in reports for case in report.cases]
-    told = [
+    parts = [
         f"{marker}\n### ⚠ Reported by {author}'s own run, not verified: {_counted(cases)}",
         WARNING,
         *_not_passing(cases, links),
         f"<sub>{_footer(links)}</sub>",
     ]
-    return "\n\n".join(told) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def all_pass(reports: Sequence[RunReport]) -> bool:
@@ -44,23 +44,23 @@ def all_pass(reports: Sequence[RunReport]) -> bool:
 
 
 def _scored(case: CaseReport) -> CaseReport:
-    """The case as its own checks have it, whatever the document says of the whole."""
+    """The case, computed again from its own checks."""
     return over_attempts(case, [over_turns(attempt.attempt, attempt.turns) for attempt in case.attempts])
 
 
 def _counted(cases: Sequence[CaseReport]) -> str:
-    found = totals(cases)
-    of = found.cases - found.skipped
+    counts = totals(cases)
+    of = counts.cases - counts.skipped
     if not of:
         return "no case was measured"
-    told = f"{found.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
-    errored = f", {found.errored} could not be measured" if found.errored else ""
-    return told + errored + (f", {found.skipped} skipped" if found.skipped else "")
+    text = f"{counts.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
+    errored = f", {counts.errored} could not be measured" if counts.errored else ""
+    return text + errored + (f", {counts.skipped} skipped" if counts.skipped else "")
 
 
 def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:
-    wanted = (Outcome.FAILED, Outcome.ERRORED)
-    rows = [(place, case) for place, case in enumerate(cases, start=1) if case.status in wanted]
+    statuses = (Outcome.FAILED, Outcome.ERRORED)
+    rows = [(place, case) for place, case in enumerate(cases, start=1) if case.status in statuses]
     if not rows:
         return []
     lines = ["| case | outcome | line |", "|---|---|--:|"]

@@ -115,12 +115,12 @@ def test_health_reads_the_results_folder_by_default(past, project, runevals):
     (project.path / ".evals/results/no.json").write_text("{}", encoding="utf-8")
     code, out, err = runevals("validate", "--health")
     ended(code, 0, out, "tells nothing apart: k1")
-    assert "passed over, as it is no results document: .evals/results/no.json" in err
+    assert "skipped .evals/results/no.json: not a results document" in err
 
 
 def test_a_named_results_file_must_be_valid(past, project, runevals):
     past({})
     project.write("other.json", json.dumps({}))
     code, _, err = runevals("validate", "--health", "--results", "past/0.json", "--results", "other.json")
-    ended(code, 2, err, "other.json is no results document")
+    ended(code, 2, err, "other.json is not a results document")
     assert runevals("validate", "--health", "--results", "absent.json")[0] == 2
