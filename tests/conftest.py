@@ -89,8 +89,8 @@ _AVAILABLE = {
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers a core: most tests wait for programs, servers and clocks."""
-    return 2 * (os.cpu_count() or 1)
+    """Three workers a core: most tests wait for programs, servers and clocks."""
+    return 3 * (os.cpu_count() or 1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -107,7 +107,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             if _IN_CONTAINERS.search(nodeid):
                 return "containers"
             file = nodeid.partition("::")[0]
-            return file if file.endswith(_SHARES_MUCH) else nodeid
+            return file if file.endswith(_SHARE_MUCH) else nodeid
 
     return Scheduling(config, log)
 
@@ -143,11 +143,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
-_IN_CONTAINERS = re.compile(
-    r"/test_(?:container|workflows)\.py::|::test_nor_in_the_container|::test_an_image_is_pushed"
-)
+_IN_CONTAINERS = re.compile(r"/test_container\.py::|::test_nor_in_the_container|::test_an_image_is_pushed")
 
-_SHARES_MUCH = ("/test_page.py", "/test_ray.py")  # a browser and large pages; a cluster
+# Jobs of workflows, of which one runs at a time; a browser and large pages; a cluster.
+_SHARE_MUCH = ("/test_workflows.py", "/test_page.py", "/test_ray.py")
 
 
 @pytest.fixture
