@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache
 from itertools import islice
 from math import isinf
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from runevals.lib.text.escape import one_line
 from runevals.records import (
     Acceptance,
     AgainstComparison,
+    AttemptReport,
     CaseReport,
     Change,
     Comparison,
@@ -37,6 +39,7 @@ from runevals.records import (
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.results_json import case_line, fields_of, json_text
 from runevals.reports.results_lines import PLACE, cases_of
+from runevals.reports.results_records import LARGEST, read_case
 
 if TYPE_CHECKING:
     import cattrs
@@ -45,7 +48,6 @@ FORMAT_VERSION = 1
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
-LARGEST = 1e100  # number: sums and squares of such are numbers too
 
 Json = dict[str, Any]
 
@@ -121,10 +123,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     spool = Spool()
     texts = cases_of(lines, rest)
     while some := list(islice(texts, AT_ONCE)):
-        documents = _loaded(f"[{','.join(some)}]")
-        if not fits("runevals.reports", "results-1", documents, "cases"):
-            raise ValueError("a case is not valid")
-        cases += [_spooled(case, spool) for case in _structured(documents, tuple[CaseReport, ...])]
+        cases += [_spooled(case, spool) for case in _cases(f"[{','.join(some)}]")]
     if not cases:
         raise ValueError("it is laid out otherwise")
     document = _loaded("".join(rest))
@@ -133,11 +132,25 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     return _conclusion(document, tuple(cases))
 
 
+def _cases(text: str) -> tuple[CaseReport, ...]:
+    """Raises ValueError, KeyError or TypeError for cases that are not valid."""
+    with suppress(ValueError, KeyError, TypeError):
+        return tuple(map(read_case, json.loads(text, parse_constant=_no_constant)))
+    documents = _loaded(text)
+    if not fits("runevals.reports", "results-1", documents, "cases"):
+        raise ValueError("a case is not valid")
+    cases: tuple[CaseReport, ...] = _structured(documents, tuple[CaseReport, ...])
+    return cases
+
+
 def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
-    attempts = [
-        replace(attempt, turns=tuple(map(spool.offload_record, attempt.turns))) for attempt in case.attempts
-    ]
-    return replace(case, attempts=tuple(attempts))
+    attempts = tuple([_spooled_attempt(attempt, spool) for attempt in case.attempts])
+    return case if all(map(is_, attempts, case.attempts)) else replace(case, attempts=attempts)
+
+
+def _spooled_attempt(attempt: AttemptReport, spool: Spool) -> AttemptReport:
+    turns = tuple(map(spool.offload_record, attempt.turns))
+    return attempt if all(map(is_, turns, attempt.turns)) else replace(attempt, turns=turns)
 
 
 def _head(report: RunReport) -> Json:

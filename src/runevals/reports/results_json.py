@@ -22,7 +22,7 @@ from runevals.records import (
 )
 
 # What a document says of a record beside its fields.
-_DERIVED: Mapping[type, tuple[str, ...]] = {
+DERIVED: Mapping[type, tuple[str, ...]] = {
     CheckResult: ("passed",),
     AttemptReport: ("share",),
     CaseReport: ("share", "flaky", "tripped"),
@@ -68,7 +68,7 @@ def fields_of(record: Any) -> dict[str, object]:
 @cache
 def _layout(kind: Any) -> tuple[tuple[str, ...], Any, tuple[object, ...] | None]:
     """The names that a record has in a document, what reads their values, and the values that are left out."""
-    names = (*(field.name for field in fields(kind)), *_DERIVED.get(kind, ()))
+    names = (*(field.name for field in fields(kind)), *DERIVED.get(kind, ()))
     values_of = attrgetter(*names) if len(names) > 1 else lambda record: (getattr(record, names[0]),)
     if kind not in LEFT_OUT:
         return names, values_of, None
