@@ -57,16 +57,17 @@ class _Field:
     """A field of a record: a value that is stored elsewhere is read at each access."""
 
     def __init__(self, slot: Any) -> None:
-        self._slot = slot
+        self._get = slot.__get__
+        self._set = slot.__set__
 
     def __get__(self, record: object, kind: type | None = None) -> Any:
         if record is None:
             return self
-        value = self._slot.__get__(record, kind)
+        value = self._get(record, kind)
         return value.read() if isinstance(value, StoredValue) else value
 
     def __set__(self, record: object, value: object) -> None:
-        self._slot.__set__(record, value)
+        self._set(record, value)
 
 
 def large(*names: str) -> Callable[[type[T]], type[T]]:

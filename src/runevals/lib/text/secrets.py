@@ -116,27 +116,21 @@ def without_secrets(value: T, redact: Callable[[str], str], *, already: type | t
 
 def _collect_texts(value: Any, texts: list[str], already: type | tuple[()]) -> None:
     """Adds every text that `redacted` looks at."""
-    kind: Any = type(value)
-    if kind is str:
-        texts.append(value)
-    elif kind in (tuple, list):
-        for item in value:
-            _collect_texts(item, texts, already)
-    elif value is None or isinstance(value, (int, float, already)):
+    if value is None or isinstance(value, (int, float, already)):
         return
-    elif isinstance(value, str):
-        texts.append(str(value))
-    elif isinstance(value, Mapping):
-        _collect_texts([*value.keys(), *value.values()], texts, already)
-    elif isinstance(value, tuple | list):
-        _collect_texts(list(value), texts, already)
-    elif is_dataclass(value):
-        for name in _names(kind):
-            field = getattr(value, name)
-            if type(field) is str:
-                texts.append(field)
-            elif field is not None:
-                _collect_texts(field, texts, already)
+    if isinstance(value, str):
+        texts.append(value)
+        return
+    if isinstance(value, Mapping):
+        value = (*value.keys(), *value.values())
+    elif not isinstance(value, tuple | list):
+        kind: Any = type(value)
+        value = [getattr(value, name) for name in _names(kind)] if is_dataclass(kind) else ()  # type: ignore[arg-type]
+    for item in value:
+        if type(item) is str:
+            texts.append(item)
+        elif item:
+            _collect_texts(item, texts, already)
 
 
 @cache
