@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 
@@ -78,3 +79,23 @@ def test_a_verdict_is_told_though_its_report_cannot_be_written(answered, runeval
     assert "cannot write" in err
     assert "Traceback" not in err
     assert "of the last run" not in (answered.path / "old.md").read_text(encoding="utf-8")
+
+
+def test_packed_documents_are_written_and_read_everywhere(answered, runevals, monkeypatch):
+    assert runevals(*RUN, "-o", "base.json.gz", "-o", "base.json")[0] == 0
+    packed = (answered.path / "base.json.gz").read_bytes()
+    assert gzip.decompress(packed) == (answered.path / "base.json").read_bytes()
+    target = ("--target", "recorded:base.json.gz", "-q")
+    assert runevals(*target, "--baseline", "base.json.gz", "-o", "runs/head.json.gz")[0] == 0
+    assert runevals("compare", "base.json.gz", "runs/head.json.gz", "-o", "x.md")[0] == 0
+    assert runevals("report", "runs/head.json.gz", "-o", "x.xml")[0] == 0
+    assert "head.json.gz" in runevals("history", "runs")[1]
+    assert runevals(*RUN, "--baseline", "runs", "-o", "x.json")[0] == 0
+    for part in ("1", "2"):
+        assert runevals(*RUN, "--shard", f"{part}/2", "-o", f"shards/{part}.json.gz")[0] == 0
+    assert runevals("merge", "shards", "-o", "merged.json.gz")[0] == 0
+    (answered.path / "runs" / "broken.json.gz").write_bytes(packed[:-20])
+    code, _, err = runevals("compare", "base.json.gz", "runs/broken.json.gz")
+    assert code == 2
+    assert "broken.json.gz is not a results document: its gzip data is broken" in err
+    assert "it is no results document: runs/broken.json.gz" in runevals("history", "runs")[2]

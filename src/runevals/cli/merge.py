@@ -16,7 +16,7 @@ from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
-from runevals.reports.results_document import read
+from runevals.reports.results_document import documents_in, read
 from runevals.run.baseline.protected_side import base_side
 from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
@@ -81,8 +81,8 @@ def _files(documents: Sequence[Path]) -> list[Path]:
     """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
     found: list[Path] = []
     for path in documents:
-        inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        inside = documents_in(path, deep=True) if path.is_dir() else [path]
         if not inside:
-            raise InvalidDocument(f"there is no results document (.json) in {path}")
+            raise InvalidDocument(f"there is no results document (.json, .json.gz) in {path}")
         found += inside
     return found

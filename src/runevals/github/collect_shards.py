@@ -9,7 +9,7 @@ from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError
-from runevals.reports.results_document import read
+from runevals.reports.results_document import documents_in, read
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 
@@ -23,7 +23,7 @@ def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
     there is nothing, or something that no job of this commit left.
     """
     folder = (settings.cwd / named).resolve()
-    files = sorted(folder.rglob("*.json"))
+    files = documents_in(folder, deep=True)
     if not files:
         raise ExternalError(f"no shard left its results in {named}")
     repository = settings.repository.resolve()

@@ -13,7 +13,7 @@ from runevals.lib.plugins import guarded, package_of, plugins, require, unusable
 from runevals.records import Conclusion
 from runevals.reports import html, junit, results, skill_results, summary, table
 
-__all__ = ["REPORTERS", "Reporter", "reporter_for", "reporters", "suffix_of", "text_of"]
+__all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
 
 
 class Reporter(Protocol):
@@ -36,6 +36,7 @@ class Streaming(Reporter, Protocol):
 
 
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
+PACKED = ".gz"
 # By `--format`: reporters selected by the complete name of a file.
 BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
     "results": skill_results.SKILL_CREATOR,
@@ -75,6 +76,11 @@ def reporters() -> tuple[Reporter, ...]:
     return (*REPORTERS, *added)
 
 
+def is_packed_name(filename: str) -> bool:
+    """Whether a file of this name is a packed results document."""
+    return filename.lower().endswith(f"{suffix_of(results)}{PACKED}")
+
+
 def suffix_of(reporter: Reporter) -> str:
     """The suffix of the reporter's files."""
     return Path(reporter.FILENAME).suffix
@@ -82,6 +88,7 @@ def suffix_of(reporter: Reporter) -> str:
 
 def reporter_for(filename: str, form: str = "results") -> Reporter | None:
     """The reporter whose files have this name, or this suffix; None if none has."""
+    filename = filename[: -len(PACKED)] if is_packed_name(filename) else filename
     by_name = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
     for reporter in (*by_name, *reporters()):
         if filename.lower().endswith(suffix_of(reporter)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports.results_document import read_conclusion
+from runevals.reports.results_document import documents_in, read_conclusion
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def newest(folder: Path, most: int) -> list[Path]:
     """The files of a folder that may be results documents: the newest `most`, the oldest of these first."""
-    files = [file for file in folder.glob("*.json") if file.is_file()]
+    files = [file for file in documents_in(folder) if file.is_file()]
     return sorted(files, key=age)[-most:]
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runevals.lib.storage.files import require_no_link, write_whole
+from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import html, reporter_for, reporters, suffix_of, text_of
+from runevals.reports import html, is_packed_name, reporter_for, reporters, suffix_of, text_of
 from runevals.reports.page_cases import without_commands
 
 
@@ -27,7 +28,8 @@ def publish(
             raise InvalidSettings(unknown_suffix(path))
         try:
             is_page = was_read and reporter.NAME == html.NAME
-            write_whole(path, text_of(reporter, without_commands(conclusion) if is_page else conclusion))
+            text = text_of(reporter, without_commands(conclusion) if is_page else conclusion)
+            write_whole(path, pack(text) if is_packed_name(path.name) else text)
         except CannotWrite as error:
             problems.append(str(error))
     if problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from runevals.lib.parsing.schema import complaints, fits
 from runevals.lib.parsing.source import read_lines, read_text
+from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
 from runevals.records import (
@@ -45,7 +47,9 @@ if TYPE_CHECKING:
     import cattrs
 
 FORMAT_VERSION = 1
+SUFFIXES = (".json", ".json.gz")
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
+MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
 
@@ -86,10 +90,28 @@ def read(path: Path) -> RunReport:
 
 def read_conclusion(path: Path) -> Conclusion:
     """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does."""
+    packed = path.is_file() and os.access(path, os.R_OK) and is_packed(path)
     with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+        if packed:
+            return _case_by_case(unpacked_lines(path, MAX_UNPACKED))
         if LARGE < path.stat().st_size <= MAX_BYTES:
             return _case_by_case(read_lines(path, str(path)))
+    if packed:
+        return parse(content_of(path.read_bytes(), str(path)).decode(errors="replace"), str(path))
     return parse(read_text(path, str(path), MAX_BYTES), str(path))
+
+
+def documents_in(folder: Path, *, deep: bool = False) -> list[Path]:
+    """The files that may be results documents by their names."""
+    return sorted(path for suffix in SUFFIXES for path in (folder.rglob if deep else folder.glob)(f"*{suffix}"))
+
+
+def content_of(content: bytes, display_name: str) -> bytes:
+    """The bytes of a document, which may be packed. Raises InvalidDocument if it cannot be unpacked."""
+    try:
+        return unpacked(content, MAX_UNPACKED)
+    except ValueError as error:
+        raise InvalidDocument(f"{display_name} is not a results document: {error}") from None
 
 
 def parse(text: str, display_name: str) -> Conclusion:

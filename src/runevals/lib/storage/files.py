@@ -164,7 +164,7 @@ def behind_links(path: Path) -> Path:
     return target
 
 
-def write_whole(path: Path, text: str | Iterable[str]) -> None:
+def write_whole(path: Path, text: str | Iterable[str | bytes]) -> None:
     """Writes a text, or its pieces, through a temporary file, so no reader sees half of it. Raises CannotWrite.
 
     Lone surrogates are written as escapes.
@@ -177,14 +177,14 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
         raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
 
 
-def _write(name: str, text: str | Iterable[str], folder: int) -> None:
+def _write(name: str, text: str | Iterable[str | bytes], folder: int) -> None:
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode if _is_file(name, folder) else 0o644
     unfinished = f".{name}.{secrets.token_hex(4)}.new"
     descriptor = os.open(unfinished, _NEW, 0o600, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             for piece in (text,) if isinstance(text, str) else text:
-                file.write(piece.encode("utf-8", errors="backslashreplace"))
+                file.write(piece if isinstance(piece, bytes) else piece.encode("utf-8", errors="backslashreplace"))
             os.fchmod(file.fileno(), stat.S_IMODE(mode) & 0o777)
         os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:

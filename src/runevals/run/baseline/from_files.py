@@ -105,7 +105,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     if content is None:
         return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
     shown = f"{path.name} of {side.commit[:7]}"
-    report = document.parse(content.decode("utf-8", errors="replace"), shown).report
+    report = document.parse(document.content_of(content, shown).decode(errors="replace"), shown).report
     require_whole(report, shown)
     return Baseline(report=report, source=_source(shown, report)), ()
 
@@ -151,7 +151,7 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
     if side is not None and inside is not None:
         for name in _names_of_base(folder, side, settings):
             yield name, partial(_document_of_base, f"{inside}/{name}", side, settings)
-    for path in sorted(folder.glob("*.json")) if side is None or settings.baseline_named else ():
+    for path in document.documents_in(folder) if side is None or settings.baseline_named else ():
         if side is None or not _committed(path, settings):
             yield path.name, partial(document.read, path)
 
@@ -160,12 +160,12 @@ def _names_of_base(folder: Path, side: BaseSide, settings: Settings) -> list[str
     """The results that the base has in this folder, links followed there; none where it has no such folder."""
     inside = _inside(folder, settings)
     listed = [] if inside is None else git.files_in(settings.repository, side.commit, inside)
-    return sorted(name for name in listed if name.endswith(".json"))
+    return sorted(name for name in listed if name.endswith(document.SUFFIXES))
 
 
 def _document_of_base(path: str, side: BaseSide, settings: Settings) -> RunReport:
     content = git.file_at(settings.repository, side.commit, path) or b""
-    return document.parse(content.decode("utf-8", errors="replace"), path).report
+    return document.parse(document.content_of(content, path).decode(errors="replace"), path).report
 
 
 def _inside(path: Path, settings: Settings) -> str | None:
@@ -214,7 +214,7 @@ def _fetched(address: str) -> str:
                 body += chunk
                 if len(body) > MAX_BYTES:
                     raise ExternalError(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB")
-            return body.decode("utf-8")
+            return document.content_of(bytes(body), address).decode("utf-8")
     except requests.RequestException as error:
         raise ExternalError(f"the baseline {address} cannot be fetched: {error}") from error
     except UnicodeDecodeError:

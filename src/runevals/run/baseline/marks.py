@@ -11,16 +11,17 @@ from itertools import islice
 from pathlib import Path
 
 from runevals.lib import git
+from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.records import CaseReport, Mark, MarkRun, RunReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
-from runevals.reports.results_document import read
+from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.settings.resolve import RESULTS, Settings
 from runevals.suites.plan import is_selected
 
 MOST_READ = 20  # of which the best is taken
 LEAST_COVERED = 0.8  # of this run's cases, by a result that may be the best
-HEAD_BYTES = 65536  # of a document, where its time stands
+HEAD_BYTES, HEAD_LINES = 65536, 100  # of a document, where its time stands
 _STARTED_AT = re.compile(rb'"started_at": ?"([^"]{1,40})"')
 
 Key = tuple[str, str]  # suite and key
@@ -95,11 +96,13 @@ def _kept(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candid
     """The documents here, newest first; of those that may be of the mark, each is read when it is asked for."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     for started_at, path in sorted(_dated(settings), reverse=True):
-        if started_at > until or (commit is not None and commit.encode() not in path.read_bytes()):
+        if started_at > until:
             continue
         if settings.base_side is not None and git.may_be_committed(settings.repository, path):
             continue  # the change could have written it
         try:
+            if commit is not None and commit.encode() not in content_of(path.read_bytes(), path.name):
+                continue
             run = read(path)
         except (InvalidDocument, InvalidSuite):
             continue
@@ -110,16 +113,22 @@ def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
     """What may be a results document, and when its run began."""
     named = () if settings.baseline is None else (Path(settings.baseline),)
     for folder in (settings.cwd / RESULTS, *named):
-        for path in folder.glob("*.json") if folder.is_dir() else ():
+        for path in documents_in(folder) if folder.is_dir() else ():
             started_at = _started_at(path)
             if started_at is not None:
                 yield started_at, path
 
 
+def _head(path: Path) -> bytes:
+    if is_packed(path):
+        return "".join(islice(unpacked_lines(path, MAX_UNPACKED), HEAD_LINES)).encode()
+    with path.open("rb") as file:
+        return file.read(HEAD_BYTES)
+
+
 def _started_at(path: Path) -> datetime | None:
     try:
-        with path.open("rb") as file:
-            found = _STARTED_AT.search(file.read(HEAD_BYTES))
+        found = _STARTED_AT.search(_head(path))
         moment = None if found is None else datetime.fromisoformat(os.fsdecode(found[1]))
     except (OSError, ValueError):
         return None

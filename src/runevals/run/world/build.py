@@ -217,10 +217,9 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
 
 def recorded_target(path: Path, *, reuse: bool = False, deterministic: bool = True) -> RecordedTarget:
     """Answers from a results document (.json), or from lines. Raises InvalidSuite, InvalidDocument."""
-    if path.suffix != ".json":
+    if not path.name.endswith(results_document.SUFFIXES):
         return RecordedTarget.from_file(path, path.name, reuse=reuse, deterministic=deterministic)
-    text = read_text(path, path.name, results_document.MAX_BYTES)
-    report = results_document.parse(text, path.name).report
+    report = results_document.read(path)
     return RecordedTarget.from_report(report, path.name, reuse=reuse, deterministic=deterministic)
 
 
