@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import fsum
 from typing import Literal
 
@@ -53,7 +54,9 @@ class Side:
                 values.append(0.0)
         runs = passes + failed
         due = runs if runs == len(attempts) else sum(map(_due, attempts))
-        return cls(tuple(values), passes, runs, due, graded)
+        if graded or due != len(values):
+            return cls(tuple(values), passes, runs, due, graded)
+        return _ungraded(tuple(values), passes)  # most cases have the same few
 
     @property
     def complete(self) -> bool:
@@ -64,6 +67,12 @@ class Side:
     def outcomes(self) -> tuple[float, ...]:
         """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
         return outcomes(self.passes, self.runs)
+
+
+@lru_cache(1024)
+def _ungraded(values: tuple[float, ...], passes: int) -> Side:
+    """A side of which every run was measured, each of them 0 or 1."""
+    return Side(values, passes, len(values), len(values), graded=False)
 
 
 def outcomes(passes: int, runs: int) -> tuple[float, ...]:

@@ -175,14 +175,17 @@ def settled_early(comparison: Comparison) -> bool:
 
 
 def why_not_comparable(
-    pairs: Iterable[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
+    pairs: Sequence[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
 ) -> str:
     """Why too little is left to compare: of a suite's cases less than 80 %, or not every critical one; else empty.
 
     `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
     counts too, and is looked at by itself, and so does an edited case whose old form was run.
     """
-    left = {(p.base.suite, p.base.key) for p in pairs if (p.before.due and p.now.due) or p.head.quarantined}
+    kept_pairs = [p for p in pairs if (p.before.due and p.now.due) or p.head.quarantined]
+    if len(kept_pairs) == len(matched.both) and not matched.removed:
+        return ""  # nothing of the base is left out
+    left = {(p.base.suite, p.base.key) for p in kept_pairs}
     settled = {(s.suite, s.key) for s in suspects if s.edited and s.state != "open"}
     left |= {p.base_key for p in matched.both if p.key in settled} if settled else set()
     due: dict[str, list[CaseReport]] = {}
