@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-CallKind = Literal["evaluator", "assertion", "skill", "regex", "regex_groups", "redact", "json_schema"]
+CallKind = Literal[
+    "evaluator", "assertion", "skill", "regex", "regex_many", "regex_groups", "redact", "json_schema"
+]
 Language = Literal["javascript", "python"]
 
 

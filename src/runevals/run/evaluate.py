@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import assert_never, cast
 
 from runevals.evaluators.kinds import (
@@ -32,8 +33,9 @@ from runevals.records import (
 )
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
-from runevals.records.script import ScriptRunner
+from runevals.records.script import Call, ScriptRunner
 from runevals.run.check_result import CheckOutcome, errored, measured, nothing_measured, outcome_of, share_of
+from runevals.run.matched_patterns import with_matches
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
 from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
@@ -65,19 +67,23 @@ class Evaluation:
         return any(problem is not None and problem.code in STOPPED_CODES for problem in (*answers, *checks))
 
 
-def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int) -> Iterator[Evaluation]:
+def evaluate(
+    plan: RunPlan, traces: Generator[Trace], world: World, *, workers: int, ahead: int = 1
+) -> Iterator[Evaluation]:
     """Evaluates each trace as it comes, at most `workers` at once; yields in the order they are done.
 
-    Of traces that a stop leaves no time for, every check has the stop's problem.
+    So many traces are taken `ahead`, for a target that need not be waited for. Of traces that a stop leaves
+    no time for, every check has the stop's problem.
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
     pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
-        for trace in traces:
-            if world.stop.problem is None and _is_quick(plan, trace, world.sandbox):
-                yield _evaluate_one(plan, trace, world)
+        for trace, sandbox in _taken_ahead(plan, traces, world.sandbox, ahead):
+            seen = world if sandbox is world.sandbox else replace(world, sandbox=sandbox)
+            if world.stop.problem is None and _is_quick(plan, trace, sandbox):
+                yield _evaluate_one(plan, trace, seen)
             else:
-                pending[pool.submit(_evaluate_one, plan, trace, world)] = trace
+                pending[pool.submit(_evaluate_one, plan, trace, seen)] = trace
             for future in world.stop.first_of(pending) if len(pending) >= 4 * workers else pending.done():
                 del pending[future]
                 yield future.result()
@@ -91,6 +97,29 @@ def evaluate(plan: RunPlan, traces: Generator[Trace], world: World, *, workers: 
     finally:
         traces.close()  # nothing more is asked of the target, and no call of ours outlives the run
         pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
+
+
+def _taken_ahead(
+    plan: RunPlan, traces: Generator[Trace], sandbox: ScriptRunner, ahead: int
+) -> Iterator[tuple[Trace, ScriptRunner]]:
+    """Each trace, with a sandbox that knows what its patterns match if they were matched with those of others."""
+    while taken := list(islice(traces, ahead)):
+        calls = [call for trace in taken for call in _pattern_calls(plan, trace)] if ahead > 1 else []
+        matched = with_matches(sandbox, calls)
+        yield from ((trace, matched) for trace in taken)
+
+
+def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:
+    """The calls of evaluators that are quick if their pattern is."""
+    trial = plan.trials[trace.position]
+    planned = plan.checks[trace.position // plan.repeat]
+    for index, turn in enumerate(trace.turns):
+        for check in planned[index].checks:
+            evaluator = check.evaluator
+            if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
+                asked = evaluator.call(_subject(trial, index, turn))
+                if isinstance(asked, Call):
+                    yield asked
 
 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:

@@ -31,6 +31,7 @@ from runevals.records.errors import RunevalsError
 from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
+from runevals.run.matched_patterns import AT_ONCE
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.run.same_words import RepeatedAnswers
@@ -158,14 +159,16 @@ class Measurement:
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
         world = self._world
+        from_memory = answers_from_memory(self.settings)
         traces = converse(
             trials,
             world.target,
-            workers=0 if answers_from_memory(self.settings) else self.settings.concurrency,
+            workers=0 if from_memory else self.settings.concurrency,
             stop=world.stop,
             probes=self.plan.probes,
         )
-        for evaluation in evaluate(self.plan, traces, world, workers=self.settings.judge_concurrency):
+        ahead, workers = AT_ONCE if from_memory else 1, self.settings.judge_concurrency
+        for evaluation in evaluate(self.plan, traces, world, workers=workers, ahead=ahead):
             self._keep(evaluation)
             self._settle(evaluation)
             world.stop.cut_short |= evaluation.cut_short

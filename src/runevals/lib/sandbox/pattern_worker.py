@@ -72,6 +72,11 @@ def _locked() -> str:
     return "strict"
 
 
+# null for one that is refused.
+_TEST_MANY = """(call) => JSON.stringify(call.calls.map(([pattern, flags, text]) => {
+  try { return new RegExp(pattern, flags).test(text); } catch { return null; }
+}))"""
+
 # Earlier redactions stay unchanged; an empty match removes nothing.
 _REDACT = r"""(call) => {
   const mark = "\\[redacted(?: (?:key|[A-Za-z]\\w*_(?:KEY|TOKEN|SECRET|PASSWORD)))?\\]";
@@ -94,7 +99,8 @@ def _javascript() -> tuple[Any, Mapping[str, Callable[[Any], Any]]]:
     exec_ = "(call) => JSON.stringify(new RegExp(call.pattern, call.flags).exec(call.text))"
     test = "(call) => new RegExp(call.pattern, call.flags).test(call.text)"
     return context, {
-        name: context.eval(code) for name, code in (("exec", exec_), ("test", test), ("redact", _REDACT))
+        name: context.eval(code)
+        for name, code in (("exec", exec_), ("test", test), ("test_many", _TEST_MANY), ("redact", _REDACT))
     }
 
 
@@ -125,6 +131,10 @@ def _ask(what: str, call: Mapping[str, object], pattern: str) -> Any:
 
 def _regex(code: str, arguments: dict[str, str]) -> object:
     return javascript_test(code, arguments["flags"], arguments["text"])
+
+
+def _regex_many(_code: str, arguments: dict[str, Any]) -> object:
+    return json.loads(_ask("test_many", {"calls": arguments["calls"]}, "many patterns"))
 
 
 def _regex_groups(code: str, arguments: dict[str, str]) -> object:
@@ -244,6 +254,7 @@ def _load(kind: str) -> None:
 
 _KINDS: dict[str, Callable[[str, dict[str, Any]], object]] = {
     "regex": _regex,
+    "regex_many": _regex_many,
     "regex_groups": _regex_groups,
     "redact": _redact,
     "json_schema": _json_schema,

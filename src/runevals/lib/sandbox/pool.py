@@ -232,7 +232,7 @@ def _engine(call: Call) -> Engine:
     match call.kind:
         case "regex" | "json_schema" | "skill":
             return call.kind
-        case "regex_groups" | "redact":
+        case "regex_many" | "regex_groups" | "redact":
             return "regex"
         case _:
             return call.language
