@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from runevals.run.sides import can_run_again, rerunnable
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline
 from tests.sample_reports import report
+from tests.sample_suites import SUITE
 
 TARGET = "command:python agent.py"
 
@@ -48,3 +50,15 @@ def test_recorded_answers_cannot_be_asked_again(repository):
     )
     assert not can_run_again(recorded)
     assert rerunnable(recorded, of_commit("d" * 40)) == (None, "recorded answers cannot be asked again")
+
+
+def test_an_agent_works_in_a_folder_of_its_own_in_any_suite(project, runevals, monkeypatch):
+    """Although the suite names no workspace."""
+    end = '{"type": "result", "subtype": "success", "result": "Paris, Lima"}'
+    project.write("bin/claude", f"#!/bin/sh\ntouch made\necho '{end}'\n").chmod(0o755)
+    project.write("evals.json", {**SUITE, "default_evaluators": {"PartialMatch": {}}})
+    monkeypatch.setenv("PATH", f"{project.path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    code, out, err = runevals("run", "-q", "-o", "out.json", "--target", "claude-code")
+    assert code == 0, out + err
+    changes = project.document()["cases"][0]["attempts"][0]["turns"][0]["workspace"]["changes"]
+    assert [change["path"] for change in changes] == ["made"]

@@ -47,9 +47,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     journal = None if request.journal is None else request.journal.of(side)
     reported = side == HEAD  # a base that cannot be measured is no end of the run
-    with real_world(
-        settings, request.suites.suites, budget=request.budget, journal=journal, reported=reported
-    ) as world:
+    with real_world(settings, suites, budget=request.budget, journal=journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         gc.freeze()  # the suites stay
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
