@@ -38,6 +38,9 @@ MOST_STEPS = 1_000_000  # to follow all links of a folder
 # What tools leave behind beside their work; git's own files are none of a program's changes either.
 LEFT_BEHIND = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
+# What keeps a folder from being read because of what is in it; other errors are those of the machine.
+OF_CONTENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG})
+
 Kind = Literal["file", "folder", "link", "other"]
 
 
@@ -296,6 +299,8 @@ def _walk(top: int, *, skip: Container[str] = (), only: str | None = None) -> It
             except FileNotFoundError:  # it was removed just now
                 continue
             except OSError as error:
+                if error.errno not in OF_CONTENT:
+                    raise
                 raise CannotCopy(f"{path[-200:]} cannot be looked at: {error.strerror}") from None
     finally:
         for _, folder, _ in levels:

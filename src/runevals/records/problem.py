@@ -14,11 +14,12 @@ judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 user_failed user_timeout user_auth user_rate_limited user_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
-workspace_failed evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
+workspace_failed workspace_broken evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
 STOPPED_CODES = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run stopped first
 NO_JSON = "target_no_json"  # a result that is not JSON: some checks can decide without it
+WORKSPACE_BROKEN = "workspace_broken"  # by the attempt itself, so that it failed
 NEVER_SENT_CODES = STOPPED_CODES | {"turn_skipped"}  # of calls that were never sent
 MOST_ALIKE, FIRST_ALIKE = 10, 3  # problems of one kind in a file: listed one by one; located in their one line
 _VALUES = re.compile(r"'[^']*'|\d+")  # in messages of one kind, only these differ

@@ -83,6 +83,13 @@ def errored(check: BuiltCheck, problem: Problem, found: CheckOutcome | None = No
     )
 
 
+def failed(check: BuiltCheck, problem: Problem) -> CheckResult:
+    """A check of an attempt that failed before it could be looked at; a negated one fails, too."""
+    scale = check.evaluator.scale
+    lost = None if scale.maximum is None else 0.0
+    return replace(errored(check, problem), outcome=Outcome.FAILED, score=lost, value=scale.minimum, error=None)
+
+
 def nothing_measured(result: CheckResult) -> CheckResult:
     """A skipped check as an error: it should have looked at something."""
     problem = Problem(code="evidence_missing", message=result.reason)

@@ -6,7 +6,18 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
-from runevals.records import Conversation, Message, Probe, Problem, ProgramProbe, Response, Trace, Turn, TurnTrace
+from runevals.records import (
+    WORKSPACE_BROKEN,
+    Conversation,
+    Message,
+    Probe,
+    Problem,
+    ProgramProbe,
+    Response,
+    Trace,
+    Turn,
+    TurnTrace,
+)
 from runevals.run.world.budget import Pending, Stop
 from runevals.suites.plan import Trial
 from runevals.targets import Target
@@ -62,14 +73,12 @@ def converse(
 def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
     history = trial.case.opening
     turns: list[TurnTrace] = []
-    broken: int | None = None
+    broken: Problem | None = None
     if trial.case.problem is not None:
         return _unasked(trial, trial.case.problem)
     for number, turn in enumerate(trial.case.turns, start=1):
         if broken is not None:
-            message = f"turn {broken} of this conversation has no answer"
-            skipped = Response(problem=Problem(code="turn_skipped", message=message))
-            turns.append(TurnTrace(response=skipped, history=history))
+            turns.append(TurnTrace(response=Response(problem=broken), history=history))
             continue
         response = target.answer(
             Conversation(
@@ -95,7 +104,7 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
         )
         turns.append(TurnTrace(response=response, history=history))
         if response.problem is not None:
-            broken = number
+            broken = _after(response.problem, number)
         history = (*history, *_messages(turn, response))
     return Trace(position=trial.position, turns=tuple(turns))
 
@@ -105,6 +114,13 @@ def _messages(turn: Turn, response: Response) -> tuple[Message, ...]:
     if response.conversation is not None:
         return response.conversation.messages
     return Message(role="user", content=turn.prompt), Message(role="assistant", content=response.text)
+
+
+def _after(problem: Problem, number: int) -> Problem:
+    """What the turns after this one have in place of an answer."""
+    if problem.code == WORKSPACE_BROKEN:
+        return problem
+    return Problem(code="turn_skipped", message=f"turn {number} of this conversation has no answer")
 
 
 def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:

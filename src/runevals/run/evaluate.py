@@ -23,6 +23,7 @@ from runevals.evaluators.kinds import (
 from runevals.records import (
     NO_JSON,
     STOPPED_CODES,
+    WORKSPACE_BROKEN,
     CheckResult,
     Outcome,
     Problem,
@@ -34,7 +35,15 @@ from runevals.records import (
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
 from runevals.records.script import Call, ScriptRunner
-from runevals.run.check_result import CheckOutcome, errored, measured, nothing_measured, outcome_of, share_of
+from runevals.run.check_result import (
+    CheckOutcome,
+    errored,
+    failed,
+    measured,
+    nothing_measured,
+    outcome_of,
+    share_of,
+)
 from runevals.run.matched_patterns import with_matches
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
@@ -214,6 +223,8 @@ def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
 
 
 def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckResult:
+    if problem.code == WORKSPACE_BROKEN:
+        return failed(check, problem)
     found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
     return errored(check, problem) if found is None else measured(check, found, ())
 

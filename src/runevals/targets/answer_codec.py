@@ -12,6 +12,7 @@ from runevals.records import (
     FileChange,
     FileFound,
     Message,
+    Problem,
     ProgramEnded,
     ProgramProbe,
     Response,
@@ -23,7 +24,7 @@ from runevals.records.judgement import Judgement, Vote
 
 
 def response_text(response: Response) -> str:
-    """An answer without a problem, as JSON."""
+    """An answer as JSON."""
     return json.dumps(asdict(response))
 
 
@@ -43,6 +44,7 @@ def read_response(text: str, *, cached: bool) -> Response:
             "refused": tuple(fields.get("refused", ())),
             "workspace": None if workspace is None else read_workspace(workspace),
             "conversation": None if talk is None else _conversation(talk),
+            "problem": None if fields.get("problem") is None else Problem(**fields["problem"]),
             "cached": cached,
         }
     )

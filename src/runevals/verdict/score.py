@@ -15,6 +15,7 @@ from runevals.lib.nullable import mean
 from runevals.records import (
     NEVER_SENT_CODES,
     NO_JSON,
+    WORKSPACE_BROKEN,
     AttemptReport,
     Case,
     CaseReport,
@@ -89,7 +90,7 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
 
 def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     """What an attempt is in which an answer never came: errored, or skipped if it was not due."""
-    codes = {problem.code for problem in problems if problem is not None} - {NO_JSON}
+    codes = {problem.code for problem in problems if problem is not None} - {NO_JSON, WORKSPACE_BROKEN}
     if not codes:
         return None
     return Outcome.SKIPPED if codes <= NEVER_SENT_CODES else Outcome.ERRORED

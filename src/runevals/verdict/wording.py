@@ -53,6 +53,7 @@ _ERROR_WORDS = {
     "evidence_missing": "evidence missing",
     "file_missing": "file missing",
     "workspace_failed": "workspace failed",
+    "workspace_broken": "workspace broken by the attempt",
 }
 
 

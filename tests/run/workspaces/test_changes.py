@@ -113,4 +113,4 @@ def test_too_many_changes_are_errored(fixture, monkeypatch):
     monkeypatch.setattr(module, "MOST_CHANGES", 2)
     work = lambda folder: [(folder / f"{n}").touch() for n in range(3)] and "Done."  # noqa: E731
     problem = after(work, fixture).problem
-    assert (problem.code, "changed 3 files, more than 2" in problem.message) == ("workspace_failed", True)
+    assert (problem.code, "changed 3 files, more than 2" in problem.message) == ("workspace_broken", True)

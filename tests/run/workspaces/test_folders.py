@@ -335,7 +335,7 @@ def test_what_was_not_copied_before_the_attempt_is_not_restored(workspaces, fixt
     assert "not known how they were" in answer.workspace.programs[0].problem
 
 
-def test_folders_of_an_attempt_that_are_too_deep_are_errored_and_removed(workspaces):
+def test_folders_of_an_attempt_that_are_too_deep_are_its_failure_and_removed(workspaces):
     def work(folder: Path) -> str:
         code = "import os\nfor _ in range(1100): os.mkdir('deep'); os.chdir('deep')"
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
@@ -343,7 +343,7 @@ def test_folders_of_an_attempt_that_are_too_deep_are_errored_and_removed(workspa
 
     worker = Worker(work)
     problem = WorkspaceTarget(worker, workspaces).answer(turn(Workspace())).problem
-    assert (problem.code, "levels deep" in problem.message) == ("workspace_failed", True)
+    assert (problem.code, "levels deep" in problem.message) == ("workspace_broken", True)
     assert not worker.folders[0].parent.exists()
 
 

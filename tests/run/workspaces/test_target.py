@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -86,3 +88,59 @@ def test_one_worker_of_a_python_target_serves_attempts_one_after_the_other(works
     assert [answer.problem for answer in answers] == [None] * 4
     assert len({answer.text for answer in answers}) == 1
     assert [[change.path for change in answer.workspace.changes] for answer in answers] == [["made"]] * 4
+
+
+def _unreadable(work: Path) -> None:
+    (work / "locked").mkdir()
+    (work / "locked").chmod(0)
+
+
+BREAKS = {
+    "folder removed": shutil.rmtree,
+    "a file in its place": lambda work: (work.rmdir(), work.touch()),
+    "a link in its place": lambda work: (work.rmdir(), work.symlink_to("/")),
+    "unreadable folder": _unreadable,
+}
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [
+        pytest.param(name, marks=pytest.mark.needs("an ordinary user") if name.startswith("unreadable") else ())
+        for name in BREAKS
+    ],
+)
+def test_a_workspace_that_the_attempt_broke_is_its_failure(workspaces, breaks):
+    worker = Worker(lambda work: (BREAKS[breaks](work) and "") or "Done.")
+    problem = WorkspaceTarget(worker, workspaces).answer(turn(Workspace(), turns=2)).problem
+    assert (problem.code, "cannot be read" in problem.message) == ("workspace_broken", True)
+    assert "runevals-work" not in problem.message
+    assert not os.path.lexists(worker.folders[0])
+
+
+SUITE = {
+    "schemaVersion": "1.2.0",
+    "default_evaluators": {},
+    "extensions": {"runevals": {"workspace": {"files": {"note": "n"}}}},
+    "items": [
+        {
+            "testId": "broken",
+            "prompt": "?",
+            "evaluators": {"file_exists": {"path": "note"}, "contains": {"value": "Done"}},
+        },
+    ],
+}
+
+
+def test_an_attempt_that_breaks_its_workspace_has_failed(project, runevals):
+    """All of its checks fail, and none is an error."""
+    project.write("evals.json", SUITE)
+    project.write("agent.py", "import os, shutil\nshutil.rmtree(os.getcwd())\nprint('Done.')\n")
+    target = ["--target", f"command:{sys.executable} {project.path / 'agent.py'}"]
+    code, out, err = runevals("run", "-q", "-o", "out.json", "--min-pass-rate", "1", *target)
+    assert code == 1, out + err
+    case = project.document()["cases"][0]
+    [told] = case["attempts"][0]["turns"]
+    assert (case["status"], told["error"]["code"]) == ("failed", "workspace_broken")
+    assert {result["outcome"] for result in told["results"]} == {"failed"}
+    assert "it left a workspace that cannot be read: No such file or directory" in out

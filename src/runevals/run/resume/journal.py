@@ -12,7 +12,7 @@ from typing import TypeVar
 from runevals.judge.model import Judge
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
-from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Response
 from runevals.records.judgement import Judgement, Question
 from runevals.targets import Target
 from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text
@@ -94,9 +94,10 @@ class JournalledTarget:
                 self._journal.write(key, found, response_text)
             return
         turns = [*self._unwritten.pop(conversation.thread, ()), (key, found)]
-        if found.problem is not None:
+        is_broken = found.problem is not None and found.problem.code == WORKSPACE_BROKEN
+        if found.problem is not None and not is_broken:
             return
-        if conversation.turn < conversation.turns:
+        if conversation.turn < conversation.turns and not is_broken:
             self._unwritten[conversation.thread] = turns
             return
         for one, answer in reversed(turns):  # the first turn last: if it is there, so are the others

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.lib.fresh_copy import CannotCopy
+from runevals.lib.fresh_copy import OF_CONTENT, CannotCopy
 from runevals.lib.programs import end_those_in, in_attempt
-from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Problem, Response
 from runevals.run.workspaces.changes import Attempt
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.targets import Target
@@ -51,8 +51,11 @@ class WorkspaceTarget:
         try:
             return replace(response, workspace=self._workspaces.looked_at(attempt, asked))
         except (OSError, CannotCopy) as error:
-            told = Problem(code="workspace_failed", message=f"its workspace cannot be read: {error}")
-            return replace(response, problem=response.problem or told)
+            broken = isinstance(error, CannotCopy) or error.errno in OF_CONTENT
+            code = WORKSPACE_BROKEN if broken else "workspace_failed"
+            reason = error.strerror if isinstance(error, OSError) and broken else error
+            problem = Problem(code=code, message=f"it left a workspace that cannot be read: {reason}")
+            return replace(response, problem=response.problem or problem)
 
     def identity(self) -> ModelIdentity:
         """The target's."""
