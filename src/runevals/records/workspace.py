@@ -62,6 +62,7 @@ class ProgramEnded:
     stdout: str = ""  # its end, where a result may stand
     problem: str | None = None  # why it could not be run at all
     late: bool = False  # it was ended at its time limit
+    too_much: bool = False  # it was ended because it printed too much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ def found(check: Program, **how: object) -> object:
         ({"exit_code": 1, "last_lines": "1 failed"}, 0.0, "exit code 1: 1 failed"),
         ({"exit_code": -9}, 0.0, "exit code -9"),
         ({"exit_code": None, "late": True}, 0.0, "pytest did not end in 60 s"),
+        ({"exit_code": None, "too_much": True}, 0.0, "pytest printed more than 1 MiB"),
     ],
 )
 def test_its_exit_code_decides(how, score, reason):
@@ -40,9 +41,24 @@ def test_its_last_line_is_its_result():
     assert (verdict.score, verdict.reason, verdict.passed) == (0.5, "half", True)
 
 
-@pytest.mark.parametrize("stdout", ["", "ok", '{"passed": 1}', '{"passed": true, "score": 2}', "[]"])
-def test_a_result_that_is_none_is_errored(stdout):
-    assert found(RESULT, stdout=stdout).code == "evaluator_bad_result"
+@pytest.mark.parametrize(
+    ("stdout", "message"),
+    [
+        ("", "the last line of grade is not a result with `passed`: it printed nothing"),
+        ("ok", "the last line of grade is not a result with `passed`: ok"),
+        ('{"passed": 1}', 'the last line of grade is not a result with `passed`: {"passed": 1}'),
+        ('{"passed": true, "score": 2}', "the score of grade is not a number from 0 to 1"),
+        ("[]", "the last line of grade is not a result with `passed`: []"),
+    ],
+)
+def test_a_result_that_is_none_is_errored(stdout, message):
+    problem = found(RESULT, stdout=stdout)
+    assert (problem.code, problem.message) == ("evaluator_bad_result", message)
+
+
+def test_a_grader_that_the_attempt_made_fail_is_no_error():
+    verdict = found(RESULT, exit_code=1, stdout="…", last_lines="ImportError: shop")
+    assert (verdict.score, verdict.reason) == (0.0, "exit code 1: ImportError: shop")
 
 
 @pytest.mark.parametrize("subject", [NOTHING_KNOWN, left()])

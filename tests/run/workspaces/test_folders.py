@@ -355,3 +355,40 @@ def test_a_check_of_a_later_turn_restores_what_was_there_before_the_first(worksp
     probes = lambda _, index: (probe,) * index  # noqa: E731
     [trace] = [*converse([trial], target, workers=1, stop=Stop(), probes=probes)]
     assert [one.stdout for one in trace.turns[1].response.workspace.programs] == ["n\n"]
+
+
+def test_a_program_has_a_home_and_no_python_of_the_attempts(workspaces, fixture):
+    """What an attempt left in its HOME and TMPDIR is run and read by no check."""
+    code = (
+        "import os, pathlib, sys; home = pathlib.Path(os.environ['HOME']);"
+        "print([*home.iterdir(), *pathlib.Path(os.environ['TMPDIR']).iterdir()], 'plain')"
+    )
+
+    def plant(work: Path) -> str:
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        packages = work.parent / "home" / ".local" / "lib" / version / "site-packages"
+        packages.mkdir(parents=True)
+        (packages / "usercustomize.py").write_text("print('planted'); raise SystemExit(0)\n")
+        (work.parent / "tmp" / "left").touch()
+        return "Done."
+
+    ended = ended_after(workspaces, plant, ("/usr/bin/env", "python3", "-c", code), restore=(), folder=fixture)
+    assert (ended.exit_code, ended.stdout) == (0, "[] plain\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "exit_code", "problem"),
+    [
+        pytest.param(("./made.sh",), 127, None, id="a file of the workspace"),
+        pytest.param(("./note",), 127, None, id="not executable"),
+        pytest.param(("no-such-program",), None, "No such file or directory", id="a program of the machine"),
+    ],
+)
+def test_a_program_that_the_attempt_should_have_made_ends_with_127(workspaces, fixture, argv, exit_code, problem):
+    ended = ended_after(workspaces, lambda _: "Done.", argv, restore=(), folder=fixture)
+    assert (ended.exit_code, ended.problem) == (exit_code, problem)
+
+
+def test_a_program_that_prints_without_end_is_stopped(workspaces, fixture):
+    ended = ended_after(workspaces, lambda _: "Done.", ("yes",), restore=(), folder=fixture)
+    assert (ended.too_much, ended.late, ended.exit_code, ended.problem) == (True, False, None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -19,21 +20,25 @@ LONGEST_S = 3600.0
 class Program(Check):
     """Passes when the program ends with exit code 0; its last lines are the reason if it does not.
 
-    It is run without a shell, as the target is, with nothing of the job's environment but paths, language, proxies
-    and certificates. A program that does not end in time fails. One that cannot be started makes this an error, as
-    does a target without a workspace (`evidence_missing`).
+    It is run without a shell, as the target is, with a new HOME and nothing of the job's environment but paths,
+    language, proxies and certificates. A program that does not end in time fails, and so does one that prints more
+    than 1 MiB, or a file of the workspace (`./check.sh`) that cannot be started. Another program that cannot be
+    started makes this an error, as does a target without a workspace (`evidence_missing`).
 
     Options:
         argv: the program and its arguments.
         timeout_s: how long it may take.
         restore: files and folders that are put back as they were before the attempt, such as its tests.
-        result: whether the last line that it prints is its result: {"passed", "score", "reason"}.
+        result: whether the last line that it prints is its result: {"passed", "score", "reason"}. Without one, it
+            fails if its exit code is not 0, and else it is an error.
 
     Example:
         "evaluators": {"program": {"argv": ["make"]}}
         passes: {"output": "OK", "workspace": {"programs": [{"probe": {"argv": ["make"]}, "exit_code": 0}]}}
         fails: {"output": "OK", "workspace": {"programs": [{"probe": {"argv": ["make"]}, "exit_code": 1}]}}
     """
+
+    needs_workspace: ClassVar[bool] = True
 
     argv: tuple[str, ...]
     timeout_s: float = 60.0
@@ -63,6 +68,8 @@ class Program(Check):
             return missing(f"{self.argv[0]} was not run in the workspace")
         if ended.problem is not None:
             return Problem(code="evaluator_crashed", message=f"{self.argv[0]} cannot be run: {ended.problem}")
+        if ended.too_much:
+            return Verdict(0.0, f"{self.argv[0]} printed more than 1 MiB")
         if ended.exit_code is None:
             return Verdict(0.0, f"{self.argv[0]} did not end in {self.timeout_s:g} s")
         return _result(ended) if self.result else _verdict(ended)
@@ -83,9 +90,14 @@ def _result(ended: ProgramEnded) -> Verdict | Problem:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict) or not isinstance(told.get("passed"), bool):
-        message = f"its last line is not a result with `passed`: {last[:80]}"
+        if ended.exit_code != 0:
+            return _verdict(ended)
+        shown = last[:80] if last else "it printed nothing"
+        message = f"the last line of {ended.probe.argv[0]} is not a result with `passed`: {shown}"
         return Problem(code="evaluator_bad_result", message=message)
     score = told.get("score", float(told["passed"]))
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-        return Problem(code="evaluator_bad_result", message="its score is not a number from 0 to 1")
+        return Problem(
+            code="evaluator_bad_result", message=f"the score of {ended.probe.argv[0]} is not a number from 0 to 1"
+        )
     return Verdict(float(score), str(told.get("reason", "")), passed=told["passed"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from runevals.lib.exchange import Exchange
 from runevals.lib.fresh_copy import (
+    OF_CONTENT,
     CannotCopy,
     Stamp,
     content_hash,
@@ -46,6 +48,7 @@ from runevals.targets.environment import bare
 SETUP_TIMEOUT_S = 600.0
 MOST_KEPT_BYTES = 8 * 1024 * 1024  # of files that `setup` changed, for the diff
 MOST_PROGRAM_BYTES = 1024 * 1024
+MOST_STDOUT_BYTES = 16 * 1024  # of its end, where a result may be
 _NEW, _FOLDER, _KEPT = "runevals-new-", "runevals-work-", "runevals-kept-"
 _PACKED, _LOCK = "runevals-packed-", "lock"
 
@@ -162,10 +165,7 @@ class Workspaces:
             self._number += 1
             root = self._folder / str(self._number)
         root.mkdir()
-        open_to_programs(root)
-        for name in ("work", "home", "tmp"):
-            (root / name).mkdir(mode=0o700)
-            give_to_programs(root / name)
+        _make_own(root, "work", "home", "tmp")
         return root
 
     def _own_folder(self) -> Path:
@@ -237,25 +237,25 @@ class Workspaces:
                     room -= len(content or b"")
         return before
 
-    def run(self, root: Path, probe: ProgramProbe) -> ProgramEnded:
-        """Runs a program in the workspace."""
+    def run(self, root: Path, probe: ProgramProbe, own: Path | None = None) -> ProgramEnded:
+        """Runs a program in the workspace. HOME and TMPDIR are the attempt's, or those in the folder `own`."""
+        place = own or root
+        env = {**self._environment, "TMPDIR": str(place / "tmp")}
+        if own is not None:
+            env["PYTHONNOUSERSITE"] = "1"
         try:
-            env = {**self._environment, "TMPDIR": str(root / "tmp")}
-            talk = _Exchange(probe.argv, cwd=root / "work", env=env, home=root / "home")
+            talk = _Exchange(probe.argv, cwd=root / "work", env=env, home=place / "home")
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            return ProgramEnded(probe=probe, exit_code=None, problem=reason)
+            return _not_started(probe, error)
         finished = talk.wait(probe.timeout_s)
         end_those_in(root)
-        if talk.too_much:
-            told = f"it printed more than {MOST_PROGRAM_BYTES // 1024**2} MiB"
-            return ProgramEnded(probe=probe, exit_code=None, problem=told)
         return ProgramEnded(
             probe=probe,
-            exit_code=talk.exit_code if finished else None,
+            exit_code=talk.exit_code if finished and not talk.too_much else None,
             last_lines=talk.last_lines,
-            stdout=bytes(talk.out[-4096:]).decode(errors="replace"),
-            late=not finished,
+            stdout=bytes(talk.out[-MOST_STDOUT_BYTES:]).decode(errors="replace"),
+            late=not finished and not talk.too_much,
+            too_much=talk.too_much,
         )
 
     def looked_at(self, attempt: Attempt, conversation: Conversation) -> WorkspaceChanges:
@@ -276,7 +276,29 @@ class Workspaces:
                 restore(attempt, probe.restore)
         except (OSError, CannotCopy) as error:
             return ProgramEnded(probe=probe, exit_code=None, problem=f"cannot restore its files: {error}")
-        return self.run(attempt.root, probe)
+        own = Path(tempfile.mkdtemp(prefix="check-", dir=attempt.root))
+        try:
+            _make_own(own, "home", "tmp")
+            return self.run(attempt.root, probe, own)
+        finally:
+            remove_folder(own)
+
+
+def _not_started(probe: ProgramProbe, error: OSError | ValueError) -> ProgramEnded:
+    """A file of the workspace that cannot be started is the attempt's doing: as a shell, it ends with 127."""
+    reason = getattr(error, "strerror", None) or str(error)
+    of_workspace = "/" in probe.argv[0] and not Path(probe.argv[0]).is_absolute()
+    if of_workspace and isinstance(error, OSError) and error.errno in (*OF_CONTENT, errno.ENOEXEC):
+        return ProgramEnded(probe=probe, exit_code=127, last_lines=reason)
+    return ProgramEnded(probe=probe, exit_code=None, problem=reason)
+
+
+def _make_own(folder: Path, *names: str) -> None:
+    """Opens a folder to programs, with new folders in it that belong to them."""
+    open_to_programs(folder)
+    for name in names:
+        (folder / name).mkdir(mode=0o700)
+        give_to_programs(folder / name)
 
 
 def _with_restorable(attempt: Attempt, conversation: Conversation) -> Attempt:
@@ -296,6 +318,8 @@ def _with_restorable(attempt: Attempt, conversation: Conversation) -> Attempt:
 def _how(ended: ProgramEnded) -> str:
     if ended.problem is not None:
         return f"cannot be run: {ended.problem}"
+    if ended.too_much:
+        return f"printed more than {MOST_PROGRAM_BYTES // 1024**2} MiB"
     how = "did not end in time" if ended.late else f"ended with exit code {ended.exit_code}"
     return f"{how}: {ended.last_lines}"
 
