@@ -93,3 +93,31 @@ def test_cases_with_files_have_a_workspace_and_for_an_agent_all_have(places):
     assert [case.workspace for case in sometimes.cases] == [None, Workspace()]
     [always] = with_workspaces([suite], always=True)
     assert [case.workspace for case in always.cases] == [Workspace(folder=places.base / "app"), Workspace()]
+
+
+@pytest.mark.parametrize(
+    ("target", "workspace", "code", "level"),
+    [
+        pytest.param("openai:m", None, 2, "", id="refused"),
+        pytest.param(None, None, 0, "warning: ", id="no target yet"),
+        pytest.param("codex", None, 0, None, id="an agent has one always"),
+        pytest.param("openai:m", {"files": {"a": "b"}}, 0, None, id="it has one"),
+    ],
+)
+def test_checks_on_a_workspace_that_is_not_there_are_refused(project, runevals, target, workspace, code, level):
+    """At their place, once for all cases."""
+    document = {
+        "schemaVersion": "1.2.0",
+        "default_evaluators": {"only_touches": {"paths": ["a"]}},
+        **({} if workspace is None else {"extensions": {"runevals": {"workspace": workspace}}}),
+        "items": [{"testId": "x", "prompt": "1"}, {"testId": "y", "prompt": "2"}],
+    }
+    project.write("evals.json", document)
+    project.write("runevals.yaml", {} if target is None else {"target": target})
+    ended, out, err = runevals("validate")
+    assert ended == code, out + err
+    told = [line for line in (out + err).splitlines() if "looks at a workspace" in line]
+    assert len(told) == (level is not None)
+    if level is not None:
+        assert f"evals.json:4:3: /default_evaluators/only_touches {level}only_touches looks at a work" in told[0]
+        assert "and case 'x' has none; write `workspace`" in told[0]

@@ -35,6 +35,7 @@ class Evaluator(ABC):  # noqa: B024 - its four kinds have the abstract methods
     default_threshold: ClassVar[float | None] = None  # None: pass or fail, no threshold to set
     threshold_option: ClassVar[str | None] = None  # the option that holds a suite's threshold, if any
     needs_expected: ClassVar[bool] = False
+    needs_workspace: ClassVar[bool] = False  # it looks at what an attempt left in its folder
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         """What is wrong with the options beyond their types: (option, sentence)."""

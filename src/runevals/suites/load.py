@@ -154,8 +154,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
         notices += _also_found(discovered.passed_over, request)
     suites = _named_apart(_skill_cases_together(suites))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
-    if request.sends_prompts:
-        broken += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
+    suites, problems = _with_target(suites, request)
+    broken += problems
     return LoadedSuites(suites=tuple(suites), notices=tuple(notices), files=tuple(files)), broken
 
 
@@ -165,6 +165,51 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
         return None
     reason = f"it asks which skill is loaded, which a {request.target_type} target does not report"
     return reason if agent_skills.is_trigger_suite(suite) else None
+
+
+def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite], list[SuiteProblem]]:
+    """(the suites with warnings, the problems) that the target makes of what is in them."""
+    problems: list[SuiteProblem] = []
+    if not request.evaluate_only and request.target_type not in ("recorded", *AGENTS):
+        lacking = list(_without_workspace(suites))
+        if request.target_type is None:  # it may be a coding agent yet
+            suites = _with_warnings(suites, lacking)
+        else:
+            problems += lacking
+    if request.sends_prompts:
+        problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
+    return suites, problems
+
+
+def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+    """The checks that look at a workspace of cases that have none, each with the first of these cases."""
+    cases = [case for suite in suites for case in suite.cases if case.workspace is None and not case.files]
+    checks = ((case, turn, spec) for case in cases for turn in case.turns for spec in turn.checks)
+    known: set[int] = set()
+    for case, turn, spec in checks:
+        if id(spec) not in known and _looks_at_workspace(spec):
+            yield SuiteProblem(
+                location=spec.location or turn.location or case.location,
+                pointer=spec.pointer,
+                message=f"{spec.id or spec.name} looks at a workspace, and case '{case.key}' has none; "
+                "write `workspace`, or take a coding agent as the target",
+            )
+        known.add(id(spec))
+
+
+def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
+    try:
+        return catalogue.find(spec.name).needs_workspace or any(map(_looks_at_workspace, spec.children))
+    except UnknownEvaluator:  # its suite has told
+        return False
+
+
+def _with_warnings(suites: Sequence[Suite], problems: Sequence[SuiteProblem]) -> list[Suite]:
+    """The suites, each with its own of these problems as warnings."""
+    warnings: dict[str, list[SuiteProblem]] = {}
+    for problem in problems:
+        warnings.setdefault(str(problem.location.file), []).append(replace(problem, level="warning"))
+    return [replace(suite, problems=(*suite.problems, *warnings.get(suite.path, ()))) for suite in suites]
 
 
 def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:

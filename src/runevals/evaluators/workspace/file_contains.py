@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -28,6 +29,8 @@ class FileContains(Check):
         passes: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "Total: 3"}]}}
         fails: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "none"}]}}
     """
+
+    needs_workspace: ClassVar[bool] = True
 
     path: str
     values: tuple[str, ...]

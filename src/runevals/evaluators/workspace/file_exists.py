@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -26,6 +27,8 @@ class FileExists(Check):
         passes: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": "file"}]}}
         fails: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": null}]}}
     """
+
+    needs_workspace: ClassVar[bool] = True
 
     path: str
 

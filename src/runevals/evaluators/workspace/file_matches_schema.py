@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -29,6 +30,8 @@ class FileMatchesSchema(Scripted):
         passes: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{\"n\": 3}"}]}}
         fails: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{}"}]}}
     """
+
+    needs_workspace: ClassVar[bool] = True
 
     path: str
     schema: Mapping[str, object]

@@ -30,6 +30,7 @@ class OnlyTouches(Check):
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR
+    needs_workspace: ClassVar[bool] = True
 
     paths: tuple[str, ...]
 

@@ -29,6 +29,7 @@ class Unchanged(Check):
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR
+    needs_workspace: ClassVar[bool] = True
 
     paths: tuple[str, ...]
 
