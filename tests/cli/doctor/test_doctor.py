@@ -69,6 +69,33 @@ def test_what_is_missing_has_its_fix_and_decides_the_exit_code(suite, runevals, 
     assert got == code
 
 
+@pytest.mark.parametrize(
+    ("variables", "settings", "mark", "told"),
+    [
+        (
+            {"PATH": "/none"},
+            {},
+            "✗",
+            "the codex target needs the program `codex`; install it with",
+        ),
+        ({}, {}, "✗", "codex has no key: none of CODEX_API_KEY, OPENAI_API_KEY is set"),
+        ({"CODEX_API_KEY": "sk-secret"}, {}, "✓", "; a key is set"),
+        ({}, {"env": ["OTHER_KEY"]}, "✓", "; it is given OTHER_KEY"),
+        ({}, {"tools": ["read"]}, "✗", "codex cannot be restricted to that"),
+    ],
+)
+def test_the_program_and_key_of_an_agent_are_looked_for(suite, runevals, variables, settings, mark, told):
+    suite.write("bin/codex", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    suite.write("runevals.yaml", {"target": {"type": "codex", **settings}})
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"PATH": str(suite.path / "bin"), **variables}.items():
+            patch.setenv(name, value)
+        code, out, _ = runevals("doctor")
+    line = found(out)["target"]
+    assert (line[0], told in line[1], code) == (mark, True, 0 if mark == "✓" else 2), out
+    assert "sk-secret" not in out
+
+
 def test_a_check_that_needs_a_judge_is_found_without_one(suite, runevals):
     suite.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
     code, out, _ = runevals("doctor", *PYTHON)

@@ -11,6 +11,7 @@ from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopp
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import plural
+from runevals.records.agent import AGENT_KEYS
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     PASSED,
@@ -27,6 +28,8 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.target import require_agent
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
@@ -92,8 +95,27 @@ def _target(settings: Settings) -> Diagnosis:
     if lacking is not None:
         fix = f"name it right in `target:`; it is looked for from {target.base}"
         return missing("target", lacking, fix, USAGE_ERROR)
+    if target.agent is not None:
+        return _agent(target, settings)
     named = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {named}")
+
+
+def _agent(target: TargetSettings, settings: Settings) -> Diagnosis:
+    """Its program, a key, and whether it can be restricted to its tools; it is not asked."""
+    assert target.agent is not None  # noqa: S101 - it is one
+    keys = AGENT_KEYS[target.type]
+    try:
+        program = require_agent(AGENTS[target.type], target.agent, settings.environment)
+    except InvalidSettings as error:
+        return stopped("target", error, "docs/agents.md has the programs and their keys")
+    if not any(settings.environment.get(key) for key in keys):
+        if target.agent.env:
+            return good("target", f"{target.type} {program}; it is given {', '.join(target.agent.env)}")
+        fix = f"export {keys[0]}=…, or write it into .env.local.user (which must not be committed)"
+        told = f"{target.type} has no key: none of {', '.join(keys)} is set"
+        return missing("target", told, fix, USAGE_ERROR)
+    return good("target", f"{target.type} {program}; a key is set")
 
 
 def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:

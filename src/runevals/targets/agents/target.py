@@ -57,9 +57,8 @@ class AgentTarget:
         sessions: ConversationIds,
     ) -> None:
         """Raises InvalidSettings for permissions that it cannot keep to, and if it is not installed."""
-        _require_possible(agent, settings)
         self._agent, self._settings = agent, settings
-        self._program = _located(agent, environment)
+        self._program = require_agent(agent, settings, environment)
         self._version = _version(self._program, agent.package)
         self._environment = _given(agent, settings, environment)
         self._home = agent.home(settings, environment)
@@ -182,6 +181,12 @@ def _prompt(conversation: Conversation) -> str:
 
 def _told(message: Message) -> str:
     return message.content if message.role == "system" else f"{message.role}: {message.content}"
+
+
+def require_agent(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> str:
+    """The path of its program. Raises InvalidSettings for permissions that it cannot keep to, and without it."""
+    _require_possible(agent, settings)
+    return _located(agent, environment)
 
 
 def _require_possible(agent: Agent, settings: AgentSettings) -> None:
