@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -268,3 +270,84 @@ def test_recorded_answers_leave_no_run_behind(project, runevals):
     project.write("answers.jsonl", "")
     assert runevals("--target", "recorded:answers.jsonl", "-q", "-o", "out.json")[0] == 3
     assert not (project.path / ".evals" / "runs").exists()
+
+
+# An agent that prints the events of Claude Code; from its seventh task on, it starts a server and is slow.
+STUB = """\
+#!/bin/sh
+for prompt; do :; done
+echo "$prompt" >> {log}
+if [ -e {slow} ] && [ "${{prompt##* }}" -gt 6 ]; then
+    {python} -c "{server}" &
+    sleep 300
+fi
+echo '{{"type": "system", "subtype": "init", "session_id": "s", "model": "m", "tools": [], "skills": []}}'
+echo '{{"type": "assistant", "message": {{"content": [{{"type": "text", "text": "Done."}}]}}}}'
+echo '{{"type": "result", "subtype": "success", "result": "Done.", "num_turns": 1, "usage": {{}}}}'
+"""
+SERVER = (
+    "import os, socket, time; os.setsid(); server = socket.create_server(('127.0.0.1', 0));"
+    "open('{servers}/' + str(os.getpid()), 'w').write(str(server.getsockname()[1])); time.sleep(300)"
+)
+FOUR_AT_ONCE = {"target": {"type": "claude-code", "tools": ["shell"]}, "concurrency": 4}
+
+
+@pytest.fixture
+def agents(project, tmp_path_factory):
+    """A suite of twenty tasks for a stub agent, which logs what it is asked."""
+    place = tmp_path_factory.mktemp("agents")
+    for name in ("bin", "servers", "tmp"):
+        (place / name).mkdir()
+    (place / "slow").touch()
+    paths = {name: place / name for name in ("log", "slow", "servers")}
+    stub = place / "bin" / "claude"
+    stub.write_text(STUB.format(python=sys.executable, server=SERVER.format(**paths), **paths), encoding="utf-8")
+    stub.chmod(0o755)
+    items = [{"testId": f"k{number}", "prompt": f"Task {number}"} for number in range(1, 21)]
+    contains = {"contains": {"value": "Done"}}
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": contains, "items": items})
+    project.write("runevals.yaml", FOUR_AT_ONCE)
+    path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    key = {"ANTHROPIC_API_KEY": "stub-key-of-a-test"}
+    project.environment = {**os.environ, "PATH": path, "TMPDIR": str(place / "tmp"), **key}
+    project.place = place
+    return project
+
+
+@pytest.mark.needs("linux")
+def test_a_killed_run_of_agents_asks_no_finished_attempt_again_and_leaves_nothing(agents):
+    """No process, folder or port: what the killed run left ends with the one that goes on."""
+    place = agents.place
+    killed = started(agents, "run", "-q", "-o", "out.json")
+    ends_at = time.monotonic() + 60
+    while len(list((place / "servers").iterdir())) < 4 and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate(timeout=20)
+    servers = {int(file.name): int(file.read_text()) for file in (place / "servers").iterdir()}
+    assert len(servers) == 4
+    assert all(map(listens, servers.values()))  # the control
+    (place / "slow").unlink()
+    last = started(agents, "run", "--resume", "-q")
+    out, _ = last.communicate(timeout=60)
+    assert last.returncode == 0, out
+    asked = Counter((place / "log").read_text(encoding="utf-8").splitlines())
+    assert asked == {f"Task {number}": 2 if 6 < number <= 10 else 1 for number in range(1, 21)}
+    assert agents.document()["totals"]["passed"] == 20
+    assert not any(map(listens, servers.values()))
+    assert not any(map(runs, servers))
+    assert list((place / "tmp").iterdir()) == []
+
+
+def listens(port: int) -> bool:
+    """Whether something accepts connections there."""
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def runs(process: int) -> bool:
+    """Whether it has not ended; what it left for its parent to read is no process."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
