@@ -19,6 +19,7 @@ def agent(*calls, ok=None):
     [
         ({"skill": "pdf"}, agent(("Skill", {"skill": "pdf"})), True),
         ({"skill": "pdf"}, agent(("Skill", {"command": "office:PDF"})), True),  # of a plugin
+        ({"skill": "pdf"}, agent(("activate_skill", {"name": "pdf"})), True),
         ({"skill": "pdf"}, agent(("Skill", {"skill": "pdf-forms"})), False),
         ({"skill": "pdf"}, agent(("Read", {"path": "/x/.claude/skills/pdf/SKILL.md"})), True),
         ({"skill": "pdf"}, agent(("shell", {"command": "cat skills/pdf/SKILL.md"})), True),

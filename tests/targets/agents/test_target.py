@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from runevals.records.errors import InvalidSettings, TargetRefused
+from tests.targets.agents.streams import lines, read
 from tests.targets.agents.stub import ask, installed, target
 
 
@@ -53,9 +54,27 @@ def test_skills_are_put_where_it_looks_for_them(tmp_path):
     (skill / "scripts").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: haiku\n---\n", encoding="utf-8")
     (skill / "scripts" / "a.py").write_text("a", encoding="utf-8")
-    assert answer(tmp_path, "print(END)", skills=(skill,)).problem is None
+    given = answer(tmp_path, "print(END)", skills=(skill,))
+    assert (given.problem, given.skills) == (None, ("haiku",))
     assert (tmp_path / "home/.claude/skills/haiku/scripts/a.py").read_text() == "a"
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_the_skills_that_it_had_are_those_it_reports_or_was_given(tmp_path):
+    """By the name of the folder and of the front matter, which suites use."""
+    skill = tmp_path / "folder"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("---\ndescription: A name: in it.\nname: 'haiku'\n---\nname: other\n", "utf-8")
+    environment = installed(tmp_path, "print(END)")
+    assert set(target(environment, skills=(skill,)).answer(ask(tmp_path)).skills) == {"folder", "haiku"}
+    assert target(environment).answer(ask(tmp_path)).skills == ()
+    reported = lines(
+        {"type": "system", "subtype": "init", "session_id": "s", "skills": ["a", "b"]},
+        {"type": "result", "subtype": "success", "result": "Done."},
+    )
+    assert read("claude-code", reported).skills == ("a", "b")
+    loaded = {"type": "session.skills_loaded", "data": {"skills": [{"name": "a"}]}}
+    assert read("copilot", lines(loaded, {"type": "result", "exitCode": 0})).skills == ("a",)
 
 
 def test_the_next_turn_goes_on_with_the_session(tmp_path):

@@ -14,14 +14,16 @@ from runevals.evaluators.tools.calls import calls_of, input_texts
 from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import same_tool
 
+_TOOLS = ("skill", "activate_skill")  # of Claude Code and Copilot, of Gemini CLI
+
 
 @evaluator("skill_triggered")
 @dataclass(frozen=True, kw_only=True)
 class SkillTriggered(Check):
     """Passes when the agent loaded the skill; with `should_trigger: false`, when it had the skill and did not.
 
-    A skill is loaded by a call of the tool `Skill` that names it, or by a call whose input names the skill's
-    `SKILL.md`. Calls that failed do not count.
+    A skill is loaded by a call of the tool `Skill` or `activate_skill` that names it, or by a call whose input
+    names the skill's `SKILL.md`. Calls that failed do not count.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`). So does one that did not
     load the skill and does not report that it had it (`skills`): *not loaded* and *not installed* look alike.
@@ -67,7 +69,7 @@ class SkillTriggered(Check):
 
     def _loads(self, call: ToolCall) -> bool:
         texts = [] if call.ok is False else input_texts(call)
-        if same_tool(call.name, "skill"):
+        if any(same_tool(call.name, tool) for tool in _TOOLS):
             return any(_same_skill(text, self.skill) for text in texts)
         name = re.escape(self.skill.rpartition(":")[2])
         file = re.compile(rf"(?:^|[^\w.-]){name}[/\\]+SKILL\.md\b", re.IGNORECASE)

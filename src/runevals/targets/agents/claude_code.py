@@ -27,6 +27,7 @@ class _Reader(Reader):
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
                 self.session, self.model = event["session_id"], event.get("model")
+                self.skills = event.get("skills")
             case "assistant":
                 self._assistant(event)
             case "user":

@@ -27,6 +27,8 @@ class _Reader(Reader):
     def see(self, event: Event) -> None:
         told = event.get("data") or {}
         match event.get("type"):
+            case "session.skills_loaded":
+                self.skills = [skill["name"] for skill in told.get("skills", ())]
             case "assistant.message":
                 self.model = told.get("model") or self.model
                 if told.get("content"):

@@ -52,6 +52,7 @@ class Reader(ABC):
     cost_usd: float | None = None
     usage: Usage = field(default_factory=Usage)
     refused: list[str] = field(default_factory=list)
+    skills: list[str] | None = None  # that it could load, if it says so
     finished: bool = False
     error: str | None = None  # what the final event says went wrong
     now: Callable[[], float] = time.monotonic
@@ -105,6 +106,7 @@ class Reader(ABC):
             model=self.model,
             session=self.session,
             refused=tuple(dict.fromkeys(self.refused)),
+            skills=None if self.skills is None else tuple(self.skills),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,9 @@ from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import bare
 from runevals.targets.program_report import failed
+
+SKILL_FILE = "SKILL.md"
+_BLOCK = re.MULTILINE | re.DOTALL
 
 
 class _Streamed(Exchange):
@@ -63,6 +67,7 @@ class AgentTarget:
         self._environment = _given(agent, settings, environment)
         self._home = agent.home(settings, environment)
         self._prices, self._sessions = prices, sessions
+        self._skills = tuple(name for skill in settings.skills for name in _names(skill))
         self._running: set[Exchange] = set()
         self._reported: set[str] = set()
 
@@ -148,14 +153,22 @@ class AgentTarget:
         return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
 
     def _priced(self, response: Response, ask: Ask) -> Response:
-        """With what it cost, if the agent does not say; and the model that was asked for."""
+        """With its cost, model and skills, if the agent does not say them."""
         model = response.model or ask.model
         cost = response.cost_usd
         if cost is None:
             cached = None if response.delivery is None else response.delivery.cached_tokens
             told = response.input_tokens, response.output_tokens
             cost = self._prices.cost_usd(model, *told, cached_tokens=cached)
-        return replace(response, model=model, cost_usd=cost)
+        skills = self._skills if response.skills is None else response.skills
+        return replace(response, model=model, cost_usd=cost, skills=skills)
+
+
+def _names(skill: Path) -> set[str]:
+    """The names by which an agent knows a skill: of its folder, and of its front matter."""
+    front = re.search(r"\A\s*---\s*\n(.*?)^---", (skill / SKILL_FILE).read_text("utf-8", "replace"), _BLOCK)
+    name = None if front is None else re.search(r"^name:[ \t]*(.+?)[ \t]*$", front[1], re.MULTILINE)
+    return {skill.name} if name is None else {skill.name, name[1].strip("\"'")}
 
 
 def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: bool) -> Problem | None:
