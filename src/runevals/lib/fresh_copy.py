@@ -60,12 +60,15 @@ class Stamp:
     link: str = ""
 
 
-def copy_folder(source: Path, target: Path) -> None:
-    """Copies what is in a folder into another one. Raises CannotCopy for a link that leads out of it, OSError."""
+def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> None:
+    """Copies what is in a folder, `without` some of its folders, into another one.
+
+    Raises CannotCopy for a link that leads out of it, OSError.
+    """
     links: dict[str, str] = {}
     top = os.open(source, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        for entry in _walk(top):
+        for entry in _walk(top, without=without):
             if entry.kind == "link":
                 links[entry.path] = os.readlink(entry.name, dir_fd=entry.folder)
             elif entry.kind == "folder":
@@ -268,11 +271,14 @@ class _Entry:
         return file
 
 
-def _walk(top: int, *, skip: Container[str] = (), only: str | None = None) -> Iterator[_Entry]:
+def _walk(
+    top: int, *, skip: Container[str] = (), without: Container[str] = (), only: str | None = None
+) -> Iterator[_Entry]:
     """All below an open folder, each folder before what is in it; one folder for each level is open at a time.
 
-    `skip`: names of folders that are left out. `only`: the one name in `top` that is meant. Raises CannotCopy for
-    too many files and folders, for too many levels, and for what cannot be looked at.
+    `skip`: names of folders that are left out; `without`: their paths. `only`: the one name in `top` that is
+    meant. Raises CannotCopy for too many files and folders, for too many levels, and for what cannot be looked
+    at.
     """
     names = _names(top, MOST_FILES) if only is None else [only]
     count, levels = len(names), [("", os.dup(top), names)]
@@ -286,7 +292,7 @@ def _walk(top: int, *, skip: Container[str] = (), only: str | None = None) -> It
             path = f"{at}{name}"
             try:
                 entry = _Entry(path, name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
-                if entry.kind == "folder" and name in skip:
+                if entry.kind == "folder" and (name in skip or path in without):
                     continue
                 yield entry
                 if entry.kind != "folder":

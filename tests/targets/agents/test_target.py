@@ -51,12 +51,15 @@ def test_it_has_a_home_of_its_own_its_key_and_what_env_names(tmp_path):
 
 def test_skills_are_put_where_it_looks_for_them(tmp_path):
     skill = tmp_path / "haiku"
-    (skill / "scripts").mkdir(parents=True)
+    for name in ("scripts", "evals", ".git"):
+        (skill / name).mkdir(parents=True)
+    (skill / "evals" / "evals.json").write_text("[]", encoding="utf-8")
     (skill / "SKILL.md").write_text("---\nname: haiku\n---\n", encoding="utf-8")
     (skill / "scripts" / "a.py").write_text("a", encoding="utf-8")
     given = answer(tmp_path, "print(END)", skills=(skill,))
     assert (given.problem, given.skills) == (None, ("haiku",))
     assert (tmp_path / "home/.claude/skills/haiku/scripts/a.py").read_text() == "a"
+    assert {path.name for path in (tmp_path / "home/.claude/skills/haiku").iterdir()} == {"SKILL.md", "scripts"}
     assert list((tmp_path / "work").iterdir()) == []
 
 

@@ -27,6 +27,7 @@ from runevals.targets.environment import bare
 from runevals.targets.program_report import failed
 
 SKILL_FILE = "SKILL.md"
+NOT_INSTALLED = frozenset({".git", "evals"})  # of a skill: what the agent should answer is in the latter
 _BLOCK = re.MULTILINE | re.DOTALL
 
 
@@ -120,7 +121,8 @@ class AgentTarget:
         for path, text in self._home.items():
             write_file(home, path, text)
         for skill in self._settings.skills:
-            copy_folder(skill, make_folder(home, f"{self._agent.skills}/{skill.name}"))
+            place = make_folder(home, f"{self._agent.skills}/{skill.name}")
+            copy_folder(skill, place, without=NOT_INSTALLED)
 
     def _asked(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
         ask = Ask(
