@@ -40,7 +40,7 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
         sides.append((WITHOUT, conclusion.against.other))
     if conclusion.comparison is not None:
         sides.append((BASE, conclusion.comparison.base))
-    told = [] if conclusion.against is None else [about_against(conclusion.against)]
+    notes = [] if conclusion.against is None else [about_against(conclusion.against)]
     runs = [_run(case, attempt, side, checks) for side, one in sides for case, attempt in _attempts(one)]
     judge = report.run.judge
     return {
@@ -55,7 +55,7 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
         },
         "runs": runs,
         "run_summary": _summary(runs, as_text=checks == "expectations"),
-        "notes": [conclusion.verdict.headline, *told],
+        "notes": [conclusion.verdict.headline, *notes],
     }
 
 

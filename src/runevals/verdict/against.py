@@ -47,16 +47,16 @@ def _cost_ratio(pairs: Sequence[Pair]) -> float | None:
 def _constant(pairs: Sequence[Pair], outcome: Outcome) -> Iterator[str]:
     """The checks that came out so in every run of both sides: they say nothing of the difference."""
     for pair in pairs:
-        seen = [_outcomes(case) for case in (pair.base, pair.head)]
-        for check in seen[1]:
-            if all(side.get(check) == {outcome} for side in seen):
+        sides = [_outcomes(case) for case in (pair.base, pair.head)]
+        for check in sides[1]:
+            if all(side.get(check) == {outcome} for side in sides):
                 yield f"{pair.head.key}: {check}"
 
 
 def _outcomes(case: CaseReport) -> dict[str, set[Outcome]]:
-    found: dict[str, set[Outcome]] = {}
+    outcomes: dict[str, set[Outcome]] = {}
     for attempt in case.runs:
         for turn in attempt.turns:
             for result in turn.results:
-                found.setdefault(result.id, set()).add(result.outcome)
-    return found
+                outcomes.setdefault(result.id, set()).add(result.outcome)
+    return outcomes

@@ -93,5 +93,5 @@ def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Co
     """The same conclusion for a run that was stopped before it was confirmed."""
     run = replace(conclusion.report.run, stopped=stopped)
     report = replace(conclusion.report, run=run, complete=False)
-    found = conclusion_of(report, conclusion.comparison, rules, conclusion.mark)
-    return replace(found, against=conclusion.against)
+    stopped_run = conclusion_of(report, conclusion.comparison, rules, conclusion.mark)
+    return replace(stopped_run, against=conclusion.against)

@@ -166,8 +166,8 @@ def _cost_of_a_run(case: CaseReport) -> float | None:
 
 def _same_path(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
     """How far the tools called are those of the base's runs; None if a side does not report them."""
-    found = tool_paths(in_scope(comparison.base.cases, scope), cases)
-    return None if found is None else found.f1
+    paths = tool_paths(in_scope(comparison.base.cases, scope), cases)
+    return None if paths is None else paths.f1
 
 
 def _weakening(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:

@@ -38,8 +38,8 @@ def _common(path: Path, other: Path) -> int:
     every = (1 << len(path)) - 1
     rest = every
     for name in other:
-        found = rest & places.get(name, 0)
-        rest = (rest + found | rest - found) & every
+        same = rest & places.get(name, 0)
+        rest = (rest + same | rest - same) & every
     return len(path) - rest.bit_count()
 
 
