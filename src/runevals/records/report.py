@@ -9,7 +9,7 @@ from typing import Literal
 
 from runevals.records.lazy_fields import PreparedJson, large
 from runevals.records.outcome import Layer, Outcome
-from runevals.records.problem import STOPPED_CODES, Problem
+from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
@@ -345,6 +345,6 @@ class RunReport:
                 for turn in attempt.turns:
                     own = [turn.error] if turn.error else [result.error for result in turn.results]
                     for problem in own:
-                        if problem is not None:
+                        if problem is not None and problem.code != WORKSPACE_BROKEN:
                             counts[problem.code] = counts.get(problem.code, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

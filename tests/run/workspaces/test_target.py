@@ -12,6 +12,7 @@ import pytest
 
 from runevals.records import Conversation, Problem, Response, Workspace
 from runevals.records.errors import TargetRefused
+from runevals.reports.results_document import read
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.targets.python import PythonTarget
@@ -143,4 +144,5 @@ def test_an_attempt_that_breaks_its_workspace_has_failed(project, runevals):
     [told] = case["attempts"][0]["turns"]
     assert (case["status"], told["error"]["code"]) == ("failed", "workspace_broken")
     assert {result["outcome"] for result in told["results"]} == {"failed"}
+    assert read(project.path / "out.json").errors == {}
     assert "it left a workspace that cannot be read: No such file or directory" in out
