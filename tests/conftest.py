@@ -84,6 +84,7 @@ _AVAILABLE = {
     "container": engine_answers,
     "chromium": lambda: chromium() is not None,
     "python-gitlab": lambda: find_spec("gitlab") is not None,
+    "opentelemetry-proto": lambda: bool(find_spec("opentelemetry") and find_spec("opentelemetry.proto")),
     **{name: lambda name=name: agent_rig.has(name) for name in agent_rig.PROGRAMS},
 }
 

@@ -66,6 +66,14 @@ class LineProcess:
         self._write(memoryview(json.dumps(request).encode() + b"\n"), deadline)
         return self._read_line(deadline)
 
+    def finish(self, timeout_s: float) -> None:
+        """Ends its input and waits until it has ended; after `timeout_s` it is killed."""
+        with suppress(OSError):
+            self._stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        self.kill()
+
     def kill(self) -> None:
         """Ends it and its children; only once: the pid may be reused."""
         if self._killed:

@@ -1,0 +1,95 @@
+"""The receiver of traces: who may export to it, and how much."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from runevals.lib import otlp_receiver
+from runevals.lib.otlp_receiver import MOST_BYTES, TOKEN_HEADER, OtlpReceiver
+
+pytestmark = pytest.mark.needs("opentelemetry-proto")
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    listening = OtlpReceiver()
+    yield listening
+    listening.close()
+
+
+def export(receiver, token, body=b"", path="/v1/traces", **headers):
+    """(status, body) of the reply to an export; a length of None is not sent."""
+    connection = HTTPConnection(urlsplit(receiver.address).netloc, timeout=5)
+    given = {"Content-Type": "application/json", "Content-Length": str(len(body)), TOKEN_HEADER: token}
+    given |= {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.putrequest("POST", path)
+    for name, value in given.items():
+        if value is not None:
+            connection.putheader(name, value)
+    connection.endheaders(body)
+    reply = connection.getresponse()
+    found = reply.status, reply.read().decode()
+    connection.close()
+    return found
+
+
+def spans(*ids) -> bytes:
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": id_} for id_ in ids]}]}]}).encode()
+
+
+def test_each_recording_has_the_spans_that_came_with_its_token(receiver):
+    with receiver.recording() as one, receiver.recording() as other:
+        assert export(receiver, one.token, spans("a", "b")) == (200, "{}")
+        assert export(receiver, other.token, gzip.compress(spans("c")), Content_Encoding="gzip")[0] == 200
+        assert export(receiver, one.token, b"metrics are not looked at", path="/v1/metrics")[0] == 200
+        assert export(receiver, one.token, b"", Content_Type="application/x-protobuf") == (200, "")
+        assert [span.id for span in one.spans] == ["a", "b"]
+        assert [span.id for span in other.spans] == ["c"]
+        assert (one.problem, other.problem) == (None, None)
+
+
+def test_without_the_token_of_a_recording_in_progress_nothing_is_taken(receiver):
+    with receiver.recording() as one:
+        for token in ("", "guessed", None):
+            assert export(receiver, token, spans("a"))[0] == 401
+    assert export(receiver, one.token, spans("late"))[0] == 401
+    assert (one.spans, one.problem) == ([], None)
+
+
+def test_nothing_listens_off_loopback(receiver):
+    own = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    port = urlsplit(receiver.address).port
+    assert urlsplit(receiver.address).hostname == "127.0.0.1"
+    for address in own - {"127.0.0.1"}:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((address, port), timeout=1)
+
+
+def bomb() -> bytes:
+    return gzip.compress(bytes(MOST_BYTES + 1))
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "problem"),
+    [
+        pytest.param(b"{", {}, 400, "is not an OTLP export", id="no JSON"),
+        pytest.param(b"", {"Content_Length": str(MOST_BYTES + 1)}, 413, "is larger than 16 MiB", id="too long"),
+        pytest.param(b"", {"Content_Length": None}, 411, "is sent without its length", id="no length"),
+        pytest.param(b"text", {"Content_Encoding": "gzip"}, 400, "incorrect header check", id="no gzip"),
+        pytest.param(gzip.compress(spans("a"))[:-9], {"Content_Encoding": "gzip"}, 400, "ends early", id="half"),
+        pytest.param(bomb(), {"Content_Encoding": "gzip"}, 413, "is larger than 16 MiB", id="a bomb"),
+        pytest.param(spans(*map(str, range(9))), {}, 200, "has more than 8 spans", id="too many"),
+    ],
+)
+def test_a_trace_that_is_not_whole_says_so(receiver, monkeypatch, body, headers, status, problem):
+    monkeypatch.setattr(otlp_receiver, "MOST_SPANS", 8)
+    with receiver.recording() as one:
+        assert export(receiver, one.token, body, **headers)[0] == status
+        assert problem in one.problem
+        assert one.spans == []
