@@ -133,6 +133,7 @@ class Conversation:
     probes: tuple[Probe, ...] = ()  # what the checks of this turn look at in the workspace
     restorable: tuple[str, ...] = ()  # paths in the workspace that checks of any turn may restore
     user: SimulatedUser | None = None  # who writes the prompts of this turn; `prompt` describes it
+    env: Mapping[str, str] = field(default_factory=dict)  # more variables for a program under test
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -40,6 +40,7 @@ _TARGETS = (
     "plugin:NAME",
 )
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
+_STARTED_HERE = ("command", "python", *AGENTS)
 _WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # they take none: it would look tested without being sent
 
 
@@ -74,6 +75,7 @@ class TargetSettings:
     web: WebSettings | None = None  # of http and a2a
     agent: AgentSettings | None = None  # of a coding agent
     output: AgentName | None = None  # of a command that prints an agent's events
+    trace: Literal["otlp"] | None = None  # how a program exports what it does
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -215,11 +217,24 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
         web=web,
         agent=agent,
         output=section.get("output"),
+        trace=_trace(section),
     )
     _complete(settings)
     if from_file and (settings.type in PROVIDERS or web is not None or agent is not None):
         _require_sendable(settings, raw, "target")
     return settings
+
+
+def _trace(section: Mapping[str, Any]) -> Literal["otlp"] | None:
+    """How the trace of a program is received. Raises InvalidSettings for a target that is not started here."""
+    if "trace" not in section:
+        return None
+    if section["type"] not in _STARTED_HERE:
+        raise InvalidSettings(
+            f"target.trace: a {section['type']} target is not a program that is started here; leave it out "
+            f"(it is for {', '.join(_STARTED_HERE)})"
+        )
+    return "otlp"
 
 
 def _parameters(section: Mapping[str, Any]) -> dict[str, Any]:

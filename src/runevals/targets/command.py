@@ -50,7 +50,7 @@ class CommandTarget:
             talk = Exchange(
                 self._command if conversation.workspace is None else self._from_elsewhere(),
                 cwd=conversation.cwd or self._cwd,
-                env=self._env,
+                env={**self._env, **conversation.env},
                 question=json.dumps(request).encode(),
                 home=conversation.home,
             )

@@ -21,6 +21,7 @@ from runevals.targets.program_report import failed, is_report, response_from
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 PATIENCE_S = 0.1
+EXIT_S = 15.0  # for the last words of a worker with variables of its own
 # Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
 _RUN = """\
 import sys
@@ -70,7 +71,7 @@ class PythonTarget:
 
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
-        worker = self._worker()
+        worker = self._new_worker(conversation.env) if conversation.env else self._worker()
         start = time.monotonic()
         try:
             request = request_of(conversation)
@@ -86,8 +87,13 @@ class PythonTarget:
         except (ProcessDied, ValueError, OSError):
             self._end(worker)
             return failed("target_failed", "the worker process ended during the call")
-        self._idle.put(worker)
-        return _response(reply, time.monotonic() - start)
+        latency_s = time.monotonic() - start
+        if conversation.env:  # a process of its own, which exports its last spans at its end
+            worker.finish(EXIT_S)
+            self._end(worker)
+        else:
+            self._idle.put(worker)
+        return _response(reply, latency_s)
 
     def _folder_of(self, conversation: Conversation) -> str | None:
         """The folder that the function works in, if it is not the target's own."""
@@ -134,8 +140,8 @@ class PythonTarget:
         finally:
             self._first_ended.set()
 
-    def _new_worker(self) -> LineProcess:
-        worker = self._start_worker()
+    def _new_worker(self, variables: Mapping[str, str] | None = None) -> LineProcess:
+        worker = self._start_worker({**self._env, **(variables or {})})
         with self._lock:
             late = self._closed  # the run was stopped while this one started
             self._all.add(worker)
@@ -148,14 +154,14 @@ class PythonTarget:
             raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
         return worker
 
-    def _start_worker(self) -> LineProcess:
+    def _start_worker(self, env: Mapping[str, str]) -> LineProcess:
         script = str(Path(__file__).with_name("python_worker.py"))
         limit_s = max(LEAST_START_S, self._timeout_s)
         cannot = f"the python target {self._function} cannot be started"
         try:
             return LineProcess(
                 [self._interpreter, "-u", "-c", _RUN, script, self._function],
-                env=self._env,
+                env=env,
                 cwd=self._cwd,
                 max_answer_bytes=MAX_OUTPUT_BYTES,
                 start_timeout_s=limit_s,

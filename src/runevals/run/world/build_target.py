@@ -25,6 +25,7 @@ from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
+from runevals.targets.traced import TracedTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,17 @@ def made(
 
     Raises InvalidSettings for what the environment lacks, and for targets that only answer from files.
     """
+    target = _untraced(recipe, environment, throttles, threads, at_once)
+    return target if recipe.told.trace is None else TracedTarget(target, recipe.prices, environment)
+
+
+def _untraced(
+    recipe: TargetSpec,
+    environment: Mapping[str, str],
+    throttles: Throttles,
+    threads: ConversationIds,
+    at_once: int | None,
+) -> Target:
     told = recipe.told
     match told.type:
         case "http" | "a2a":

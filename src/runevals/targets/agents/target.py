@@ -136,7 +136,8 @@ class AgentTarget:
         timeout_s = conversation.timeout_s or self._settings.timeout_s
         began = time.monotonic()
         try:
-            env = {**self._environment, **self._agent.variables(home), "TMPDIR": str(home.parent / "tmp")}
+            own = {**self._agent.variables(home), "TMPDIR": str(home.parent / "tmp")}
+            env = {**self._environment, **own, **conversation.env}
             exchange = _Streamed(
                 stream, [self._program, *self._agent.arguments(ask)], cwd=work, env=env, home=home
             )

@@ -1,0 +1,141 @@
+"""Spans in the conventions of OpenTelemetry for generative AI → tool calls, tokens, cost and turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from runevals.lib.chat.prices import Prices
+from runevals.lib.nullable import total, whole_total
+from runevals.lib.otlp_spans import Span
+from runevals.records import ToolCall
+from runevals.targets.program_report import arguments, shallow
+
+OPERATION = "gen_ai.operation.name"
+MODEL_CALLS = ("chat", "text_completion", "generate_content")
+TOOL_CALL = "execute_tool"
+MOST_LEVELS = 100  # of spans within spans
+_CALLS_TOOLS = ("tool_call", "tool_calls", "tool_use")  # reasons why a model's message ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the spans of an answer say; None if they do not."""
+
+    tool_calls: tuple[ToolCall, ...] | None = None
+    turns: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+
+
+def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
+    """The evidence in `spans`, of which those of other libraries are ignored. Raises ValueError."""
+    in_order = sorted(spans, key=lambda span: span.started_at)
+    by_id = {span.id: span for span in spans}
+    models = _innermost([span for span in in_order if span.attributes.get(OPERATION) in MODEL_CALLS], by_id)
+    tools = _outermost([span for span in in_order if span.attributes.get(OPERATION) == TOOL_CALL], by_id)
+    if not models and not tools:
+        return Evidence()
+    return Evidence(
+        tool_calls=tuple(map(_tool_call, tools)) or _calls_in_messages(models),
+        turns=len(models) or None,
+        input_tokens=whole_total(_tokens(span, "input", "prompt") for span in models),
+        output_tokens=whole_total(_tokens(span, "output", "completion") for span in models),
+        cost_usd=total(_cost_usd(span, prices) for span in models),
+        model=next((model for span in reversed(models) if (model := _model(span))), None),
+    )
+
+
+def _innermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
+    """Those of `spans` without another one in them: a framework and its client both report a call."""
+    around = {ancestor.id for span in spans for ancestor in _ancestors(span, by_id)}
+    return [span for span in spans if span.id not in around]
+
+
+def _outermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
+    """Those of `spans` that are not within one of the same tool."""
+    of_tool = {span.id: _tool(span) for span in spans}
+    return [span for span in spans if all(of_tool.get(one.id) != _tool(span) for one in _ancestors(span, by_id))]
+
+
+def _ancestors(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
+    for _ in range(MOST_LEVELS):
+        parent = by_id.get(span.parent)
+        if parent is None:
+            return
+        span = parent
+        yield span
+
+
+def _tool(span: Span) -> str:
+    return str(span.attributes.get("gen_ai.tool.name") or span.name.removeprefix(f"{TOOL_CALL} "))
+
+
+def _tool_call(span: Span) -> ToolCall:
+    result = span.attributes.get("gen_ai.tool.call.result")
+    return ToolCall(
+        name=_tool(span),
+        input=shallow(arguments(span.attributes.get("gen_ai.tool.call.arguments")), "the input of a tool call"),
+        output=result if result is None or isinstance(result, str) else json.dumps(result),
+        ok=not (span.failed or "error.type" in span.attributes),
+        duration_s=span.duration_s,
+    )
+
+
+def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
+    """The calls that the models asked for; None if they asked for some that their messages do not have."""
+    results = {
+        part.get("id"): part.get("response", part.get("result"))
+        for span in models
+        for part in _parts(span, "gen_ai.input.messages", "tool_call_response")
+    }
+    calls: list[ToolCall] = []
+    for span in models:
+        parts = list(_parts(span, "gen_ai.output.messages", "tool_call"))
+        reasons = span.attributes.get("gen_ai.response.finish_reasons")
+        if not parts and any(reason in _CALLS_TOOLS for reason in (reasons if isinstance(reasons, list) else ())):
+            return None
+        for part in parts:
+            output = results.get(part.get("id"))
+            calls.append(
+                ToolCall(
+                    name=str(part.get("name")),
+                    input=shallow(arguments(part.get("arguments")), "the input of a tool call"),
+                    output=output if output is None or isinstance(output, str) else json.dumps(output),
+                )
+            )
+    return tuple(calls)
+
+
+def _parts(span: Span, name: str, kind: str) -> Iterator[Mapping[str, object]]:
+    """The parts of this kind in the messages of an attribute, which are JSON or an array of maps."""
+    messages = arguments(span.attributes.get(name))
+    for message in messages if isinstance(messages, list) else ():
+        parts = message.get("parts") if isinstance(message, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict) and part.get("type") == kind:
+                yield part
+
+
+def _tokens(span: Span, *names: str) -> int | None:
+    """A number of tokens, under its present or its former name. Raises ValueError for another value."""
+    for name in names:
+        count = span.attributes.get(f"gen_ai.usage.{name}_tokens")
+        if count is not None:
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise ValueError(f"gen_ai.usage.{name}_tokens must be a whole number, but is {count!r}"[:200])
+            return count
+    return None
+
+
+def _model(span: Span) -> str | None:
+    model = span.attributes.get("gen_ai.response.model") or span.attributes.get("gen_ai.request.model")
+    return model if isinstance(model, str) else None
+
+
+def _cost_usd(span: Span, prices: Prices) -> float | None:
+    counts = _tokens(span, "input", "prompt"), _tokens(span, "output", "completion")
+    return prices.cost_usd(_model(span), *counts, cached_tokens=_tokens(span, "cache_read.input"))

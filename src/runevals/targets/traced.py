@@ -1,0 +1,82 @@
+"""A target whose program exports its trace to us: the trace is evidence of what it did."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runevals.lib.chat.prices import Prices
+from runevals.lib.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
+from runevals.lib.otlp_spans import require_library
+from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.errors import InvalidSettings
+from runevals.targets import Target
+from runevals.targets.genai_spans import evidence
+from runevals.targets.program_report import failed
+
+_LOOPBACK = "127.0.0.1"
+
+
+class TracedTarget:
+    """The target, with what it does not report itself taken from the spans of each answer."""
+
+    def __init__(self, target: Target, prices: Prices, environment: Mapping[str, str]) -> None:
+        """Raises InvalidSettings if the library is missing, or nothing can listen."""
+        try:
+            require_library()
+            self._receiver = OtlpReceiver()
+        except ImportError:
+            raise InvalidSettings("target.trace needs a library: pip install 'runevals[otlp]'") from None
+        except OSError as error:
+            raise InvalidSettings(f"target.trace: cannot listen on {_LOOPBACK}: {error.strerror}") from None
+        self._target = target
+        self._prices = prices
+        direct = environment.get("NO_PROXY") or environment.get("no_proxy")
+        self._direct = f"{direct},{_LOOPBACK}" if direct else _LOOPBACK
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The answer, with the evidence of its trace. Raises TargetRefused."""
+        with self._receiver.recording() as recording:
+            response = self._target.answer(replace(conversation, env=self._variables(recording)))
+        if response.problem is not None:
+            return response
+        if recording.problem is not None:
+            return failed("target_unparseable", f"the trace of the program {recording.problem}")
+        return self._with_evidence(response, recording)
+
+    def _variables(self, recording: Recording) -> dict[str, str]:
+        """What exporters of OpenTelemetry read; the variables for traces have precedence over the general ones."""
+        header = f"{TOKEN_HEADER}={recording.token}"
+        return {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": self._receiver.address,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_HEADERS": header,
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{self._receiver.address}/v1/traces",
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS": header,
+            "TRACEPARENT": f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01",
+            "NO_PROXY": self._direct,
+            "no_proxy": self._direct,
+        }
+
+    def _with_evidence(self, response: Response, recording: Recording) -> Response:
+        try:
+            traced = evidence(recording.spans, self._prices)
+        except ValueError as error:
+            return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
+        known = {name: getattr(traced, name) for name in traced.__slots__}
+        missing = {
+            name: value for name, value in known.items() if value is not None and getattr(response, name) is None
+        }
+        return replace(response, **missing) if missing else response
+
+    def identity(self) -> ModelIdentity:
+        """The target's."""
+        identity = self._target.identity()
+        return replace(identity, detail={**identity.detail, "trace": "otlp"})
+
+    def close(self) -> None:
+        """Ends the target, then the receiver."""
+        self._target.close()
+        self._receiver.close()
