@@ -1,0 +1,131 @@
+"""Results of other tools, recognised by their content: one module for each format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from runevals.records.errors import InvalidDocument
+from runevals.suites.importing.results import (
+    agentv,
+    deepeval,
+    inspect_log,
+    junit,
+    promptfoo,
+    skill_creator,
+    waza,
+)
+from runevals.suites.importing.results.opened import OpenedResults, opened, read_opened
+from runevals.suites.importing.results.records import ImportedRun, joined
+
+AND = " + "
+GRADING = "grading.json"
+MOST_FILES = 10_000
+SUFFIXES = (".json", ".jsonl", ".xml", ".eval")  # that are looked at in a folder
+
+
+class ResultFormat(Protocol):
+    """One tool's format."""
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 - the name of a constant
+
+    def recognises(self, file: OpenedResults) -> bool:
+        """Whether a file is in this format, or in a version of it."""
+
+    def read(self, file: OpenedResults) -> ImportedRun:
+        """The results. Raises InvalidDocument with the place."""
+
+
+# The first that recognises a file reads it.
+FORMATS: tuple[ResultFormat, ...] = (promptfoo, inspect_log, deepeval, waza, skill_creator, agentv, junit)
+
+
+def read_results(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> ImportedRun:
+    """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
+
+    A case that several files have was run several times.
+    """
+    read = partial(_read, parameters_are_attempts=parameters_are_attempts)
+    runs = [run for path in paths for run in (_of_folder(path, read) if path.is_dir() else [read(path)])]
+    return together(runs)
+
+
+def parse_results(content: bytes, path: Path, display_path: str) -> ImportedRun | None:
+    """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
+    file = opened(content, path, display_path)
+    format_ = next((one for one in FORMATS if one.recognises(file)), None)
+    return None if format_ is None else format_.read(file)
+
+
+def known_formats() -> str:
+    """Their names, for messages."""
+    *first, last = [one.NAME for one in FORMATS]
+    return f"{', '.join(first)} and {last}"
+
+
+def _read(path: Path, *, parameters_are_attempts: bool) -> ImportedRun:
+    file = read_opened(path, str(path))
+    format_ = _format_of(file)
+    if format_ is junit:
+        return junit.read(file, parameters_are_attempts=parameters_are_attempts)
+    return format_.read(file)
+
+
+def _format_of(file: OpenedResults) -> ResultFormat:
+    format_ = next((one for one in FORMATS if one.recognises(file)), None)
+    if format_ is not None:
+        return format_
+    path = file.display_path
+    if file.has("format_version", "tool", "cases"):
+        raise InvalidDocument(
+            f"{path} is a results document of runevals; `runevals compare BASE {path}` compares it"
+        )
+    raise InvalidDocument(f"{path} is in no format of results that we read: {known_formats()} XML")
+
+
+def _of_folder(folder: Path, read: Callable[[Path], ImportedRun]) -> list[ImportedRun]:
+    """The results in a folder; files of other kinds are left out, and so is what another file sums up.
+
+    agentv and skill-creator write a `grading.json` for each run beside the file of all runs.
+    """
+    runs = [run for path in _files(folder) if (run := _read_if_results(path, read)) is not None]
+    if not runs:
+        raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
+    summed_up = any(Path(run.path).name != GRADING for run in runs)
+    return [run for run in runs if not summed_up or Path(run.path).name != GRADING]
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that may be results. Raises InvalidDocument if there are too many to look at."""
+    files = [path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()]
+    if len(files) > MOST_FILES:
+        raise InvalidDocument(f"{folder} has {len(files):,} files that may be results; name those to read")
+    return sorted(files)
+
+
+def _read_if_results(path: Path, read: Callable[[Path], ImportedRun]) -> ImportedRun | None:
+    """Raises InvalidDocument for results that cannot be read; other files of a folder are no results."""
+    file = read_opened(path, str(path))
+    is_results = any(one.recognises(file) for one in FORMATS)
+    return read(path) if is_results else None
+
+
+def together(runs: Sequence[ImportedRun]) -> ImportedRun:
+    """Several files as one run. Raises InvalidDocument if two of them have different cases of one name."""
+    if len(runs) == 1:
+        return runs[0]
+    starts = [run.started_at for run in runs if run.started_at is not None]
+    return ImportedRun(
+        tool=AND.join(sorted({run.tool for run in runs})),
+        path=", ".join(run.path for run in runs),
+        cases=joined(case for run in runs for case in run.cases),
+        models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
+        judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
+        started_at=min(starts, default=None),
+        duration_s=sum(run.duration_s for run in runs),
+        notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
+        stopped="; ".join(filter(None, (run.stopped for run in runs))),
+    )

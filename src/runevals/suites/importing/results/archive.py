@@ -1,0 +1,89 @@
+"""The files in a zip archive, read one by one and never extracted; sizes are limited, whatever its headers say."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+
+from runevals.records.errors import InvalidDocument, InvalidSettings
+
+MOST_FILES = 200_000
+MOST_BYTES = 64 * 1024 * 1024  # of one file
+MOST_IN_ALL = 1024 * 1024 * 1024
+MOST_RATIO = 1000  # times its compressed size
+FREE_BYTES = 1024 * 1024  # below which no ratio is too high
+CHUNK = 65536
+ZSTANDARD = 93  # the number of the compression in a zip archive
+
+
+def is_archive(content: bytes) -> bool:
+    """Whether these are the first bytes of a zip archive."""
+    return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+class Archive:
+    """A zip archive that any program may have written. Raises InvalidDocument for one that cannot be read."""
+
+    def __init__(self, content: bytes, display_path: str) -> None:
+        self.display_path = display_path
+        self._left = MOST_IN_ALL
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+            raise InvalidDocument(
+                f"{display_path} is not a whole zip archive ({error}); was its tool still writing?"
+            ) from None
+        self._entries = {entry.filename: entry for entry in self._zip.infolist()}
+        if len(self._entries) != len(self._zip.infolist()):
+            raise InvalidDocument(f"{display_path}: two files in it have the same name")
+        if len(self._entries) > MOST_FILES:
+            raise InvalidDocument(f"{display_path} has more than {MOST_FILES:,} files, the most we read")
+
+    def names(self) -> Iterator[str]:
+        """The names of its files, in order."""
+        yield from self._entries
+
+    def read(self, name: str) -> bytes:
+        """One file. Raises InvalidDocument, or InvalidSettings if the package for its compression is missing."""
+        entry = self._entries[name]
+        if entry.compress_type == ZSTANDARD:
+            _require_zstandard(self.display_path)
+        limit = min(MOST_BYTES, self._left, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
+        content = bytearray()
+        try:
+            with self._zip.open(entry) as stream:
+                while chunk := stream.read(CHUNK):
+                    content += chunk
+                    if len(content) > limit:
+                        raise InvalidDocument(f"{self.display_path}: {name} unpacks to more than we read")
+        except InvalidDocument:
+            raise
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+            raise self._broken(name, error) from None
+        except Exception as error:  # noqa: BLE001 - the package for Zstandard has errors of its own
+            raise self._broken(name, error) from None
+        self._left -= len(content)
+        return bytes(content)
+
+    def _broken(self, name: str, error: Exception) -> InvalidDocument:
+        return InvalidDocument(
+            f"{self.display_path}: {name} cannot be unpacked ({str(error) or type(error).__name__})"
+        )
+
+
+def _require_zstandard(display_path: str) -> None:
+    """Python 3.14 reads it; before, a package adds it to `zipfile`. Raises InvalidSettings."""
+    if sys.version_info >= (3, 14):
+        return
+    with suppress(ImportError):
+        import zipfile_zstd  # noqa: F401 - its import is what adds it
+
+        return
+    raise InvalidSettings(
+        f"{display_path} is compressed with Zstandard, which Python reads from 3.14 on; install the extra: "
+        "pip install 'runevals[inspect]', or let Inspect write JSON: --log-format json"
+    )

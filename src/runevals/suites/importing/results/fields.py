@@ -1,0 +1,132 @@
+"""Values of a JSON document of unknown origin, each with its place for messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from runevals.records.errors import InvalidDocument
+
+LARGEST = 1e100  # number: sums and squares of such are numbers too
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A value and its place, such as `out.json: /results/3`."""
+
+    value: object
+    file: str
+    pointer: str = ""
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.file}: {self.pointer}" if self.pointer else self.file
+
+    def wrong(self, expected: str) -> InvalidDocument:
+        """The error to raise for this value."""
+        display_path = json.dumps(self.value, ensure_ascii=False, default=str)
+        display_path = display_path if len(display_path) <= 60 else f"{display_path[:60]}…"
+        return InvalidDocument(f"{self.place} is {display_path}, not {expected}")
+
+    def __getitem__(self, name: str) -> Json:
+        """The value of a key; its value is None if there is none. Raises InvalidDocument."""
+        return Json(self.fields.get(name), self.file, f"{self.pointer}/{name}")
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """Of an object; none of null. Raises InvalidDocument."""
+        if self.value is None:
+            return {}
+        if not isinstance(self.value, dict):
+            raise self.wrong("an object")
+        return self.value
+
+    @property
+    def entries(self) -> list[Json]:
+        """Of a list; none of null. Raises InvalidDocument."""
+        if self.value is None:
+            return []
+        if not isinstance(self.value, list):
+            raise self.wrong("a list")
+        return [Json(item, self.file, f"{self.pointer}/{index}") for index, item in enumerate(self.value)]
+
+    @property
+    def members(self) -> list[tuple[str, Json]]:
+        """Of an object: its keys and values. Raises InvalidDocument."""
+        return [(name, self[name]) for name in self.fields]
+
+    @property
+    def text(self) -> str:
+        """Raises InvalidDocument for anything but a text that is not empty, or a whole number as an id."""
+        if isinstance(self.value, int) and not isinstance(self.value, bool):
+            return str(self.value)
+        if not isinstance(self.value, str) or not self.value.strip():
+            raise self.wrong("a text")
+        return self.value
+
+    @property
+    def text_or_none(self) -> str | None:
+        """A text, as JSON if it is something else; None for null."""
+        if self.value is None or isinstance(self.value, str):
+            return self.value
+        return json.dumps(self.value, ensure_ascii=False)
+
+    @property
+    def name_or_empty(self) -> str:
+        """A text of one line; empty for anything else."""
+        return " ".join(self.value.split()) if isinstance(self.value, str) else ""
+
+    @property
+    def flag(self) -> bool:
+        """Raises InvalidDocument."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    @property
+    def number_or_none(self) -> float | None:
+        """None for null. Raises InvalidDocument for what is not a number, or too large to compute with."""
+        if self.value is None:
+            return None
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.wrong("a number")
+        if not abs(self.value) <= LARGEST:  # neither is NaN
+            raise self.wrong("a number that can be computed with")
+        return float(self.value)
+
+    @property
+    def amount_or_none(self) -> float | None:
+        """A cost, a duration: a number that is not negative. Raises InvalidDocument."""
+        number = self.number_or_none
+        if number is not None and number < 0:
+            raise self.wrong("0 or more")
+        return number
+
+    @property
+    def count_or_none(self) -> int | None:
+        """A number of tokens. Raises InvalidDocument."""
+        amount = self.amount_or_none
+        return None if amount is None else int(amount)
+
+    @property
+    def seconds_or_none(self) -> float | None:
+        """Milliseconds as seconds. Raises InvalidDocument."""
+        amount = self.amount_or_none
+        return None if amount is None else amount / 1000
+
+    @property
+    def moment_or_none(self) -> datetime | None:
+        """A time, as UTC if it names no time zone; None for what is not one."""
+        return moment(self.value)
+
+
+def moment(text: object) -> datetime | None:
+    """An ISO 8601 time, as UTC if it names no time zone; None for what is not one."""
+    try:
+        time = datetime.fromisoformat(text) if isinstance(text, str) else None
+        return time if time is None or time.tzinfo is not None else time.replace(tzinfo=UTC)
+    except ValueError:
+        return None

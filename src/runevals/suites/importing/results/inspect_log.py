@@ -1,0 +1,237 @@
+"""The logs of Inspect: `.eval` archives, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+
+from runevals.lib.parsing.canonical import canonical
+from runevals.lib.parsing.source import decoded
+from runevals.records import CheckResult, Layer, ToolCall, TurnReport, cut_name, one_line
+from runevals.records.errors import InvalidDocument
+from runevals.suites.importing.results.archive import Archive
+from runevals.suites.importing.results.fields import Json
+from runevals.suites.importing.results.opened import OpenedResults, loaded
+from runevals.suites.importing.results.records import (
+    ImportedAttempt,
+    ImportedCase,
+    ImportedRun,
+    check_result,
+    numbered,
+    unanswered,
+)
+
+NAME = "inspect"
+VERSIONS = (1, 2)
+HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
+PASSES = 0.5  # the share from which a score between 0 and 1 passes
+_WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def recognises(file: OpenedResults) -> bool:
+    """A log as JSON, or an archive with a log's header or journal."""
+    if file.archive is not None:
+        return any(name in (HEADER, START) for name in file.archive.names())
+    return file.has("eval", "status", "version") or file.has("eval", "plan")
+
+
+def read(file: OpenedResults) -> ImportedRun:
+    """The log. Raises InvalidDocument; InvalidSettings if it cannot be unpacked without an extra."""
+    log = _header(file.archive) if file.archive is not None else file.document
+    assert log is not None  # noqa: S101 - it was recognised
+    if log["version"].value not in VERSIONS:
+        raise log["version"].wrong(f"a version of Inspect's logs that we read ({', '.join(map(str, VERSIONS))})")
+    samples = list(_samples(file.archive) if file.archive is not None else log["samples"].entries)
+    if not samples and log["status"].value == "success":
+        raise InvalidDocument(f"{file.display_path} has no samples; Inspect writes them with --log-samples")
+    started_at = log["stats"]["started_at"].moment_or_none or log["eval"]["created"].moment_or_none
+    completed_at = log["stats"]["completed_at"].moment_or_none
+    took = (completed_at - started_at).total_seconds() if started_at and completed_at else 0.0
+    return ImportedRun(
+        tool=NAME,
+        path=file.display_path,
+        cases=_cases(log["eval"], samples),
+        models=tuple(filter(None, [log["eval"]["model"].name_or_empty])),
+        started_at=started_at,
+        duration_s=max(0.0, took),
+        notices=tuple(_remarks(samples)),
+        stopped=_stopped(log),
+    )
+
+
+def _header(archive: Archive) -> Json:
+    """The header; what a log that was not finished has in its place."""
+    names = list(archive.names())
+    if HEADER in names:
+        return _json(archive, HEADER)
+    start = _json(archive, START)
+    return Json({**start.fields, "status": "started"}, start.file)
+
+
+def _samples(archive: Archive) -> Iterator[Json]:
+    for name in archive.names():
+        if name.startswith(SAMPLES) and name.endswith(".json"):
+            yield _json(archive, name)
+
+
+def _json(archive: Archive, name: str) -> Json:
+    place = f"{archive.display_path}/{name}"
+    try:
+        return Json(loaded(decoded(archive.read(name), place)), place)
+    except (json.JSONDecodeError, RecursionError, ValueError) as error:
+        raise InvalidDocument(f"{place} is not JSON: {error}") from None
+
+
+def _stopped(log: Json) -> str:
+    """Why Inspect did not finish; empty if it did."""
+    status = log["status"].value
+    if status == "success":
+        return ""
+    if status == "error":
+        return (
+            f"Inspect ended with an error: {one_line(log['error']['message'].text_or_none or 'no reason')[:200]}"
+        )
+    if status in ("started", "cancelled"):
+        return "Inspect was interrupted" if status == "cancelled" else "Inspect had not finished"
+    raise log["status"].wrong("started, success, cancelled or error")
+
+
+def _cases(task: Json, samples: list[Json]) -> tuple[ImportedCase, ...]:
+    """Each sample with its epochs as attempts. Raises InvalidDocument if an epoch of a sample is there twice."""
+    suite = task["task"].text
+    scorers, graded = task["scorers"].value, _graded(samples)
+    places: dict[tuple[str, object], Json] = {}
+    grouped: dict[str, list[Json]] = {}
+    for sample in samples:
+        key, epoch = sample["id"].text, sample["epoch"].value or 1
+        other = places.setdefault((key, epoch), sample)
+        if other is not sample:
+            raise InvalidDocument(f"{sample.place}: sample {key!r}, epoch {epoch} is also at {other.place}")
+        grouped.setdefault(key, []).append(sample)
+    return tuple(
+        ImportedCase(
+            suite=suite,
+            key=key,
+            name=cut_name(one_line(_text(several[0]["input"]))) or key,
+            place=several[0].place,
+            content=canonical(
+                [several[0].fields.get(name) for name in ("input", "target", "choices")] + [scorers]
+            ),
+            file=task["task_file"].name_or_empty,
+            category=several[0]["metadata"]["category"].name_or_empty or None,
+            attempts=tuple(_attempt(sample, graded) for sample in sorted(several, key=_epoch)),
+        )
+        for key, several in grouped.items()
+    )
+
+
+def _epoch(sample: Json) -> float:
+    return sample["epoch"].number_or_none or 1
+
+
+def _attempt(sample: Json, graded: Collection[str]) -> ImportedAttempt:
+    output, error = sample["output"], sample["error"]
+    usage = [used for _, used in sample["model_usage"].members]
+    checks = [_check(*part, graded=part[0] in graded) for part in _values(sample["scores"])]
+    turn = TurnReport(
+        prompt=_text(sample["input"]),
+        expected=_target(sample["target"]),
+        output=None if error.value is not None else _answer(output),
+        results=() if error.value is not None else numbered(checks),
+        latency_s=sample["total_time"].amount_or_none,
+        input_tokens=_sum(used["input_tokens"].count_or_none for used in usage),
+        output_tokens=_sum(used["output_tokens"].count_or_none for used in usage),
+        tool_calls=tuple(_calls(sample)),
+        model=output["model"].name_or_empty or None,
+        error=None if error.value is None else unanswered(error["message"].text_or_none or ""),
+    )
+    return ImportedAttempt(turn=turn)
+
+
+def _sum(counts: Iterator[int | None]) -> int | None:
+    reported = [number for number in counts if number is not None]
+    return sum(reported) if reported else None
+
+
+def _text(value: Json) -> str:
+    """The text of an input: itself, or what its messages say."""
+    if isinstance(value.value, str):
+        return value.value
+    return "\n\n".join(_content(message["content"]) for message in value.entries)
+
+
+def _content(content: Json) -> str:
+    """A message's text; of its parts, those that are text."""
+    if isinstance(content.value, str):
+        return content.value
+    return "\n".join(part["text"].text_or_none or "" for part in content.entries if part["type"].value == "text")
+
+
+def _target(target: Json) -> str | None:
+    if isinstance(target.value, list):
+        return "\n".join(one.text_or_none or "" for one in target.entries) or None
+    return target.text_or_none or None
+
+
+def _answer(output: Json) -> str:
+    if isinstance(output["completion"].value, str):
+        return output["completion"].value
+    return next((_content(choice["message"]["content"]) for choice in output["choices"].entries), "")
+
+
+def _calls(sample: Json) -> Iterator[ToolCall]:
+    for message in sample["messages"].entries:
+        for call in message["tool_calls"].entries:
+            yield ToolCall(name=call["function"].name_or_empty or "tool", input=call["arguments"].value)
+
+
+def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
+    """(id of a check, scorer, value, explanation): one for a value, several for a dictionary or a list."""
+    for scorer, score in scores.members:
+        value, reason = score["value"], score["explanation"].text_or_none or ""
+        if isinstance(value.value, dict):
+            parts = [(f"{scorer}/{name}", part) for name, part in value.members]
+        elif isinstance(value.value, list):
+            parts = [(f"{scorer}/{number}", part) for number, part in enumerate(value.entries, start=1)]
+        else:
+            parts = [(scorer, value)]
+        yield from ((name, scorer, part, reason) for name, part in parts)
+
+
+def _graded(samples: Iterable[Json]) -> frozenset[str]:
+    """The checks that have any score between 0 and 1: their size is compared, not only whether they pass."""
+    values = (part for sample in samples for part in _values(sample["scores"]))
+    return frozenset(name for name, _, value, _ in values if _share(value) not in (None, 0.0, 1.0))
+
+
+def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool) -> CheckResult:
+    share = _share(value)
+    return check_result(
+        name,
+        scorer,
+        passed=None if share is None else share >= PASSES,
+        score=share,
+        reason=reason if share is not None else f"{value.text_or_none} is not a score between 0 and 1",
+        layer=Layer.JUDGE if graded else Layer.FACT,
+    )
+
+
+def _share(value: Json) -> float | None:
+    """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None outside of 0 to 1."""
+    if isinstance(value.value, bool):
+        return float(value.value)
+    text = value.name_or_empty.lower()
+    number = value.value if isinstance(value.value, int | float) else _WORDS.get(text)
+    if number is None:
+        with suppress(ValueError):
+            number = float(text)
+    return float(number) if number is not None and 0.0 <= number <= 1.0 else None
+
+
+def _remarks(samples: Iterable[Json]) -> Iterator[str]:
+    """Which scorers are not compared, as their scale is not reported."""
+    values = (part for sample in samples for part in _values(sample["scores"]))
+    outside = {name for name, _, value, _ in values if _share(value) is None}
+    if outside:
+        yield f"not compared, as scores are not between 0 and 1: {', '.join(sorted(outside))}"

@@ -1,0 +1,241 @@
+"""JUnit XML of any test runner; what ran a test several times is read as its attempts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from runevals.lib.parsing.xml import XmlElement
+from runevals.lib.text.numbers import plural
+from runevals.records import Outcome, TurnReport, cut_name
+from runevals.records.errors import InvalidDocument
+from runevals.suites.importing.results.fields import moment
+from runevals.suites.importing.results.opened import OpenedResults
+from runevals.suites.importing.results.records import (
+    ImportedAttempt,
+    ImportedCase,
+    ImportedRun,
+    check_result,
+    joined,
+    unanswered,
+)
+
+NAME = "junit"
+ROOTS = ("testsuites", "testsuite")
+PYTEST = "pytest"  # the name of its suite, unless junit_suite_name says another
+LONGEST_REASON = 2000
+LONGEST_TIME_S = 1e9
+_OTHERS = {
+    "assemblies": "xUnit.net's own format",
+    "test-run": "NUnit's own format",
+    "test-results": "NUnit's own format",
+    "TestRun": "a Visual Studio test results file (.trx)",
+    "testExecutions": "SonarQube's own format",
+    "events": "Open Test Reporting",
+    "robot": "Robot Framework's own format; write JUnit XML with --xunit",
+    "testng-results": "TestNG's own format; it writes JUnit XML in junitreports/",
+    "coverage": "a coverage report",
+    "checkstyle": "a checkstyle report",
+}
+_REPETITION = re.compile(r"\s*\[?\brepetition (\d+) of (\d+)\b\]?", re.IGNORECASE)  # JUnit 5
+_COUNTED = re.compile(r"([\[-])(\d+)-(\d+)\]$")  # pytest-repeat: `[2-5]`, `[paris-2-5]`
+_PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
+# Maven Surefire: the runs of a test before it passed, and those after it failed.
+_EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
+_LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
+
+
+def recognises(file: OpenedResults) -> bool:
+    """Any XML: another root than JUnit's is an error that names it."""
+    return file.xml is not None
+
+
+def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> ImportedRun:
+    """The test cases of all suites. Raises InvalidDocument with the line."""
+    root = file.xml
+    assert root is not None  # noqa: S101 - it was recognised
+    if root.name not in ROOTS:
+        what = f", {_OTHERS[root.name]}" if root.name in _OTHERS else ""
+        place = f"{file.display_path}:{root.line}"
+        raise InvalidDocument(
+            f"{place}: the root is <{root.name}>{what}, and that of JUnit XML is <testsuites> or <testsuite>"
+        )
+    tests = list(_tests(root, file.display_path, "", ""))
+    if not tests:
+        raise InvalidDocument(f"{file.display_path} has no test case")
+    names = _Names(tests, parameters_are_attempts=parameters_are_attempts)
+    again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
+    started = [at for suite in _suites(root) if (at := moment(suite.attributes.get("timestamp"))) is not None]
+    return ImportedRun(
+        tool=NAME,
+        path=file.display_path,
+        cases=joined(_case(test, names) for test in _with_hidden_failures(tests)),
+        started_at=min(started, default=None),
+        duration_s=_seconds(root, file.display_path)
+        or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
+        notices=tuple([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """One <testcase>, and the suite that it is in."""
+
+    element: XmlElement
+    display_path: str
+    suite: str
+    file: str
+    classname: str
+    name: str
+    reran: bool = False  # the report does not say how it ended, but that it was run again
+
+    @property
+    def place(self) -> str:
+        return f"{self.display_path}:{self.element.line}"
+
+
+def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Iterator[_Test]:
+    """The test cases of a suite and of those in it."""
+    suite = element.attributes.get("name", "").strip() or suite if element.name == "testsuite" else suite
+    file = element.attributes.get("file", "") or file
+    for child in element.children:
+        if child.name == "testsuite":
+            yield from _tests(child, display_path, suite, file)
+        elif child.name == "testcase":
+            name = " ".join(child.attributes.get("name", "").split())
+            if not name:
+                raise InvalidDocument(f"{display_path}:{child.line}: this <testcase> has no name")
+            yield _Test(
+                element=child,
+                display_path=display_path,
+                suite=suite or NAME,
+                file=child.attributes.get("file", "") or file,
+                classname=child.attributes.get("classname", "").strip(),
+                name=name,
+            )
+
+
+def _suites(element: XmlElement) -> Iterator[XmlElement]:
+    yield element
+    for child in element.children:
+        if child.name == "testsuite":
+            yield from _suites(child)
+
+
+class _Names:
+    """Which test cases are runs of one test, by their names."""
+
+    def __init__(self, tests: list[_Test], *, parameters_are_attempts: bool) -> None:
+        self._all = parameters_are_attempts
+        counted: dict[str, set[tuple[int, int]]] = defaultdict(set)
+        for test in tests:
+            if match := _COUNTED.search(test.name):
+                base = f"{test.suite}/{test.classname}/{_uncounted(test.name)}"
+                counted[base].add((int(match[2]), int(match[3])))
+        self._repeated = {base for base, numbers in counted.items() if _is_whole(numbers)}
+
+    def identity(self, test: _Test) -> tuple[str, str]:
+        """(suite, key) of the test that this is a run of."""
+        name = _REPETITION.sub("", test.name).strip() or "repetition"
+        if self._all:
+            name = _PARAMETERS.sub("", name) or name
+        elif f"{test.suite}/{test.classname}/{_uncounted(name)}" in self._repeated:
+            name = _uncounted(name)
+        return test.suite, f"{test.classname}.{name}" if test.classname else name
+
+
+def _uncounted(name: str) -> str:
+    """`test_x[paris-2-5]` → `test_x[paris]`, `test_x[2-5]` → `test_x`."""
+    match = _COUNTED.search(name)
+    if match is None:
+        return name
+    return name[: match.start()] + ("]" if match[1] == "-" else "")
+
+
+def _is_whole(numbers: set[tuple[int, int]]) -> bool:
+    """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
+    counts = {of for _, of in numbers}
+    return len(counts) == 1 and {number for number, _ in numbers} == set(range(1, max(counts) + 1))
+
+
+def _with_hidden_failures(tests: list[_Test]) -> Iterator[_Test]:
+    """The tests; of those that pytest ran again, each but the last failed, though its element does not say it."""
+    places: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for place, test in enumerate(tests):
+        places[test.suite, test.classname, test.name].append(place)
+    earlier = {place for several in places.values() for place in several[:-1]}
+    for place, test in enumerate(tests):
+        says_nothing = not any(child.name in ("failure", "error", "skipped") for child in test.element.children)
+        yield replace(test, reran=test.suite == PYTEST and place in earlier and says_nothing)
+
+
+def _case(test: _Test, names: _Names) -> ImportedCase:
+    suite, key = names.identity(test)
+    line = test.element.attributes.get("line", "")
+    return ImportedCase(
+        suite=suite,
+        key=key,
+        name=cut_name(key),
+        place=test.place,
+        content=(suite, key),
+        file=test.file,
+        line=int(line) if line.isascii() and line.isdigit() and 0 < len(line) < 8 else None,
+        category=test.classname or None,
+        attempts=tuple(_attempts(test)),
+    )
+
+
+def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
+    """The run that the element is of, with those that Maven Surefire lists in it."""
+    children = test.element.children
+    ends: Mapping[str, XmlElement] = {
+        child.name: child for child in reversed(children) if child.name in ("failure", "error", "skipped")
+    }
+    yield from (_attempt(test, _EARLIER[one.name], _reason(one)) for one in children if one.name in _EARLIER)
+    if "error" in ends:
+        yield _attempt(test, Outcome.ERRORED, _reason(ends["error"]))
+    elif "failure" in ends:
+        yield _attempt(test, Outcome.FAILED, _reason(ends["failure"]))
+    elif "skipped" in ends:
+        yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
+    elif test.reran:
+        yield _attempt(test, Outcome.FAILED, "it was run again; the report does not say why")
+    else:
+        yield _attempt(test, Outcome.PASSED, "")
+    yield from (_attempt(test, _LATER[one.name], _reason(one)) for one in children if one.name in _LATER)
+
+
+def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
+    errored = outcome is Outcome.ERRORED
+    passed = None if errored or outcome is Outcome.SKIPPED else outcome is Outcome.PASSED
+    turn = TurnReport(
+        prompt="",
+        expected=None,
+        output=None,
+        results=(check_result("test", "test", passed=passed, reason=reason),),
+        latency_s=_seconds(test.element, test.display_path),
+        error=unanswered(reason) if errored else None,
+    )
+    return ImportedAttempt(turn=turn)
+
+
+def _reason(element: XmlElement) -> str:
+    """The message and the text, without saying the same twice."""
+    message = element.attributes.get("message", "").strip()
+    text = element.text.strip()
+    both = text if not message or message in text else f"{message}\n{text}".strip()
+    return both if len(both) <= LONGEST_REASON else f"{both[:LONGEST_REASON]}…"
+
+
+def _seconds(element: XmlElement, display_path: str) -> float | None:
+    """The attribute `time`, in which some runners write a thousands separator. Raises InvalidDocument."""
+    text = element.attributes.get("time", "").strip().replace(",", "")
+    try:
+        seconds = float(text) if text else None
+    except ValueError:
+        seconds = -1.0
+    if seconds is not None and not 0 <= seconds <= LONGEST_TIME_S:
+        raise InvalidDocument(f"{display_path}:{element.line}: time={text!r} is not a number of seconds")
+    return seconds

@@ -1,0 +1,88 @@
+"""A file of results, opened: what it is, by its content and not by its name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.lib.parsing.source import decoded, unique_keys
+from runevals.lib.parsing.xml import XmlElement, read_xml
+from runevals.records.errors import InvalidDocument
+from runevals.suites.importing.results.archive import Archive, is_archive
+from runevals.suites.importing.results.fields import Json
+
+MAX_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedResults:
+    """One file; exactly one of document, rows, xml and archive is there."""
+
+    path: Path
+    display_path: str
+    document: Json | None = None
+    rows: tuple[Json, ...] | None = None  # of JSON Lines
+    xml: XmlElement | None = None
+    archive: Archive | None = None
+
+    def has(self, *names: str) -> bool:
+        """Whether it is a JSON object with all of these keys."""
+        value = None if self.document is None else self.document.value
+        return isinstance(value, dict) and all(name in value for name in names)
+
+
+def read_opened(path: Path, display_path: str) -> OpenedResults:
+    """A file, opened. Raises InvalidDocument for what is not JSON, JSON Lines, XML or a zip archive."""
+    try:
+        if not path.is_file():
+            raise InvalidDocument(f"{display_path}: there is no such file")
+        if path.stat().st_size > MAX_BYTES:
+            raise InvalidDocument(f"{display_path} is larger than {MAX_BYTES // 1024**2} MiB, the most we read")
+        return opened(path.read_bytes(), path, display_path)
+    except OSError as error:
+        raise InvalidDocument(f"{display_path} cannot be read: {error.strerror}") from None
+
+
+def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
+    """A file's content, opened. Raises InvalidDocument, or InvalidSuite for what is not UTF-8 text."""
+    if is_archive(content):
+        return OpenedResults(path=path, display_path=display_path, archive=Archive(content, display_path))
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        return OpenedResults(path=path, display_path=display_path, xml=read_xml(content, display_path))
+    text = decoded(content, display_path)
+    if not text.strip():
+        raise InvalidDocument(f"{display_path} is empty")
+    try:
+        return OpenedResults(path=path, display_path=display_path, document=Json(loaded(text), display_path))
+    except json.JSONDecodeError as error:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2 or not error.msg.startswith("Extra data"):
+            place = f"{display_path}:{error.lineno}:{error.colno}"
+            raise InvalidDocument(f"{place}: is not JSON: {error.msg}{_truncated(text, error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument(f"{display_path} is not JSON that we read: {error}") from None
+    return OpenedResults(
+        path=path, display_path=display_path, rows=tuple(_row(line, f"{display_path}:{at}") for at, line in lines)
+    )
+
+
+def loaded(text: str) -> object:
+    """JSON; NaN and Infinity, which Python's tools write, are null. Raises ValueError or RecursionError."""
+    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=lambda _: None)
+
+
+def _row(line: str, place: str) -> Json:
+    try:
+        return Json(loaded(line), place)
+    except json.JSONDecodeError as error:
+        raise InvalidDocument(
+            f"{place}:{error.colno}: is not JSON: {error.msg}{_truncated(line, error)}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument(f"{place}: is not JSON that we read: {error}") from None
+
+
+def _truncated(text: str, error: json.JSONDecodeError) -> str:
+    ends = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    return " (the file ends too early: was its tool still writing?)" if ends else ""

@@ -1,0 +1,117 @@
+"""What another tool's results say, before it is scored and compared as a run of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
+from runevals.records.errors import InvalidDocument
+from runevals.suites.fingerprint import key_of_prompts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedAttempt:
+    """One execution of a case: what was asked and answered, and the checks."""
+
+    turn: TurnReport
+    passed: bool | None = None  # the tool's own verdict; None if that of the checks is all there is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedCase:
+    """One case of another tool; `content` is what was asked and checked, as far as the results say it."""
+
+    suite: str
+    key: str
+    name: str
+    place: str  # in the results, for messages
+    content: object
+    attempts: tuple[ImportedAttempt, ...]
+    file: str = ""
+    line: int | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRun:
+    """The results of one or several files; `stopped` says why the tool did not finish."""
+
+    tool: str
+    path: str
+    cases: tuple[ImportedCase, ...]
+    models: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    duration_s: float = 0.0
+    notices: tuple[str, ...] = ()
+    stopped: str = ""
+
+
+def joined(cases: Iterable[ImportedCase]) -> tuple[ImportedCase, ...]:
+    """The cases, each once with all its attempts. Raises InvalidDocument if two different cases share a name."""
+    cases_by_key: dict[tuple[str, str], ImportedCase] = {}
+    for case in cases:
+        first = cases_by_key.setdefault((case.suite, case.key), case)
+        if first is case:
+            continue
+        if first.content != case.content:
+            raise InvalidDocument(
+                f"{case.place}: the case {case.key!r} of {case.suite!r} is also at {first.place}, with other "
+                "content; a name must tell a case from all others"
+            )
+        cases_by_key[case.suite, case.key] = replace(first, attempts=(*first.attempts, *case.attempts))
+    return tuple(cases_by_key.values())
+
+
+def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
+    """A key for each (author's name or empty, text of the prompt, content): the name, if one content has it.
+
+    Equal contents have equal keys, wherever they are in the file.
+    """
+    first = [name or key_of_prompts([prompt]) for name, prompt, _ in names]
+    contents: dict[str, list[object]] = {}
+    for key, (_, _, content) in zip(first, names, strict=True):
+        if content not in contents.setdefault(key, []):
+            contents[key].append(content)
+    return [
+        key if len(contents[key]) == 1 else f"{key} {key_of_prompts([prompt, repr(content)])}"
+        for key, (_, prompt, content) in zip(first, names, strict=True)
+    ]
+
+
+def numbered(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks of one answer, each with an id of its own."""
+    counts: dict[str, int] = {}
+    unique = []
+    for result in results:
+        counts[result.id] = number = counts.get(result.id, 0) + 1
+        unique.append(result if number == 1 else replace(result, id=f"{result.id} ({number})"))
+    return tuple(unique)
+
+
+def check_result(
+    name: str, kind: str, *, passed: bool | None, score: float | None = None, reason: str = "", **more: Any
+) -> CheckResult:
+    """One check of another tool; `passed` None if it was not measured. `more` are other fields of the record."""
+    outcome = Outcome.SKIPPED if passed is None else Outcome.PASSED if passed else Outcome.FAILED
+    score = None if passed is None else score
+    share = score if score is not None and 0.0 <= score <= 1.0 else None
+    if share is None and passed is not None:
+        share = float(passed)
+    more.setdefault("layer", Layer.FACT)
+    return CheckResult(id=name, evaluator=kind, outcome=outcome, score=share, value=score, reason=reason, **more)
+
+
+def errored(result: CheckResult, message: str) -> CheckResult:
+    """The check, which could not be measured."""
+    problem = Problem(code="judge_failed", message=message)
+    return replace(result, outcome=Outcome.ERRORED, score=None, value=None, error=problem)
+
+
+def unanswered(message: str) -> Problem:
+    """Why an attempt has no answer."""
+    return Problem(code="target_failed", message=message or "no reason was given")

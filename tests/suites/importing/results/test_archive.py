@@ -1,0 +1,79 @@
+"""Archives that any program may have written: read file by file, within limits."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.suites.importing.results import archive, read_results
+
+LOG = Path(__file__).parent / "inspect-log" / "valid" / "epochs.json"
+
+
+def packed(files: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, text in files.items():
+            made.writestr(name, text)
+    return content.getvalue()
+
+
+@pytest.fixture
+def log():
+    """The files of a log of Inspect's."""
+    whole = json.loads(LOG.read_text(encoding="utf-8"))
+    samples = whole.pop("samples")
+    named = {f"samples/{s['id']}_epoch_{s['epoch']}.json": json.dumps(s) for s in samples}
+    return {"_journal/start.json": json.dumps(whole), **named, "header.json": json.dumps(whole)}
+
+
+def test_a_log_is_read_as_its_json_form(log, tmp_path):
+    (tmp_path / "log.eval").write_bytes(packed(log))
+    read, of_json = read_results([tmp_path / "log.eval"]), read_results([LOG])
+    assert [(case.key, case.content, case.attempts) for case in read.cases] == [
+        (case.key, case.content, case.attempts) for case in of_json.cases
+    ]
+    assert read.stopped == ""
+
+
+def test_a_log_without_its_header_was_not_finished(log, tmp_path):
+    del log["header.json"]
+    (tmp_path / "log.eval").write_bytes(packed(log))
+    assert read_results([tmp_path / "log.eval"]).stopped == "Inspect had not finished"
+
+
+def test_what_unpacks_to_too_much_is_refused(log, tmp_path):
+    """The ratio is beyond that of any text, whatever the headers say of the size."""
+    name = next(name for name in log if name.startswith("samples/"))
+    content = packed({**log, name: " " * (4 * archive.FREE_BYTES)})
+    assert 4 * archive.FREE_BYTES > archive.MOST_RATIO * 4096
+    (tmp_path / "bomb.eval").write_bytes(content)
+    with pytest.raises(InvalidDocument, match="unpacks to more than we read"):
+        read_results([tmp_path / "bomb.eval"])
+
+
+def test_a_truncated_archive_is_refused(log, tmp_path):
+    (tmp_path / "log.eval").write_bytes(packed(log)[:-40])
+    with pytest.raises(InvalidDocument, match=r"is not a whole zip archive .*; was its tool still writing"):
+        read_results([tmp_path / "log.eval"])
+
+
+def test_zstandard_needs_an_extra(log, tmp_path):
+    """Only the number of the compression is Zstandard's here: with a package that reads it, the data is wrong."""
+    content = bytearray(packed(log))
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = -1
+        while (place := content.find(signature, place + 1)) >= 0:
+            content[place + offset] = archive.ZSTANDARD
+    (tmp_path / "log.eval").write_bytes(content)
+    can_read = sys.version_info >= (3, 14) or find_spec("zipfile_zstd") is not None
+    with pytest.raises(InvalidDocument if can_read else InvalidSettings) as refused:
+        read_results([tmp_path / "log.eval"])
+    assert can_read or "pip install 'runevals[inspect]'" in str(refused.value)

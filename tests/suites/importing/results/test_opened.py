@@ -1,0 +1,43 @@
+"""A file of results, opened by its content: what is cut short or doubled is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.suites.importing.results.opened import opened, read_opened
+
+HERE = Path("x.json")
+
+
+def test_the_content_tells_what_a_file_is():
+    assert opened(b'\xef\xbb\xbf{"a": NaN}', HERE, "x").document.value == {"a": None}
+    assert [row.file for row in opened(b'{"a": 1}\n\n{"a": 2}\n', HERE, "x").rows] == ["x:1", "x:3"]
+    assert opened(b"\xef\xbb\xbf\n<a/>", HERE, "x").xml.name == "a"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b'{"tasks": [', r"x:1:12: is not JSON: .*the file ends too early", id="truncated"),
+        pytest.param(b'{"a": 1}\n{"a": "b', r"x:2:7: is not JSON: .*the file ends too early", id="truncated line"),
+        pytest.param(b" \n", "x is empty", id="empty"),
+        pytest.param(b'{"a": 1, "a": 2}', "duplicate key 'a'", id="duplicate key"),
+        pytest.param(b'{"a": 1}\n{"a": 1, "a": 2}', "x:2: .*duplicate key 'a'", id="duplicate key in a line"),
+        pytest.param(b"plain text", "x:1:1: is not JSON", id="text"),
+        pytest.param(b"[" * 100_000, "x is not JSON that we read", id="deep"),
+        pytest.param(b"PK\x03\x04broken", "x is not a whole zip archive", id="zip"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused(content, message):
+    with pytest.raises(InvalidDocument, match=message):
+        opened(content, HERE, "x")
+
+
+def test_what_is_not_text_or_not_a_file_is_refused(tmp_path):
+    with pytest.raises(InvalidSuite, match="is not UTF-8 text"):
+        opened(b"\xff\xfe\x00", HERE, "x")
+    with pytest.raises(InvalidDocument, match="there is no such file"):
+        read_opened(tmp_path, "x")

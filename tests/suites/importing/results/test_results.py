@@ -1,0 +1,116 @@
+"""Results of other tools: the text beside each file says how it is read, or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import InvalidDocument
+from runevals.suites.importing.results import FORMATS, SUFFIXES, read_results
+from runevals.suites.importing.results.records import ImportedAttempt, ImportedRun
+
+HERE = Path(__file__).parent
+FILES = {
+    kind: sorted(p for p in HERE.glob(f"*/{kind}/*") if p.suffix in SUFFIXES) for kind in ("valid", "invalid")
+}
+
+
+def lines(run: ImportedRun) -> Iterator[str]:
+    yield f"{run.tool}, models {list(run.models)}, judges {list(run.judges)}"
+    yield f"at {run.started_at}, {run.duration_s} s"
+    yield from (f"notice: {notice}" for notice in run.notices)
+    yield from [f"stopped: {run.stopped}"] if run.stopped else []
+    for case in run.cases:
+        labels = f"category {case.category}, tags {list(case.tags)}, line {case.line}"
+        yield f"\n{case.suite} | {case.key} | {case.name} | {labels}"
+        for attempt in case.attempts:
+            yield from told(attempt)
+
+
+def told(attempt: ImportedAttempt) -> Iterator[str]:
+    turn = attempt.turn
+    numbers = (turn.latency_s, turn.cost_usd, turn.input_tokens, turn.output_tokens, turn.cached, turn.tool_calls)
+    yield f"  passed {attempt.passed}, answer {turn.output!r}, {numbers}"
+    yield from [f"    {turn.error.code}: {turn.error.message}"] if turn.error else []
+    for check in turn.results:
+        error = f", {check.error.code}" if check.error else ""
+        found = f"{check.outcome} {check.score} {check.reason!r}{error}"
+        yield f"    {check.layer} {check.id} ({check.evaluator}): {found}"
+
+
+@pytest.mark.parametrize("path", FILES["valid"], ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_results_are_read(path, golden, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    text = "\n".join(lines(read_results([Path(path.name)]))) + "\n"
+    golden(path.with_name(f"{path.name}.txt"), text)
+
+
+@pytest.mark.parametrize("path", FILES["invalid"], ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_broken_results_are_refused_with_their_place(path, golden, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(InvalidDocument) as refused:
+        read_results([Path(path.name)])
+    golden(path.with_name(f"{path.name}.error.txt"), f"{refused.value}\n")
+
+
+def test_one_format_recognises_each_file():
+    from runevals.suites.importing.results.opened import read_opened
+
+    for path in FILES["valid"]:
+        file = read_opened(path, path.name)
+        assert [known.NAME for known in FORMATS if known.recognises(file)] == [path.parts[-3].removesuffix("-log")]
+
+
+def test_a_run_made_twice_has_the_attempts_of_both():
+    path = HERE / "junit" / "valid" / "nested.xml"
+    twice = read_results([path, path])
+    assert [len(case.attempts) for case in twice.cases] == [2, 2]
+
+
+def test_parameters_are_attempts_if_the_user_says_so():
+    path = HERE / "junit" / "valid" / "nested.xml"
+    [case] = read_results([path], parameters_are_attempts=True).cases
+    assert (case.key, len(case.attempts)) == ("finds", 2)
+
+
+def test_a_folder_is_searched_for_results(tmp_path):
+    (tmp_path / "run-1").mkdir()
+    (tmp_path / "run-1" / "junit.xml").write_text("<testsuite><testcase name='a'/></testsuite>")
+    (tmp_path / "package.json").write_text('{"name": "shop"}')
+    assert [case.key for case in read_results([tmp_path]).cases] == ["a"]
+    (tmp_path / "run-1" / "junit.xml").unlink()
+    with pytest.raises(InvalidDocument, match="there are no results in"):
+        read_results([tmp_path])
+
+
+def test_the_runs_of_a_skill_are_named_by_their_folders(tmp_path):
+    text = (HERE / "skill-creator" / "valid" / "grading.json").read_text()
+    for place in (
+        "ocean/with_skill/run-1",
+        "ocean/with_skill/run-2",
+        "ocean/without_skill/run-1",
+        "river/with_skill",
+    ):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "grading.json").write_text(text)
+    run = read_results([tmp_path])
+    assert [(case.key, len(case.attempts)) for case in run.cases] == [("ocean", 2), ("river", 1)]
+    (tmp_path / "benchmark.json").write_text((HERE / "skill-creator" / "valid" / "benchmark.json").read_text())
+    assert {case.suite for case in read_results([tmp_path]).cases} == {"pdf"}, "the gradings would count twice"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param('{"a": 1}', "is in no format of results that we read: promptfoo, inspect,", id="unknown"),
+        pytest.param(
+            '{"format_version": 1, "tool": {}, "cases": []}', "is a results document of runevals", id="ours"
+        ),
+    ],
+)
+def test_what_is_not_results_is_refused(tmp_path, content, message):
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(InvalidDocument, match=message):
+        read_results([tmp_path / "x.json"])
