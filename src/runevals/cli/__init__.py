@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
     "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
+    "gate": "Compare the results of another tool with those of the base.",
     "merge": "Put the results of all shards together.",
     "accept": "Accept losses of this change, if a reviewer agrees.",
     "validate": "Check suites without running anything.",

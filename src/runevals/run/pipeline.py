@@ -1,7 +1,8 @@
 """One run on one page: discover → load → plan → converse → evaluate → score → compare → gate → conclude.
 
-`run.load` discovers and loads the suites of a request; `reports.publish` writes what is concluded here. `merge`
-and `compare` are the same page for what is measured already: the shards of a run, and two results documents.
+`run.load` discovers and loads the suites of a request; `reports.publish` writes what is concluded here. `merge`,
+`gate` and `compare` are the same page for what is measured already: the shards of a run, the results of another
+tool, and two results documents.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
 from runevals.run.load import load_suites
 from runevals.run.preflight import require_gates
-from runevals.run.prepare_request import prepared, prepared_merge, require_comparable
+from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, measured_shards, with_filters_of
+from runevals.run.tool_results import not_measured_here, with_promise
 from runevals.run.world.budget import Budget, Stop
 from runevals.verdict.decide import conclusion_of, decision, incomplete, since_mark
 
@@ -76,6 +78,18 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = measured_shards(report, base.baseline, request)
+    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
+    return with_remarks(conclusion, base, request.settings)
+
+
+def gate(report: RunReport, request: RunRequest) -> Conclusion:
+    """The results of another tool compared with the base. Nothing is run: what is stored is all there is."""
+    report, request = prepared_results(report, request)
+    base = settled_base(known_base(request), request, not_measured_here)
+    base = with_promise(base, report)
+    report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
+    rules = request.settings.rules
+    conclusion = decision(report, base.baseline, rules, mark=request.mark, weakenings=request.weakenings)
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
     return with_remarks(conclusion, base, request.settings)
 

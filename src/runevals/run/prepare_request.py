@@ -10,9 +10,12 @@ from runevals.run.against_base import with_earlier
 from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
-from runevals.run.quarantine import quarantine_of
+from runevals.run.quarantine import quarantine_for, quarantine_of
+from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
 from runevals.run.request import RunRequest
+from runevals.suites.plan import is_selected
+from runevals.verdict.score import run_report
 
 
 def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
@@ -59,4 +62,24 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *mark.notices)))
     report = with_earlier(report, alike_earlier(request, report))
     weakenings = without_either((*request.weakenings, *added), settings)
+    return report, replace(request, weakenings=weakenings, mark=mark.run)
+
+
+def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:
+    """The same for the results of another tool, without secrets, of the cases that the filters leave in.
+
+    Raises UsageError if that is none, InvalidSuite for a broken quarantine list.
+    """
+    settings = request.settings
+    report = without_content(without_either(report, settings), settings.redact)
+    cases = [case for case in report.cases if is_selected(case, settings.selection)]
+    if not cases:
+        raise InvalidSettings("no case of the results is left by --category, --tag and --filter")
+    quarantine = quarantine_for(settings, cases)
+    mark = run_of_mark(settings, cases, request.find_mark)
+    cases = [replace(case, quarantined=(case.suite, case.key) in quarantine.cases) for case in cases]
+    notices = (*report.run.notices, *request.notices, *quarantine.notices, *mark.notices)
+    report = run_report(replace(report.run, notices=notices), cases, complete=report.complete)
+    report = with_earlier(report, alike_earlier(request, report))
+    weakenings = without_either((*request.weakenings, *quarantine.weakenings), settings)
     return report, replace(request, weakenings=weakenings, mark=mark.run)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals.lib import git
-from runevals.records import Weakening
+from runevals.records import Case, CaseReport, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
@@ -25,6 +26,11 @@ class QuarantineInForce:
 
 
 def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:
+    """The list in force for the cases of these suites. Raises InvalidSuite for a broken list."""
+    return quarantine_for(settings, [case for suite in loaded.suites for case in suite.cases])
+
+
+def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> QuarantineInForce:
     """The list in force. Outside a change the checkout is the base side. Raises InvalidSuite for a broken list."""
     path, root = settings.quarantine, settings.repository
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
@@ -33,7 +39,6 @@ def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce
     of_base = of_head
     if settings.base_side is not None:
         of_base, notices = _of_base(settings, path, shown)
-    cases = [case for suite in loaded.suites for case in suite.cases]
     found = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
     return QuarantineInForce(
         cases=found.cases,

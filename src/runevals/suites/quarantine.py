@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import Case, Weakening
+from runevals.records import Case, CaseReport, Weakening
 from runevals.records.errors import InvalidSuite
 
 MOST = 0.10  # of a suite's cases
@@ -57,7 +57,9 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
     )
 
 
-def active_entries(entries: Sequence[QuarantineEntry], cases: Sequence[Case], today: date) -> Quarantine:
+def active_entries(
+    entries: Sequence[QuarantineEntry], cases: Sequence[Case | CaseReport], today: date
+) -> Quarantine:
     """The entries that apply to these cases: not expired, and at most a tenth of a suite."""
     notices: list[str] = []
     active: dict[tuple[str, str], QuarantineEntry] = {}

@@ -15,6 +15,7 @@ from runevals.records.errors import ExternalError, InvalidDocument, InvalidSetti
 from runevals.reports import results_document as document
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
+from runevals.run.tool_results import parse_report, read_report
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import is_selected
@@ -54,9 +55,9 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     if named is None:
         return None, ()
     if named.startswith(("http://", "https://")):
-        found = document.parse(_fetched(named), named)
-        require_whole(found.report, named)
-        return Baseline(report=found.report, source=_source(named, found.report)), ()
+        report = parse_report(_fetched(named).encode(), named)
+        require_whole(report, named)
+        return Baseline(report=report, source=_source(named, report)), ()
     path = Path(named)
     side = settings.base_side
     here = path.is_dir() and (side is None or settings.baseline_named)
@@ -68,7 +69,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         if settings.baseline_named:
             raise InvalidSettings(f"the baseline: there is no file {named}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
-    report = document.read(path)
+    report = read_report(path)
     require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
 
@@ -105,7 +106,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     if content is None:
         return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
     shown = f"{path.name} of {side.commit[:7]}"
-    report = document.parse(document.content_of(content, shown).decode(errors="replace"), shown).report
+    report = parse_report(content, shown)
     require_whole(report, shown)
     return Baseline(report=report, source=_source(shown, report)), ()
 

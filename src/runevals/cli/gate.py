@@ -1,0 +1,82 @@
+"""`runevals gate`: the results of another tool → verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.help import GroupedCommand
+from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.output import reported
+from runevals.github.job import change_event
+from runevals.records.errors import InvalidSettings
+from runevals.reports.publish import check_outputs, publish
+from runevals.run import pipeline
+from runevals.run.acceptance import with_waiting
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.request import RunRequest
+from runevals.run.tool_results import ResultsRequest, report_of_tool
+from runevals.settings.resolve import ignored_changes, resolve
+
+
+@click.command("gate", cls=GroupedCommand)
+@click.argument("results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
+)
+@click.option(
+    "--deterministic",
+    is_flag=True,
+    help="What ran gives the same result each time: every newly failing case is a loss.",
+)
+@click.option(
+    "--parameters-are-attempts",
+    is_flag=True,
+    help="Of JUnit XML: read test_x[1] and test_x[2] as two attempts of test_x.",
+)
+@settings_options(
+    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "mark"),
+    *("on_incomparable", "on_inconclusive", "category", "tag", "filter", "redact"),
+)
+@environment_option
+def command(
+    results: tuple[Path, ...],
+    output: tuple[str, ...],
+    *,
+    deterministic: bool,
+    parameters_are_attempts: bool,
+    **told: Any,
+) -> None:
+    """Compare the RESULTS of another tool with those of the base; the exit code is a run's.
+
+    RESULTS are files, or folders of them: promptfoo (JSON), Inspect (.eval, JSON), DeepEval, agentv, waza,
+    skill-creator, and JUnit XML of any test runner. Their content tells which. Several runs of a case are its
+    attempts. --baseline is a results document of ours, or results of the same tool.
+
+    \b
+    Examples:
+      runevals gate output.json -o results.json
+      runevals gate junit.xml --baseline main/junit.xml --deterministic
+    """
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    for path in {path.resolve() for path in outputs} & {path.resolve() for path in results}:
+        raise InvalidSettings(f"--output {path.name} is one of the results; it would be overwritten")
+    words = told_by(told)
+    of_change = replace(words, base_side=base_side(words, change_event(words)))
+    settings = resolve(of_change)
+    read = ResultsRequest(
+        paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
+    )
+    request = RunRequest(settings=settings, raw=words, weakenings=ignored_changes(of_change))
+    conclusion = with_waiting(pipeline.gate(report_of_tool(read, settings), request), settings)
+
+    def write() -> list[Path]:
+        publish(conclusion, outputs, was_read=True)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)

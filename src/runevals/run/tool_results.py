@@ -1,0 +1,189 @@
+"""The results of another tool as a report of ours, which is compared and gated as that of a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runevals.lib import git
+from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.text.numbers import plural
+from runevals.records import (
+    AND,
+    AttemptReport,
+    Case,
+    CaseReport,
+    Location,
+    ModelIdentity,
+    Outcome,
+    Problem,
+    RunInfo,
+    RunReport,
+    SuiteInfo,
+    TurnReport,
+)
+from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
+from runevals.reports import results_document
+from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.provenance import provenance
+from runevals.settings.resolve import Settings
+from runevals.suites.importing.results import parse_results, read_results
+from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
+from runevals.verdict.decide import Baseline
+from runevals.verdict.score import case_report, over_turns, run_report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsRequest:
+    """Which files to read, and what they do not say of themselves."""
+
+    paths: tuple[Path, ...]
+    deterministic: bool = False  # what ran gives the same result each time
+    parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
+
+
+def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
+    """The results in these files as a run of the commit that is checked out.
+
+    Raises InvalidDocument with the place of what cannot be read, InvalidSettings for a file of the change itself.
+    """
+    require_not_committed(request.paths, settings)
+    found = read_results(request.paths, parameters_are_attempts=request.parameters_are_attempts)
+    report = report_of(found, written_at=_newest(request.paths))
+    of = provenance(settings, report.run.notices)
+    target = replace(report.run.target, deterministic=request.deterministic)
+    run = replace(
+        report.run, target=target, commit=of.commit, ref=of.ref, settings=of.settings, notices=of.notices
+    )
+    return replace(report, run=run)
+
+
+def require_not_committed(paths: Sequence[Path], settings: Settings) -> None:
+    """Raises InvalidSettings for results that a change could have brought instead of a step of its job."""
+    if settings.base_side is None:
+        return
+    for path in paths:
+        if _has_committed(path, settings.repository):
+            raise InvalidSettings(
+                f"{path} is, or has, a file of the repository: a change could bring its own results. "
+                "Write them where git tracks nothing"
+            )
+
+
+def _has_committed(path: Path, repository: Path) -> bool:
+    if path.is_dir() and git.tracked_in(repository.resolve(), path.resolve()) != frozenset():
+        return True
+    return git.may_be_committed(repository, path)
+
+
+def read_report(path: Path) -> RunReport:
+    """A results document of ours, or the results of another tool. Raises InvalidDocument or InvalidSuite."""
+    try:
+        return results_document.read(path)
+    except (InvalidDocument, InvalidSuite):
+        if not path.is_file() or (found := parse_results(path.read_bytes(), path, str(path))) is None:
+            raise
+    return report_of(found, written_at=_newest([path]))
+
+
+def parse_report(content: bytes, shown: str) -> RunReport:
+    """The same of a file's content, such as one of another commit."""
+    try:
+        return results_document.parse(
+            results_document.content_of(content, shown).decode(errors="replace"), shown
+        ).report
+    except InvalidDocument:
+        if (found := parse_results(content, Path(shown), shown)) is None:
+            raise
+    return report_of(found, written_at=datetime.now(UTC))
+
+
+def report_of(found: ImportedRun, *, written_at: datetime) -> RunReport:
+    """The results, scored. They are of the time that they say, else of the time when they were written."""
+    kept = [case for case in found.cases if not _is_unchecked(case)]
+    left_out = len(found.cases) - len(kept)
+    if not kept:
+        raise InvalidDocument(f"{found.path} has no case with a check: there is nothing to compare")
+    notices = (f"left out: {plural(left_out, 'case')} without a check",) if left_out else ()
+    now = datetime.now(UTC)
+    run = RunInfo(
+        started_at=min(found.started_at or written_at, now),
+        duration_s=found.duration_s,
+        target=ModelIdentity(type=found.tool, model=AND.join(sorted(found.models)) or None),
+        judge=ModelIdentity(type=found.tool, model=AND.join(sorted(found.judges))) if found.judges else None,
+        suites=tuple(_suites(found, kept)),
+        repeat=max(1, *(len(case.attempts) for case in kept)),
+        notices=(*found.notices, *notices),
+        stopped=Problem(code="refused", message=found.stopped) if found.stopped else None,
+    )
+    return run_report(run, [_case(case, found.path) for case in kept], complete=not found.stopped)
+
+
+def _newest(paths: Sequence[Path]) -> datetime:
+    return datetime.fromtimestamp(max(path.stat().st_mtime for path in paths), UTC)
+
+
+def _is_unchecked(case: ImportedCase) -> bool:
+    """Whether nothing looks at its answers: tools call such a test passed."""
+    turns = [attempt.turn for attempt in case.attempts]
+    return bool(turns) and not any(turn.results or turn.error for turn in turns)
+
+
+def _suites(found: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[SuiteInfo]:
+    for name in dict.fromkeys(case.suite for case in cases):
+        own = [case for case in cases if case.suite == name]
+        contents = fingerprint([[case.key, case.content] for case in own])
+        path = next(filter(None, (case.file for case in own)), found.path)
+        yield SuiteInfo(name=name, path=path, dialect=f"results of {found.tool}", fingerprint=contents)
+
+
+def _case(imported: ImportedCase, path: str) -> CaseReport:
+    case = Case(
+        suite=imported.suite,
+        key=imported.key,
+        name=imported.name,
+        turns=(),
+        location=Location(file=imported.file or path, line=imported.line),
+        category=imported.category,
+        tags=imported.tags,
+        fingerprint=fingerprint([imported.content]),
+    )
+    turns = _with_checks([attempt.turn for attempt in imported.attempts])
+    both = zip(imported.attempts, turns, strict=True)
+    return case_report(case, [_attempt(number, *one) for number, one in enumerate(both, start=1)])
+
+
+def _attempt(number: int, imported: ImportedAttempt, turn: TurnReport) -> AttemptReport:
+    """The attempt, which passed if the tool says so: it may allow some of its checks to fail."""
+    attempt = over_turns(number, [turn])
+    if imported.passed is None or attempt.status not in (Outcome.PASSED, Outcome.FAILED):
+        return attempt
+    return replace(attempt, status=Outcome.PASSED if imported.passed else Outcome.FAILED)
+
+
+def _with_checks(turns: Sequence[TurnReport]) -> Iterator[TurnReport]:
+    """The turns; one without an answer has the checks of another attempt, none of them made."""
+    known = next((turn.results for turn in turns if turn.results), ())
+    skipped = tuple(
+        replace(result, outcome=Outcome.SKIPPED, score=None, value=None, reason="", error=None, details={})
+        for result in known
+    )
+    for turn in turns:
+        yield turn if turn.results or turn.error is None else replace(turn, results=skipped)
+
+
+def not_measured_here(commit: str) -> Baseline:
+    """What is asked for to measure the base now. Raises ExternalError: only the tool could do that."""
+    raise ExternalError(f"the results of {commit[:7]} come from another tool, which runs in a job of that commit")
+
+
+def with_promise(base: StoredBase, report: RunReport) -> StoredBase:
+    """The base, which gives the same results each time if `report` is said to: it is of the same tool."""
+    baseline = base.baseline
+    if baseline is None or not report.run.target.deterministic:
+        return base
+    run = baseline.report.run
+    promised = replace(run, target=replace(run.target, deterministic=True))
+    return replace(base, baseline=replace(baseline, report=replace(baseline.report, run=promised)))

@@ -1,0 +1,114 @@
+"""`runevals gate`: results of other tools, compared as a run of ours is."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.against_base import pull_request_event
+from tests.ending import ended
+
+CASES = 40
+
+
+def junit(failing=(), runs=1):
+    """The report of so many tests, each run so many times; the first few fail."""
+    tests = "".join(
+        f'<testcase classname="test_kb" name="test_{number}" time="0.1">'
+        + ("<failure message='no refund'/>" if number in failing else "")
+        + "</testcase>"
+        for number in range(CASES)
+        for _ in range(runs)
+    )
+    return f'<testsuites><testsuite name="kb">{tests}</testsuite></testsuites>'
+
+
+@pytest.fixture
+def results(project):
+    project.write("main.xml", junit(runs=3))
+    project.write("same.xml", junit(runs=3))
+    project.write("worse.xml", junit(range(12), runs=3))
+    project.write("one.xml", junit([7]))
+    return project
+
+
+def test_without_a_base_the_result_is_stored_for_the_next(results, runevals):
+    code, out, _ = runevals("gate", "main.xml", "-o", "base.json", "-o", "report.html", "-o", "junit.xml")
+    ended(code, 0, out, f"{CASES} of {CASES} cases pass – nothing to compare with yet")
+    assert json.loads((results.path / "base.json").read_text())["run"]["target"]["type"] == "junit"
+
+
+@pytest.mark.parametrize("base", ["main.xml", "base.json"])
+def test_results_are_compared_with_a_base_of_either_form(results, runevals, base):
+    runevals("gate", "main.xml", "-o", "base.json")
+    code, out, _ = runevals("gate", "worse.xml", "--baseline", base)
+    ended(code, 1, out, "test_kb.test_3  3/3 → 0/3", "no refund", without=["deterministic"])
+    code, out, _ = runevals("gate", "same.xml", "--baseline", base)
+    ended(code, 0, out, f"No regression shown in {CASES} cases")
+
+
+def test_one_lost_case_may_be_noise_unless_the_results_are_deterministic(results, runevals):
+    code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml")
+    ended(code, 0, out, "Failing now, not confirmed", "test_kb.test_7")
+    code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml", "--deterministic")
+    ended(code, 1, out, f"1 of {CASES} cases regressed", "deterministic target: every difference is real")
+
+
+def test_quarantined_cases_and_gates_count_as_in_a_run(results, runevals):
+    until = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
+    entry = {"key": "test_kb.test_7", "owner": "@ana", "reason": "flaky", "expires": until}
+    results.write("runevals.quarantine.json", [entry])
+    results.write("runevals.yaml", "version: 1\nquarantine: runevals.quarantine.json\n")
+    code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml", "--deterministic")
+    ended(code, 0, out, "quarantined: test_kb.test_7")
+    code, out, _ = runevals("gate", "worse.xml", "--min-pass-rate", "0.9")
+    ended(code, 1, out, "min_pass_rate")
+
+
+def test_results_of_another_tool_are_not_comparable(results, runevals):
+    results.write("other.jsonl", '{"test_id": "a", "score": 1}\n')
+    code, out, _ = runevals("gate", "other.jsonl", "--baseline", "main.xml")
+    ended(code, 3, out, "another type, agentv, than the base's, junit")
+
+
+def test_secrets_and_content_stay_out(results, runevals, monkeypatch):
+    monkeypatch.setenv("SHOP_TOKEN", "hunter2-hunter2")
+    results.write("leak.xml", junit([1]).replace("no refund", "no refund hunter2-hunter2"))
+    code, _, err = runevals("gate", "leak.xml", "-o", "leak.json")
+    ended(code, 0, err)
+    assert "hunter2" not in (results.path / "leak.json").read_text()
+    runevals("gate", "one.xml", "--redact", "none", "-o", "bare.json")
+    assert "no refund" not in (results.path / "bare.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["absent.xml"], "absent.xml: there is no such file", id="absent"),
+        pytest.param(["html.xml"], "html.xml:1: the root is <html>", id="unknown dialect"),
+        pytest.param(["main.xml", "-o", "main.xml"], "--output main.xml is one of the results", id="overwritten"),
+        pytest.param(["main.xml", "--filter", "none"], "no case of the results is left", id="filtered"),
+        pytest.param(["main.xml", "--baseline", "html.xml"], "html.xml:1: the root is <html>", id="base"),
+    ],
+)
+def test_what_cannot_be_read_ends_before_anything_is_written(results, runevals, words, message):
+    results.write("html.xml", "<html/>")
+    code, _, err = runevals("gate", *words)
+    ended(code, 2, err, message)
+    assert (results.path / "main.xml").read_text() == junit(runs=3)
+
+
+def test_a_change_cannot_bring_its_own_results(repository, runevals, monkeypatch):
+    repository.git("branch", "-f", "base")
+    repository.write("out/junit.xml", junit())
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "bring results")
+    pull_request_event(repository.path, monkeypatch, repository.git("rev-parse", "base"))
+    for named in ("out/junit.xml", "out"):
+        code, _, err = runevals("gate", named)
+        ended(code, 2, err, "a file of the repository: a change could bring its own results")
+    repository.write("fresh.xml", junit())
+    code, out, err = runevals("gate", "fresh.xml")
+    ended(code, 0, out + err, "nothing to compare with yet")
