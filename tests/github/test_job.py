@@ -84,8 +84,20 @@ def test_a_shallow_checkout_of_the_head_asks_github_where_it_left_its_base(job, 
     assert any("/compare/" in path for path in hub.paths("GET"))
 
 
+def measured_at(stored, commit):
+    """The stored document as the run of another commit would make it."""
+    return re.sub(r'("commit": ")\w+', rf"\g<1>{commit}", stored)
+
+
+def stored_at(hub, stored, commit):
+    """Run 1 is of another commit than the base's."""
+    hub.runs[0]["head_sha"] = commit
+    hub.artifacts.clear()
+    hub.artifact(1, ARTIFACT, {NAME: measured_at(stored, commit)})
+
+
 def test_a_result_of_an_older_commit_is_not_compared_with_if_the_base_can_be_run(job, hub, stored):
-    hub.runs[0]["head_sha"] = "1" * 40
+    stored_at(hub, stored, "1" * 40)
     hub.history = [job.repository.base, "2" * 40, "1" * 40]
     code, outputs, printed = job()
     assert (code, outputs["baseline_run_id"]) == (0, ""), printed
@@ -106,7 +118,7 @@ def test_line_one_says_against_which_older_commit_it_was_compared(job, hub, depl
 
 
 def test_line_one_says_so_of_the_newest_of_the_branch_too(job, hub, deployed, stored):
-    hub.runs[0]["head_sha"] = "1" * 40
+    stored_at(hub, stored, "1" * 40)
     hub.history = [job.repository.base, "1" * 40]
     _, outputs, printed = job()
     assert outputs["baseline_run_id"] == "1"
@@ -116,7 +128,7 @@ def test_line_one_says_so_of_the_newest_of_the_branch_too(job, hub, deployed, st
 @pytest.mark.parametrize("told", ["by the checkout", "by GitHub", "by nobody"])
 def test_a_run_of_a_tag_that_is_called_as_the_branch_is_no_base(job, hub, deployed, stored, told):
     """The newest run of "main" is of a commit that main does not have; the one before is the control."""
-    hub.runs[0]["head_sha"] = "1" * 40
+    stored_at(hub, stored, "1" * 40)
     hub.history = ["2" * 40, job.repository.base, "1" * 40]
     tagged = job.repository.head if told == "by the checkout" else "2" * 40
     hub.run(2, tagged)
@@ -233,15 +245,20 @@ def waiting(job, settings):
 
 def test_a_run_of_the_base_that_is_in_progress_is_waited_for(job, hub, stored, running):
     running()
-    repository = job.repository
-    report = parse(stored, "x").report
-    cases = tuple(case(c.key, "p", suite=c.suite, file=c.file, fingerprint=c.fingerprint) for c in report.cases)
-    fixed = write(replace(parse(stored, "x"), report=run_report(report.run, cases)))
-    hub.artifact(2, ARTIFACT, {NAME: fixed})
+    hub.artifact(2, ARTIFACT, {NAME: fixed(job, stored)})
     hub.ends_after[2] = 2
     code, outputs, printed = job()
     assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", "2"), printed
-    assert f"Waiting for run 2 of the base {repository.base[:7]}, which is in progress: 300 s at most" in printed
+    base = job.repository.base[:7]
+    assert f"Waiting for run 2 of the base {base}, which is in progress: 300 s at most" in printed
+
+
+def fixed(job, stored):
+    """The stored document as the run of a base that passes every case would make it."""
+    report = parse(stored, "x").report
+    cases = tuple(case(c.key, "p", suite=c.suite, file=c.file, fingerprint=c.fingerprint) for c in report.cases)
+    run = replace(report.run, commit=job.repository.base)
+    return write(replace(parse(stored, "x"), report=run_report(run, cases)))
 
 
 def test_waiting_ends_and_the_base_is_run(job, hub, stored, running):
@@ -665,7 +682,7 @@ def test_the_settings_name_artifact_and_branch(job, hub, stored):
     repository.base = repository.git("rev-parse", "main")
     hub.history = [repository.base, "5" * 40]
     hub.run(5, "5" * 40, branch="stable")
-    hub.artifact(5, "of-mine", {NAME: stored})
+    hub.artifact(5, "of-mine", {NAME: measured_at(stored, "5" * 40)})
     repository.git("checkout", "-q", "-B", "change")
     repository.head = repository.git("rev-parse", "HEAD")
     _, outputs, printed = job()
@@ -742,7 +759,7 @@ def stored_elsewhere(job, hub, stored, file="main.yml", **more):
     hub.runs.clear()
     hub.artifacts.clear()
     hub.run(1, job.repository.base, path=f".github/workflows/{file}", **more)
-    hub.artifact(1, ARTIFACT, {NAME: stored})
+    hub.artifact(1, ARTIFACT, {NAME: measured_at(stored, job.repository.base)})
 
 
 def test_what_another_workflow_file_has_stored_is_the_base(job, hub, stored):
@@ -791,7 +808,7 @@ def test_a_required_workflow_of_another_repository_has_a_base(job, hub, stored):
 def test_line_one_says_of_which_other_branch_the_base_is(job, hub, stored):
     """A change to release/2, for which nothing was ever stored; main has moved on since."""
     newest = "1" * 40
-    hub.runs[0]["head_sha"] = newest
+    stored_at(hub, stored, newest)
     hub.branches = {"main": newest}
     hub.history = [newest, job.repository.base]
     told = {**job.payload(), "repository": DEFAULT}
