@@ -261,6 +261,23 @@ def fixed(job, stored):
     return write(replace(parse(stored, "x"), report=run_report(run, cases)))
 
 
+@pytest.mark.parametrize("workflow", [None, "main.yml"], ids=["that stored before", "that the settings name"])
+def test_a_run_of_another_workflow_file_is_waited_for(job, hub, stored, running, workflow):
+    """main.yml stores, and evals.yml compares."""
+    if workflow is not None:
+        waiting(job, f"baseline: {{workflow: {workflow}}}\n")
+    elsewhere = {"path": ".github/workflows/main.yml"}
+    hub.runs[0] |= elsewhere
+    running(**elsewhere)
+    hub.run(3, job.repository.base, status="in_progress", conclusion=None, path=".github/workflows/lint.yml")
+    hub.ends_after[2] = 2
+    hub.artifact(2, ARTIFACT, {NAME: fixed(job, stored)})
+    code, outputs, printed = job()
+    assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", "2"), printed
+    assert re.search(r"Waiting for run 2 (of main.yml )?of the base \w{7}, which is in progress", printed)
+    assert not any("lint.yml" in path for path in hub.paths("GET"))
+
+
 def test_waiting_ends_and_the_base_is_run(job, hub, stored, running):
     waiting(job, "baseline: {wait: 1}\n")
     running()

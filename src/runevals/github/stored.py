@@ -98,10 +98,15 @@ def _near(listed: Iterable[StoredRun], before: Mapping[str, int]) -> Iterator[St
 
 
 def _of_others(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iterator[StoredRun]:
-    """Runs of any workflow file here that stored an artifact of the wanted name. Raises GitHubRefused.
+    """Runs of any workflow file here that stored an artifact of the wanted name. Raises GitHubRefused."""
+    for run in _that_stored(api, wanted, before):
+        if _file(run) != wanted.workflow and run["status"] == "completed":
+            behind = 0 if run["head_sha"] == wanted.commit else None
+            yield replace(_stored_run(run, behind), workflow=_file(run))
 
-    Of which workflow and event it is, only the run itself says.
-    """
+
+def _that_stored(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iterator[Any]:
+    """Trusted runs that stored an artifact of the wanted name. Of which workflow they are, only each run says."""
     path = f"/repos/{wanted.repository}/actions"
     listed = islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=wanted.artifact), MOST_LISTED)
     known: dict[int, None] = {}
@@ -113,10 +118,13 @@ def _of_others(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iter
             known[of["id"]] = None
     for number in islice(known, MOST_ASKED_FOR):
         run = api.get(f"{path}/runs/{number}", READ_RUNS)
-        file = run["path"].partition("@")[0].rpartition("/")[2]
-        if file != wanted.workflow and run["status"] == "completed" and _is_trusted(run, wanted):
-            behind = 0 if run["head_sha"] == wanted.commit else None
-            yield replace(_stored_run(run, behind), workflow=file)
+        if _is_trusted(run, wanted):
+            yield run
+
+
+def _file(run: Any) -> str:
+    """The file of a run's workflow."""
+    return str(run["path"]).partition("@")[0].rpartition("/")[2]
 
 
 def newest(
@@ -131,11 +139,22 @@ def newest(
     yield from islice(found, most)
 
 
-def unfinished(api: Api, wanted: StoredQuery) -> StoredRun | None:
-    """A run of the wanted commit that has not ended yet, and whose result may be used. Raises GitHubRefused."""
-    if wanted.commit is None:
-        return None
-    return next(_of(api, wanted, 0, finished=False, head_sha=wanted.commit), None)
+def storing_files(api: Api, wanted: StoredQuery) -> tuple[str, ...]:
+    """The workflow files whose runs store the wanted artifact, the wanted one first. Raises GitHubRefused."""
+    others = (_file(run) for run in _that_stored(api, wanted, {})) if wanted.others else ()
+    return tuple(dict.fromkeys(filter(None, (wanted.workflow, *others))))
+
+
+def unfinished(api: Api, wanted: StoredQuery, files: Iterable[str]) -> StoredRun | None:
+    """A run of the wanted commit and of one of these workflow files that is in progress. Raises GitHubRefused.
+
+    Only one whose result may be used counts.
+    """
+    for file in files if wanted.commit is not None else ():
+        of_file = _of(api, replace(wanted, workflow=file), 0, finished=False, head_sha=wanted.commit or "")
+        for run in of_file:
+            return run if file == wanted.workflow else replace(run, workflow=file)
+    return None
 
 
 def results_text(api: Api, repository: str, run: int, artifact: str, file: str = RESULTS) -> str:

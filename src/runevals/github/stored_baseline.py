@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ from runevals.github.stored import (
     require_of_run,
     results_text,
     runs,
+    storing_files,
     tip_of,
     unfinished,
 )
@@ -214,21 +215,23 @@ class _Search:
         """What there is once the base's own run has ended; `found` if none is in progress."""
         try:
             with understood():
-                if unfinished(self._api, self._wanted) is None:
+                files = storing_files(self._api, self._wanted)
+                if unfinished(self._api, self._wanted, files) is None:
                     return found
-                why = self._awaited()
+                why = self._awaited(files)
         except GitHubRefused as refused:
             why = str(refused)
         return self._nearest() if why is None else _lacking(found, why)
 
-    def _awaited(self) -> str | None:
+    def _awaited(self, files: Sequence[str]) -> str | None:
         """Waits for a run of the base's commit; why its result is still missing, or None. Raises GitHubRefused."""
         longest_s = self._settings.limits.duration_s
         wait_s = min(self._settings.baseline_wait, math.inf if longest_s is None else longest_s / 2)
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
         waiting = False
-        while (run := unfinished(self._api, self._wanted)) is not None:
-            named = f"run {run.number} of the base {run.commit[:7]}"
+        while (run := unfinished(self._api, self._wanted, files)) is not None:
+            of = f" of {run.workflow}" if run.workflow else ""
+            named = f"run {run.number}{of} of the base {run.commit[:7]}"
             left_s = ends_at - time.monotonic()
             if left_s <= 0:
                 return f"{named} is still in progress after {wait_s:g} s"
