@@ -114,7 +114,10 @@ def test_line_one_says_against_which_older_commit_it_was_compared(job, hub, depl
     older = f"{before}, 1 commit before the base"
     assert f"No regression shown in 2 cases – compared with an older commit: {older}" in printed
     assert "the base was not run: it is not run again (verify: off)" in printed
-    assert f"older commit&#58; {older}" in hub.bodies()[0].splitlines()[1]
+    line = hub.bodies()[0].splitlines()[1]
+    assert f"older commit&#58; {older}" in line
+    assert line.startswith("### ⚠️ ")
+    assert "\n⚠ No regression shown" in printed
 
 
 def test_line_one_says_so_of_the_newest_of_the_branch_too(job, hub, deployed, stored):
@@ -835,6 +838,7 @@ def test_line_one_says_of_which_other_branch_the_base_is(job, hub, stored):
     of_main = "compared with another branch: 1111111, the newest of main, as release/2 has none"
     assert of_main in printed
     assert of_main.replace(":", "&#58;").replace("/", "&#47;") in hub.bodies()[0].splitlines()[1]
+    assert hub.bodies()[0].splitlines()[1].startswith("### ⚠️ ")
     hub.branches = {"main": "2" * 40}  # and no branch has that commit
     assert job(told=told)[1]["baseline_run_id"] == ""
 

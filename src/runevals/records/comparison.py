@@ -277,6 +277,7 @@ class Comparison:
     changes: tuple[Change, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
+    inexact_base: str = ""  # why the base is not known to be as the commit to compare with; a pass warns of it
     verification: Verification | None = None
 
     def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:

@@ -66,6 +66,11 @@ def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[st
     days = too_old(head, base, rule)
     if days is not None:
         yield f"the base's run is {days} days old"
+    yield from other_answers(head, base)
+
+
+def other_answers(head: RunReport, base: RunReport) -> Iterator[str]:
+    """That the provider answers with another model under the same name."""
     same_request = head.run.target.model == base.run.target.model
     if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
         now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)

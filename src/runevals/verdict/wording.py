@@ -306,7 +306,7 @@ def doubtful(conclusion: Conclusion) -> bool:
     comparison = conclusion.comparison
     if conclusion.acceptance is not None:
         return True
-    if comparison is None or comparison.verdict not in _DOUBTFUL:
+    if comparison is None or (comparison.verdict not in _DOUBTFUL and not comparison.inexact_base):
         return False
     unmeasured = conclusion.verdict.outcome == "unmeasured"
     return (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from runevals.records import GateRules
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.reports import results_document as document
+from runevals.reports.sections import headline
 from runevals.run.baseline.choose import chosen, find_stored, with_remarks
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.settings.file import BaseSide
@@ -86,9 +88,42 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
     conclusion = decision(report({"a": "p"}), older, defaults().rules)
-    verdict = with_remarks(conclusion, found, defaults()).verdict
+    remarked = with_remarks(conclusion, found, defaults())
     told = "compared with an older commit: bbbbbbb, 1 commit before the base"
-    assert verdict.headline == f"No regression shown in 1 case – {told}"
+    assert remarked.verdict.headline == f"No regression shown in 1 case – {told}"
+    assert headline(remarked)[0] == "⚠️"
+
+
+def of_base(days=0, reported="gpt-5-2026"):
+    """The base's run of so many days ago, which a model of this name answered."""
+    made = report({"a": "p"})
+    target = replace(made.run.target, reported=(reported,))
+    return replace(
+        made, run=replace(made.run, target=target, started_at=made.run.started_at - timedelta(days=days))
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "mark", "told"),
+    [
+        pytest.param(of_base(), "✅", "", id="exact"),
+        pytest.param(of_base(days=9), "⚠️", " – compared with a result of 9 days ago", id="old"),
+        pytest.param(
+            of_base(reported="gpt-5-2025"),
+            "⚠️",
+            " – the provider answers with another model than for the base: gpt-5-2025 then, gpt-5-2026 now",
+            id="another model under the same name",
+        ),
+    ],
+)
+def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
+    """One that could be measured afresh is not compared with any more."""
+    found = StoredBase(baseline=replace(STORED, report=base))
+    conclusion = with_remarks(decision(of_base(), found.baseline, defaults().rules), found, defaults())
+    assert conclusion.verdict.headline == f"No regression shown in 1 case{told}"
+    assert headline(conclusion)[0] == mark
+    again = document.parse(document.write(conclusion), "x")
+    assert headline(again)[0] == mark
 
 
 @pytest.mark.parametrize(

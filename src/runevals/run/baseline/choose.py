@@ -8,7 +8,7 @@ from functools import partial
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
-from runevals.records import Conclusion
+from runevals.records import Conclusion, RegressionRule, RunReport
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     ExternalError,
@@ -29,7 +29,7 @@ from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measured_base
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.verdict.comparability import models_between, too_old
+from runevals.verdict.comparability import models_between, other_answers, too_old
 from runevals.verdict.decide import Baseline
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -201,13 +201,20 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
     errors = why_unmeasured(comparison.base)
     if errors is not None and comparison.inconclusive_by == "errors":
         headline += f"; the base's own run could not measure {errors}"
+    inexact = _inexact(stored, conclusion.report, comparison.base, settings.rules.regression)
+    headline += "".join(f" – {told}" for told in (*inexact, *models_between(conclusion.report, comparison.base)))
+    comparison = replace(comparison, inexact_base="; ".join(inexact))
+    return replace(conclusion, comparison=comparison, verdict=replace(verdict, headline=headline))
+
+
+def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: RegressionRule) -> list[str]:
+    """In words, why the base may not be what its commit would give now."""
     if stored.baseline is not None and stored.baseline.older is not None:
         told = "compared with another branch: " if stored.other_branch else "compared with an older commit: "
-        headline += f" – {told}{stored.baseline.older}"
-    elif (days := too_old(conclusion.report, comparison.base, settings.rules.regression)) is not None:
-        headline += f" – compared with a result of {plural(days, 'day')} ago"
-    headline += "".join(f" – {other}" for other in models_between(conclusion.report, comparison.base))
-    return replace(conclusion, verdict=replace(verdict, headline=headline))
+        return [told + stored.baseline.older]
+    days = too_old(head, base, rule)
+    old = [] if days is None else [f"compared with a result of {plural(days, 'day')} ago"]
+    return [*old, *other_answers(head, base)]
 
 
 def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
