@@ -88,6 +88,66 @@ def test_the_merge_commit_of_the_approved_head_counts_too(job, hub, accept):
     assert "what is checked out is not the pull request's head" in printed
 
 
+def queued(job, how="merge", more=None, **environment):
+    """Makes the commit of a merge group for #7 as GitHub does, and runs its job."""
+    repository = job.repository
+    repository.git("checkout", "-q", "--detach", "main")
+    if how == "rebase":
+        repository.git("cherry-pick", "--allow-empty", "main..change")
+    else:
+        repository.git(
+            "merge", "-q", *(("--squash",) if how == "squash" else ("--no-ff", "--no-commit")), "change"
+        )
+        if more is not None:
+            repository.write(*more)
+            repository.git("add", "-A")
+        repository.git("commit", "-qm", "Lose it (#7)")
+    base, head = repository.git("rev-parse", "main"), repository.git("rev-parse", "HEAD")
+    ref = f"refs/heads/gh-readonly-queue/main/pr-7-{base}"
+    group = {"head_sha": head, "head_ref": ref, "base_sha": base, "base_ref": "refs/heads/main"}
+    return job("merge_group", {"merge_group": group}, **environment)
+
+
+@pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
+def test_what_was_approved_holds_in_the_merge_group(job, hub, accept, how):
+    accept().review("ana")
+    code, outputs, printed = queued(job, how)
+    assert (code, outputs["verdict"], outputs["regressions"]) == (0, "passed", "1"), printed
+    assert f"⚠ 1 regressed, accepted by @ana: {REASON}\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("nobody", "nobody approved {head}; a label counts only in the run that it starts"),
+        ("an earlier head", "nobody approved {head}"),
+        ("the author", "@ben had a part in the change"),
+        ("pushed since", "is #7 at {head} and nothing else"),
+        ("more in the group", "is #7 at {head} and nothing else"),
+        ("a 403", "GitHub answers with 403"),
+    ],
+)
+def test_a_merge_group_takes_no_forged_acceptance(job, hub, accept, case, told):
+    change, more = accept(), None
+    if case == "an earlier head":
+        change.review("ana", commit=job.repository.base)
+    elif case == "the author":
+        change.review("ben")
+    elif case != "nobody":
+        change.review("ana")
+    if case == "pushed since":
+        change.head = "5" * 40
+    elif case == "more in the group":
+        more = ("other.txt", "of #8")
+    elif case == "a 403":
+        hub.faults.append(Fault("/pulls/7", 403))
+    change.labels = ["accepted"]
+    code, outputs, printed = queued(job, "squash", more, RUNEVALS_ACCEPT_LABEL="accepted")
+    assert (code, outputs["verdict"]) == (1, "failed"), printed
+    assert f"{FILENAME} is not accepted: " in printed
+    assert told.format(head=change.head[:7]) in " ".join(printed.split())
+
+
 @pytest.mark.parametrize("by", ["nobody", "the author", "an earlier approval", "a bot", "a 403"])
 def test_without_an_approval_that_counts_it_blocks_and_says_why(job, hub, accept, by):
     change = accept()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from runevals.github.api import understood
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
+from runevals.github.comments import READS
 from runevals.github.job import JobContext, payload_of
 from runevals.lib import git
 from runevals.lib.text.escape import one_line
@@ -14,6 +17,9 @@ from runevals.records.errors import GATE_FAILED, RunevalsError
 from runevals.run.acceptance import entries_of_change, matching, with_acceptance, with_caveat
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME
+
+# The branch of a merge group: it ends with the pull request that the group adds to its base.
+_GROUP = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]{40}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +33,61 @@ class ProposedLosses:
 
 
 def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[str, str]) -> ProposedLosses:
-    """The entries of the commit that is checked out, if this job looks at a pull request."""
+    """The entries of the commit that is checked out, if this job looks at a pull request or a merge group."""
     side = settings.base_side
     if side is None or not side.on_pull_request:
         return ProposedLosses()
     commit, parents = git.head_and_parents(settings.repository)
     try:
         entries = () if commit is None else entries_of_change(settings, commit)
-        merged = commit == environment.get("GITHUB_SHA")
-        change = _pull_request(here, (commit, *parents[1:]), merged=merged) if entries else None
+        change = _change(settings, here, environment, (commit, *parents)) if entries else None
         return ProposedLosses(entries=entries, change=change, event=label_event(environment))
     except (NotApproved, RunevalsError) as error:
         return ProposedLosses(why_not=str(error))
+
+
+def _change(
+    settings: Settings, here: JobContext, environment: Mapping[str, str], commits: Sequence[str | None]
+) -> PullRequest:
+    """The pull request that is checked out. Raises NotApproved, GitHubRefused.
+
+    `commits`: HEAD and its parents.
+    """
+    merged = commits[0] == environment.get("GITHUB_SHA")
+    if environment.get("GITHUB_EVENT_NAME") == "merge_group":
+        group = payload_of(environment).get("merge_group")
+        head_ref = str(group.get("head_ref")) if isinstance(group, Mapping) else ""
+        return _of_group(settings, here, head_ref, commits, merged=merged)
+    return _pull_request(here, (commits[0], *commits[2:]), merged=merged)
+
+
+def _of_group(
+    settings: Settings, here: JobContext, head_ref: str, commits: Sequence[str | None], *, merged: bool
+) -> PullRequest:
+    """The one that a merge group adds to its base. Raises NotApproved if the group holds anything else."""
+    job, found = here.job, _GROUP.fullmatch(head_ref)
+    if here.api is None or found is None or job.base is None:
+        raise NotApproved("this merge group does not say of which pull request it is, or there is no github_token")
+    if commits[0] != job.head or not merged:
+        raise NotApproved("what is checked out is not the merge group's head")
+    number = int(found[1])
+    with understood():
+        head = str(here.api.get(f"/repos/{here.repository}/pulls/{number}", READS)["head"]["sha"])
+    if tuple(commits[1:]) != (job.base, head) and not _holds_only(settings, job.base, head):
+        raise NotApproved(
+            f"git does not show that the merge group is #{number} at {head[:7]} and nothing else; an approval "
+            "says nothing of other changes. Check out with `fetch-depth: 0`, and merge one at a time"
+        )
+    return PullRequest(api=here.api, repository=here.repository, number=number, head=head, in_group=True)
+
+
+def _holds_only(settings: Settings, base: str, head: str) -> bool:
+    """Whether HEAD has just the files of `head` merged into the base: squashed or rebased, say."""
+    repository = settings.repository
+    if git.commit_of(repository, head) is None:
+        git.fetch_commit(repository, head)
+    merged = git.merged_tree(repository, base, head)
+    return merged is not None and merged == git.tree_of(repository, "HEAD")
 
 
 def _pull_request(here: JobContext, commits: Sequence[str | None], *, merged: bool) -> PullRequest:

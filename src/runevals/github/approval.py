@@ -30,6 +30,7 @@ class PullRequest:
     repository: str
     number: int
     head: str  # the full name of that commit
+    in_group: bool = False  # as a merge group has it
 
     def get(self, path: str, needs: str = READS) -> Any:
         """The JSON at a path of its repository."""
@@ -69,7 +70,9 @@ def _approver(change: PullRequest, label: str | None, event: LabelEvent | None) 
         _require_label(pull, label, event, change.head)
         found.append(event.sender)
     if not found:
-        raise NotApproved(f"nobody approved {change.head[:7]}")
+        labelled = "; a label counts only in the run that it starts, an approval in the merge group too"
+        hint = labelled if change.in_group and label is not None else ""
+        raise NotApproved(f"nobody approved {change.head[:7]}{hint}")
     involved = _involved(pull, change)
     reasons = []
     for user in found:

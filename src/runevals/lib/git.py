@@ -246,6 +246,12 @@ def tree_of(repository: Path, commit: str) -> str | None:
     return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}") or None
 
 
+def merged_tree(repository: Path, commit: str, other: str) -> str | None:
+    """The tree of two commits merged; None if they conflict, or git does not know them or how (before 2.38)."""
+    merged = git(repository, "merge-tree", "--write-tree", commit, other)
+    return None if merged is None else merged.partition("\n")[0]
+
+
 def branch_of(repository: Path) -> str | None:
     """The current branch, HEAD if detached; None without a commit."""
     if commit_of(repository, "HEAD") is None:
