@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,37 @@ def test_a_version_is_never_released_twice(release):
     assert done.returncode == 1
     assert "v0.1.0 is released already, and is another commit" in done.stderr
     assert release.tags == before
+
+
+STUB = {
+    "runevals/__init__.py": "",
+    "runevals/__main__.py": "print('runevals 0.1.0')\n",
+    "runevals-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: runevals\nVersion: 1\n",
+    "runevals-1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "runevals-1.dist-info/RECORD": "",
+}
+
+
+def test_what_was_released_is_checked_as_a_stranger_gets_it(release):
+    """A clone without an account, its commit and digest, and the wheel installed as the action does."""
+    with zipfile.ZipFile(release.wheel, "w") as wheel:
+        for name, text in STUB.items():
+            wheel.writestr(name, text)
+    (release.main / "requirements-image.lock").touch()
+    release.change("a wheel that says its version")
+    commit = release.tag("0.1.0").stdout.strip()
+
+    def check(tag="v0", of=commit):
+        command = [".ci/release", "check", f"file://{release.remote}", tag, of, "0.1.0"]
+        return subprocess.run(command, cwd=release.main, capture_output=True, text=True, check=False)
+
+    done = check("v0.1.0")
+    assert done.returncode == 0, done.stderr
+    assert "v0 is not aaaaaaa" in check(of="a" * 7).stderr
+    git(release.remote, "fetch", "-q", str(release.main), "main:refs/tags/v1")  # a tag of no release
+    unreleased = git(release.main, "rev-parse", "main")
+    assert "the container form names no digest" in check("v1", unreleased).stderr
+    assert check("v2").returncode != 0, "there is no such tag"
 
 
 def test_notes_that_say_nothing_end_it(release):
