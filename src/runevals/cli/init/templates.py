@@ -52,7 +52,7 @@ permissions:
   actions: read # the stored result of the base
   pull-requests: write # the comment
 concurrency:
-  group: evals-${{{{ github.ref }}}}
+  group: evals-${{{{ github.event_name == 'push' && github.sha || github.ref }}}} # no push cancels another
   cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
 jobs:
   evals:
