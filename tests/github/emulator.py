@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -80,6 +81,7 @@ class GitHub:
     changes: list[Change] = field(default_factory=list)
     permissions: dict[str, str] = field(default_factory=dict)  # of people, by their names
     history: list[str] = field(default_factory=list)  # shas, newest first
+    merged: set[str] = field(default_factory=set)  # of these, the commits of branches that were merged
     branches: dict[str, str] = field(default_factory=dict)  # name → sha
     tags: dict[str, str] = field(default_factory=dict)  # name → sha
     ends_after: dict[int, int] = field(default_factory=dict)  # run → how often it is shown in progress
@@ -259,7 +261,10 @@ def _commits(state: GitHub, query: dict[str, str], _: Any) -> Answer:
     if sha not in state.history:
         return _error(404, "Not Found")
     known = state.history[state.history.index(sha) :]
-    return _page(state, [complete("commit", sha=sha) for sha in known], query)
+    own = [sha for sha in known if sha not in state.merged]
+    parents = {sha: [{"sha": parent, "url": "https://github.com/o/r"}] for sha, parent in pairwise(own)}
+    listed = [{**complete("commit", sha=sha), "parents": parents.get(sha, [])} for sha in known]
+    return _page(state, listed, query)
 
 
 def _compare(state: GitHub, _: dict[str, str], __: Any, base: str, head: str) -> Answer:

@@ -150,6 +150,16 @@ def test_ancestors_are_those_of_the_branch_itself_where_the_checkout_has_them(jo
     assert "1 commit before the base" in job()[2]
 
 
+def test_commits_of_a_merged_branch_are_not_before_the_base(job, hub, stored):
+    """GitHub lists them among those before; only what main itself was may stand in for it."""
+    feature, before = "2" * 40, "1" * 40
+    stored_at(hub, stored, before)
+    hub.run(2, feature, branch="feature")
+    hub.artifact(2, ARTIFACT, {NAME: measured_at(stored, feature)})
+    hub.history, hub.merged = [job.repository.base, feature, before], {feature}
+    assert "the stored result is of 1111111, 1 commit before the base" in job()[2]
+
+
 def on_main(job, name, content):
     """A commit of main after the stored result, with the change on top of it."""
     repository = job.repository

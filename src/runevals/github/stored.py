@@ -264,13 +264,22 @@ def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
 
 
 def _before(api: Api, wanted: StoredQuery) -> list[str]:
-    """The commits before the wanted one; none where GitHub does not say, as the branch is left to look at."""
+    """The first parents before the wanted commit; none if GitHub does not say, as the branch is left to look at.
+
+    GitHub lists the commits of merged branches too, which were never the base.
+    """
     path = f"/repos/{wanted.repository}/commits"
     try:
         found = api.get(path, READ_COMMITS, sha=wanted.commit or "", per_page=MOST_COMMITS + 1)
     except GitHubRefused:
         return []
-    return [str(commit["sha"]) for commit in found[1:]]
+    parents = {str(commit["sha"]): [str(parent["sha"]) for parent in commit["parents"]] for commit in found}
+    before, at = list[str](), wanted.commit
+    while at is not None:
+        at = next(iter(parents.get(at, ())), None)
+        if at is not None:
+            before.append(at)
+    return before
 
 
 def _of(
