@@ -1110,6 +1110,10 @@ def test_dependabots_results_are_shown_by_the_trusted_side(job, hub, from_fork):
     hub.pull(8, "f" * 40, branch="dependabot/x")
     job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")
     assert "### ⚠ Reported by Dependabot's own run, not verified: 1 of 2" in hub.bodies(8)[0]
+    hub.comments.clear()
+    hub.comment(8, f"{MARKER}\n### ✅ Fine\n\n<!-- run 31, attempt 1, of {'f' * 40} -->\n")
+    assert "this run has commented by itself" in job("workflow_run", OF_RUN, INPUT_COMMENT_ID="")[2]
+    assert len(hub.bodies(8)) == 1
 
 
 def test_a_prepared_comment_is_posted_from_the_command_line(hub, job, stored, runevals, monkeypatch):

@@ -13,7 +13,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.terminal import warn_runner
 from runevals.github.api import GitHubRefused, understood
-from runevals.github.comments import marker, unverified_marker
+from runevals.github.comments import Comments, marker, unverified_marker
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
 from runevals.github.post_comment import Unverified, posting, posting_unverified
@@ -102,6 +102,8 @@ def _commented(settings: Settings, here: JobContext, api: Api) -> str:
     pull_request = _pull_request(api, here.repository, run)
     if pull_request is None:
         return "Nothing to do: this run comments by itself, or no open pull request has its commit as its head."
+    if not _is_of_fork(run) and Comments(api, here.repository).has_one_of(pull_request, run["id"]):
+        return "Nothing to do: this run has commented by itself."  # `permissions` let Dependabot's job write
     reports = list(_reports(settings, here, api, run["id"]))
     if not reports:
         return "Nothing to do: the run has no results that can be shown."
@@ -120,8 +122,12 @@ def _commented(settings: Settings, here: JobContext, api: Api) -> str:
 def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterator[RunReport]:
     """What the named artifact of the run holds, else all of ours: whoever made it chose their names and number."""
     named = settings.comment_id or settings.baseline_artifact
-    names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)[:MOST_ARTIFACTS]
-    for name in names:
+    names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)
+    if len(names) > MOST_ARTIFACTS:
+        warn_runner(
+            f"Run {run} has {len(names)} artifacts of runevals; the comment counts the first {MOST_ARTIFACTS}"
+        )
+    for name in names[:MOST_ARTIFACTS]:
         try:
             for text in results_texts(api, here.repository, run, name, MOST_PROJECTS):
                 yield parse(text, "its result").report

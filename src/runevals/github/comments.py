@@ -16,6 +16,7 @@ ATTEMPTS = 3
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 _ORIGIN = re.compile(r"\n<!-- run (\d{1,18}), attempt (\d{1,9}), of (\w*) -->\s*\Z", re.ASCII)
 LONGEST_ID = 60
+BEGIN = "<!-- runevals "  # of the comments on results of our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def slug(comment_id: str) -> str:
 
 def marker(comment_id: str) -> str:
     """What our comment of this id begins with."""
-    return f"<!-- runevals {slug(comment_id)} -->"
+    return f"{BEGIN}{slug(comment_id)} -->"
 
 
 def unverified_marker(comment_id: str | None) -> str:
@@ -104,6 +105,11 @@ class Comments:
             else:
                 return self._only_one(pull_request, marker, made, origin)
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def has_one_of(self, pull_request: int, run: int) -> bool:
+        """Whether one of our comments there was made by this run itself. Raises GitHubRefused."""
+        origins = (origin_of(comment["body"]) for comment in self._ours(pull_request, BEGIN))
+        return any(origin is not None and origin.run == run for origin in origins)
 
     def _only_one(self, pull_request: int, marker: str, made: Any, origin: CommentOrigin | None) -> CommentOutcome:
         """Another run may have made its first comment at the same time: then only the first of them stays."""

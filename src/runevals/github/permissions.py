@@ -15,14 +15,19 @@ def token_name(environment: Mapping[str, str]) -> str | None:
 
 
 def read_only(environment: Mapping[str, str]) -> str | None:
-    """Why GitHub gives this job a token that cannot write, and no secrets; None where nothing says so."""
+    """Why this job may have a token that cannot write and no secrets of Actions; None if nothing says so."""
     if environment.get("GITHUB_EVENT_NAME") != "pull_request":
         return None
     if environment.get("GITHUB_ACTOR") == DEPENDABOT:
-        return "Dependabot opened this pull request"
+        return (
+            "Dependabot opened this pull request: there are only Dependabot secrets, and the token writes only if "
+            "`permissions:` says so"
+        )
     try:
         change = payload_of(environment)["pull_request"]
         forked = change["head"]["repo"]["full_name"] != change["base"]["repo"]["full_name"]
     except (KeyError, TypeError):
         return None
-    return "this pull request comes from a fork" if forked else None
+    return (
+        "this pull request comes from a fork: the token cannot write, and there are no secrets" if forked else None
+    )

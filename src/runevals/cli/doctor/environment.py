@@ -128,7 +128,7 @@ def github_of(settings: Settings) -> Diagnosis:
         return neither("GitHub", "no token was handed on: neither stored base nor comment", fix)
     if (why := read_only(environment)) is not None:
         fix = "a second workflow (workflow_run) can comment: see docs/action.md"
-        return neither("GitHub", f"{why}: the token cannot write, and there are no secrets", fix)
+        return neither("GitHub", why, fix)
     told = "a token is there; whether it may comment says `permissions:` of the job (pull-requests: write)"
     return good("GitHub", told)
 
