@@ -39,3 +39,10 @@ def test_over_a_change_its_base_decides(repository, side_of, proposed):
 def test_a_change_whose_base_cannot_be_had_is_not_run(side_of, said, why):
     with pytest.raises(ExternalError, match=why):
         side_of(**said)
+
+
+def test_a_checkout_below_the_workspace_is_named(side_of, repository):
+    """As `path:` of actions/checkout makes it."""
+    (repository.path / ".git").rename(repository.path / "elsewhere")
+    with pytest.raises(ExternalError, match="into the workspace itself, without `path:`"):
+        side_of(untrusted=True, base="f" * 40)

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.lib.git import commit_of, common_ancestor, fetch_commit, file_at, links_to, merge_base, submodule_of
+from runevals.lib.git import (
+    commit_of,
+    common_ancestor,
+    fetch_commit,
+    file_at,
+    links_to,
+    merge_base,
+    submodule_of,
+    why_unavailable,
+)
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of, repository_root
@@ -77,6 +86,12 @@ def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, st
             "checkout; gates and baseline are read from there. Check out with `fetch-depth: 0`"
         )
     _require_own_branches(repository, environment)
+    nowhere = why_unavailable(repository)
+    if nowhere is not None:
+        raise ExternalError(
+            f"{nowhere}; gates and baseline of a change are read from its base's commit. Check the repository out "
+            "into the workspace itself, without `path:`, with `fetch-depth: 0`"
+        )
     commit = commit_of(repository, event.base)
     if commit is None and fetch_commit(repository, event.base):
         commit = event.base
