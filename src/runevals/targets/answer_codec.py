@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from runevals.records import (
@@ -25,7 +25,7 @@ from runevals.records.judgement import Judgement, Vote
 
 def response_text(response: Response) -> str:
     """An answer as JSON."""
-    return json.dumps(asdict(response))
+    return json.dumps(_fields(response), default=_fields)
 
 
 def read_response(text: str, *, cached: bool) -> Response:
@@ -75,7 +75,12 @@ def _program(fields: dict[str, Any]) -> ProgramEnded:
 
 def judgement_text(judgement: Judgement) -> str:
     """A judgement without a problem, as JSON."""
-    return json.dumps(asdict(judgement))
+    return json.dumps(_fields(judgement), default=_fields)
+
+
+def _fields(record: Any) -> dict[str, object]:
+    """A record as JSON has it; those within it come here too. Raises TypeError for what is none."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def read_judgement(text: str) -> Judgement:
