@@ -90,6 +90,9 @@ def test_packed_documents_are_written_and_read_everywhere(answered, runevals, mo
     assert runevals("compare", "base.json.gz", "runs/head.json.gz", "-o", "x.md")[0] == 0
     assert runevals("report", "runs/head.json.gz", "-o", "x.xml")[0] == 0
     assert "head.json.gz" in runevals("history", "runs")[1]
+    assert runevals("report", "runs/head.json.gz", "-o", "runs/head.html")[0] == 0
+    assert runevals("history", "runs", "-o", "runs/history.html")[0] == 0
+    assert '"head.html"' in (answered.path / "runs" / "history.html").read_text(encoding="utf-8")
     assert runevals(*RUN, "--baseline", "runs", "-o", "x.json")[0] == 0
     for part in ("1", "2"):
         assert runevals(*RUN, "--shard", f"{part}/2", "-o", f"shards/{part}.json.gz")[0] == 0
@@ -98,4 +101,4 @@ def test_packed_documents_are_written_and_read_everywhere(answered, runevals, mo
     code, _, err = runevals("compare", "base.json.gz", "runs/broken.json.gz")
     assert code == 2
     assert "broken.json.gz is not a results document: its gzip data is broken" in err
-    assert "it is no results document: runs/broken.json.gz" in runevals("history", "runs")[2]
+    assert "skipped runs/broken.json.gz: not a results document" in runevals("history", "runs")[2]

@@ -69,7 +69,7 @@ def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[Pas
 
 def _link(document: Path, page: Path | None) -> str | None:
     """The address of a run's own report, as a link from `page` has it; None where there is no report."""
-    report = document.with_suffix(".html")
+    report = document.with_name(document.name.removesuffix(".gz")).with_suffix(".html")
     if page is None or not report.is_file():
         return None
     return quote(os.fsencode(Path(os.path.relpath(report.resolve(), page.resolve().parent)).as_posix()))
