@@ -15,6 +15,7 @@ import pytest
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
+from runevals.records.errors import TargetRefused
 from runevals.targets.openai import OpenAITarget
 from tests.serving import Quiet, serving
 from tests.targets.openai_target import asking, target
@@ -115,3 +116,50 @@ def test_a_call_holds_its_slot_until_its_answer_is_complete():
         answers = list(pool.map(lambda _: tested.answer(asking()).text, range(24)))
     assert answers == ["Hi"] * 24
     assert max(most) == 2
+
+
+HEAD = "HTTP/1.1 {}\r\nContent-Length: {}\r\n{}\r\n{}"
+BAD = {
+    "a refusal with its message": ("429 Too Many", '{"error": {"message": "slow down", "code": "busy"}}', ""),
+    "a parameter that is not taken": (
+        "400 Bad",
+        '{"error": {"message": "no temperature", "param": "temperature"}}',
+        "",
+    ),
+    "an error without an object": ("500 Oops", "it broke", ""),
+    "an empty error": ("503 Away", "", "Retry-After: 0\r\n"),
+    "an error that is a list": ("404 Not Found", '[{"error": {"message": "no such thing"}}]', ""),
+    "an error without a message": ("422 No", '{"detail": [1]}', ""),
+    "a redirect to nowhere": ("302 Found", "", "Location: ftp://elsewhere/\r\n"),
+    "a key that is refused": ("401 Unauthorized", '{"error": {"message": "who is there?"}}', ""),
+    "a web page": ("200 OK", "<html>", ""),
+    "an answer that is cut short": ("200 OK", None, ""),
+}
+
+
+@pytest.mark.parametrize("bad", BAD, ids=str)
+def test_calls_after_the_first_are_sent_and_fail_as_the_first_does(bad):
+    """The first request to a model is the SDK's, the others are sent by its HTTP client."""
+    status, body, headers = BAD[bad]
+    refused = HEAD.format(status, 9 if body is None else len(body), headers, body or "")
+    found, requests = [], []
+    for answers in ((refused,), (HEAD.format("200 OK", len(ANSWER), "", ANSWER), refused)):
+        left = [*answers]
+
+        def serve(connection, left=left):
+            while left and (request := connection.recv(65536)):
+                requests.append(request)
+                connection.sendall(left.pop(0).encode())
+
+        with listening(serve) as base_url:
+            asked = target(SimpleNamespace(base_url=base_url), attempts=1, temperature=0)
+            for _ in answers:
+                try:
+                    said = asked.answer(asking()).problem
+                except TargetRefused as error:
+                    said = str(error)
+            found.append(str(said).replace(base_url, "URL"))
+    assert found[0] == found[1] != "None"
+    first, again = (request.partition(b"\r\n\r\n") for request in requests[1:])
+    assert first[2] == again[2]
+    assert first[0].lower().split(b"\r\n") == again[0].lower().split(b"\r\n")

@@ -62,7 +62,7 @@ class ChatClient:
         self._certificates = httpx.create_ssl_context()
         self._lines: list[_Connection] = []
         self._idle = [self._another()]
-        self._first_requests: dict[object, Any] = {}  # by model, which an address may depend on
+        self._first_requests: dict[str, Any] = {}  # by model, which an address may depend on
         closed = threading.Event()
         finalize(self, closed.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, closed), daemon=True, name="chat").start()
@@ -100,7 +100,8 @@ class ChatClient:
         """The reply, its body not yet read. The SDK makes the first request to a model; those that follow differ
         from it in their body alone, and are sent by the SDK's HTTP client, in half the time.
         """
-        first = self._first_requests.get(body.get("model"))
+        model = str(body.get("model"))
+        first = self._first_requests.get(model)
         if first is None:
             reply = line.sdk.post(
                 "/chat/completions",
@@ -110,7 +111,7 @@ class ChatClient:
                 stream=True,
                 stream_cls=openai.Stream[Any],
             )
-            self._first_requests[body.get("model")] = line.request
+            self._first_requests[model] = line.request
             return reply
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         headers = [(name, value) for name, value in first.headers.raw if name.lower() not in _OF_ONE_REQUEST]
