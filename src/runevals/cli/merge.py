@@ -83,6 +83,6 @@ def _files(documents: Sequence[Path]) -> list[Path]:
     for path in documents:
         inside = documents_in(path, deep=True) if path.is_dir() else [path]
         if not inside:
-            raise InvalidDocument(f"there is no results document (.json, .json.gz) in {path}")
+            raise InvalidDocument(f"there is no results document (.json) in {path}")
         found += inside
     return found
