@@ -38,6 +38,9 @@ def test_without_a_base_the_result_is_stored_for_the_next(results, runevals):
     code, out, _ = runevals("gate", "main.xml", "-o", "base.json", "-o", "report.html", "-o", "junit.xml")
     ended(code, 0, out, f"{CASES} of {CASES} cases pass – nothing to compare with yet")
     assert json.loads((results.path / "base.json").read_text())["run"]["target"]["type"] == "junit"
+    page = (results.path / "report.html").read_text()
+    assert "test_kb.test_3" in page
+    assert "--filter" not in page, "we cannot run its cases"
 
 
 @pytest.mark.parametrize("base", ["main.xml", "base.json"])

@@ -78,5 +78,7 @@ def test_results_of_the_future_are_of_now(tmp_path):
 def test_what_is_neither_ours_nor_of_a_tool_is_refused_as_a_results_document(tmp_path):
     path = tmp_path / "x.json"
     path.write_text('{"a": 1}')
-    with pytest.raises(InvalidDocument, match="is no results document that we read: it has no format_version"):
+    with pytest.raises(
+        InvalidDocument, match="is not a results document of our version: it has no format_version"
+    ):
         read_report(path)

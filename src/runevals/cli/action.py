@@ -32,7 +32,7 @@ from runevals.cli.terminal import warn, warn_runner
 from runevals.github.accept_losses import proposed_losses, with_approved_losses
 from runevals.github.collect_shards import collected
 from runevals.github.file_commands import FileCommands
-from runevals.github.job import action_input, change_event, job_here, on_github
+from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
 from runevals.github.masking import mask_commands
@@ -60,6 +60,7 @@ from runevals.run.projects import removed
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import not_merged
+from runevals.run.tool_results import report_of_tool
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.dotenv import environment as with_dotenv
 from runevals.settings.file import SettingsFile
@@ -226,12 +227,15 @@ def _project_result(
 
 def _found(settings: Settings, told: RawSettings, here: JobContext, environment: Mapping[str, str]) -> JobResult:
     """Raises RunevalsError for what ends it."""
-    keyless = None if here.job.has_secrets else not_measured(settings, told)
+    mode = action_input("mode", told.inputs)
+    keyless = None if here.job.has_secrets or mode == "gate" else not_measured(settings, told)
     if keyless is not None:
         return JobResult(keyless)
     stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, told, here, notice)
-    if action_input("mode", told.inputs) == "merge":
+    if mode == "merge":
         return JobResult(_merged(settings, told, here, stored, environment), stored)
+    if mode == "gate":
+        return JobResult(_gated(settings, told, here, stored, environment), stored)
     conclusion, attempt = _measured(settings, told, here, stored, environment)
     return JobResult(conclusion, stored, attempt)
 
@@ -272,3 +276,12 @@ def _merged(
         return not_merged(settings, str(missing))
     earlier = measured_before(here, environment, warn_runner)
     return pipeline.merge(shards, replace(_request(settings, told, here, stored), earlier=earlier))
+
+
+def _gated(
+    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
+) -> Conclusion:
+    """The results that another tool wrote in a step before this one."""
+    report = report_of_tool(results_of_job(told.inputs, settings.cwd), settings)
+    earlier = measured_before(here, environment, warn_runner)
+    return pipeline.gate(report, replace(_request(settings, told, here, stored), earlier=earlier))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from runevals.lib import git
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.protected_side import ChangeEvent
+from runevals.run.tool_results import ResultsRequest
 from runevals.settings.resolve import RawSettings, Settings, input_of, repository_root
 from runevals.settings.table import INPUTS
 
@@ -149,6 +151,18 @@ def change_event(told: RawSettings) -> ChangeEvent:
 def action_input(name: str, inputs: Mapping[str, str]) -> object:
     """What only a workflow can say, its default where it does not. Raises InvalidSettings."""
     return input_of(next(setting for setting in INPUTS if setting.name == name), inputs)
+
+
+def results_of_job(inputs: Mapping[str, str], folder: Path) -> ResultsRequest:
+    """Which results of another tool the workflow names, relative to this folder. Raises InvalidSettings."""
+    names = action_input("results", inputs)
+    if not isinstance(names, tuple) or not names:
+        raise InvalidSettings("mode: gate needs `results`, the files that the other tool wrote")
+    return ResultsRequest(
+        paths=tuple(Path(os.path.relpath(folder / name)) for name in names),
+        deterministic=bool(action_input("deterministic", inputs)),
+        parameters_are_attempts=bool(action_input("parameters_are_attempts", inputs)),
+    )
 
 
 def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> JobContext:

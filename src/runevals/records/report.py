@@ -206,6 +206,7 @@ class CaseReport(PreparedJson):
         return tuple([value for attempt in self.runs if (value := attempt.value) is not None])
 
 
+OF_TOOL = "results of "  # how the dialect of a suite begins whose results another tool wrote
 AND = " + "  # between the names of several models
 
 
@@ -271,6 +272,11 @@ class RunInfo:
     shard: ShardInfo | None = None  # None: the whole run run
     stopped: Problem | None = None  # why it stopped early
     prices: str | None = None  # the price list with its release; None if no cost is computed
+
+    @property
+    def of_tool(self) -> bool:
+        """Whether another tool made it, so that we cannot run its cases."""
+        return any(suite.dialect.startswith(OF_TOOL) for suite in self.suites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,14 +31,14 @@ POLICY = (
 
 def render(conclusion: Conclusion) -> str:
     """The whole page; untrusted input is only included as data."""
-    pairs = case_pairs(conclusion)
+    pairs, run = case_pairs(conclusion), conclusion.report.run
     return filled(
         "page.html",
         SCRIPTS,
         title=conclusion.verdict.headline,
         overview=json.dumps(overview(conclusion, pairs)),
         rows=json.dumps(rows(pairs)),
-        bodies=bodies(pairs, conclusion.report.run.settings),
+        bodies=bodies(pairs, None if run.of_tool else run.settings),
     )
 
 

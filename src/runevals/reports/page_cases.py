@@ -161,11 +161,12 @@ def _results(case: CaseReport) -> Iterable[CheckResult]:
 
 
 def bodies(
-    pairs: Sequence[CasePair], settings: Mapping[str, object] = _NOTHING, most: int = MOST_CHARACTERS
+    pairs: Sequence[CasePair], settings: Mapping[str, object] | None = _NOTHING, most: int = MOST_CHARACTERS
 ) -> str:
     """A JSON array with one case a line, so that the page need read only the cases that are opened.
 
-    If that is too large, only the most important cases are included; the others are null.
+    If that is too large, only the most important cases are included; the others are null. With `settings` None,
+    the page has no command that runs a case again.
     """
     lines = ["null"] * len(pairs)
     left = most
@@ -181,11 +182,11 @@ def bodies(
 class _Body:
     """One case, each of its texts written once: most occur in every attempt and on both sides."""
 
-    def __init__(self, pair: CasePair, settings: Mapping[str, object]) -> None:
+    def __init__(self, pair: CasePair, settings: Mapping[str, object] | None) -> None:
         self._texts: dict[str, int] = {}
         case = pair.case
         self.document: Json = {
-            "again": _again(case, settings),
+            "again": None if settings is None else _again(case, settings),
             "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
             "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
         }

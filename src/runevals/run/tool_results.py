@@ -12,6 +12,7 @@ from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.numbers import plural
 from runevals.records import (
     AND,
+    OF_TOOL,
     AttemptReport,
     Case,
     CaseReport,
@@ -136,7 +137,7 @@ def _suites(found: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[Suite
         own = [case for case in cases if case.suite == name]
         contents = fingerprint([[case.key, case.content] for case in own])
         path = next(filter(None, (case.file for case in own)), found.path)
-        yield SuiteInfo(name=name, path=path, dialect=f"results of {found.tool}", fingerprint=contents)
+        yield SuiteInfo(name=name, path=path, dialect=f"{OF_TOOL}{found.tool}", fingerprint=contents)
 
 
 def _case(imported: ImportedCase, path: str) -> CaseReport:

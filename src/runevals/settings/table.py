@@ -402,9 +402,9 @@ INPUTS: tuple[Setting, ...] = (
     Setting(
         name="mode",
         kind="text",
-        help="run, plan (list the shards), merge (combine a run's shards) or comment (show another run's results);"
-        " the default depends on the event.",
-        choices=("run", "plan", "merge", "comment"),
+        help="run, plan (list shards), merge (combine a run's shards), gate (compare another tool's results) or "
+        "comment (show another run's results); the default depends on the event.",
+        choices=("run", "plan", "merge", "gate", "comment"),
     ),
     Setting(
         name="all_projects",
@@ -424,6 +424,24 @@ INPUTS: tuple[Setting, ...] = (
         kind="text",
         help="The folder of the shards' results that mode merge reads.",
         default="shards",
+    ),
+    Setting(
+        name="results",
+        kind="texts",
+        help="The results of another tool that mode gate compares: files, and folders of them.",
+        default=(),
+    ),
+    Setting(
+        name="deterministic",
+        kind="yes_no",
+        help="Mode gate: what ran gives the same result each time, so every newly failing case is a loss.",
+        default=False,
+    ),
+    Setting(
+        name="parameters_are_attempts",
+        kind="yes_no",
+        help="Mode gate, of JUnit XML: test_x[1] and test_x[2] are two attempts of test_x.",
+        default=False,
     ),
     Setting(
         name="resume",
