@@ -101,13 +101,13 @@ def _cases(task: Json, samples: list[Json]) -> tuple[ImportedCase, ...]:
     """Each sample with its epochs as attempts. Raises InvalidDocument if an epoch of a sample is there twice."""
     suite = task["task"].text
     scorers, graded = task["scorers"].value, _graded(samples)
-    places: dict[tuple[str, object], Json] = {}
+    places: dict[tuple[str, float], Json] = {}
     grouped: dict[str, list[Json]] = {}
     for sample in samples:
-        key, epoch = sample["id"].text, sample["epoch"].value or 1
+        key, epoch = sample["id"].text, _epoch(sample)
         other = places.setdefault((key, epoch), sample)
         if other is not sample:
-            raise InvalidDocument(f"{sample.place}: sample {key!r}, epoch {epoch} is also at {other.place}")
+            raise InvalidDocument(f"{sample.place}: sample {key!r}, epoch {epoch:g} is also at {other.place}")
         grouped.setdefault(key, []).append(sample)
     return tuple(
         ImportedCase(

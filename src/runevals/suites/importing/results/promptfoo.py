@@ -93,7 +93,7 @@ def _cases(rows: Sequence[Json], suite: str, display_path: str) -> list[Imported
     return [
         ImportedCase(
             suite=f"{suite} ({_provider(row)})" if len(providers) > 1 else suite,
-            key=f"{key} [{prompts[row['prompt']['label'].value]}]" if len(prompts) > 1 else key,
+            key=f"{key} [{prompts[row['prompt']['label'].text_or_none]}]" if len(prompts) > 1 else key,
             name=cut_name(name or _name_of(row)),
             place=row.place,
             content=content,
@@ -133,7 +133,7 @@ def _prompt_names(rows: Sequence[Json]) -> dict[object, str]:
     return {
         label: _author_label(label) or f"prompt {number}"
         for label, number in zip(
-            dict.fromkeys(row["prompt"]["label"].value for row in rows), numbers, strict=False
+            dict.fromkeys(row["prompt"]["label"].text_or_none for row in rows), numbers, strict=False
         )
     }
 

@@ -1,0 +1,71 @@
+"""Results of other tools of any shape are read, or refused with their place: nothing in them is our bug."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.reports.results_document import parse, write
+from runevals.run.tool_results import report_of
+from runevals.suites.importing.results import parse_results
+from runevals.verdict.decide import decide
+
+RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
+DOCUMENTS = sorted(RESULTS.glob("*/valid/*.json"))
+VALUES = (None, 10**400, "x", [1], {"x": {}}, True)
+
+
+def places(value, place=()):
+    """Where something is, once for all entries of a list."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value[:1]):
+        yield (*place, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*place, key))
+
+
+def put(document, place, value):
+    made = deepcopy(document)
+    *holders, last = place
+    inside = made
+    for key in holders:
+        inside = inside[key]
+    inside[last] = value
+    return made
+
+
+def judged(text, *, whole=True):
+    """What becomes of a file's text: a report, with `whole` compared, written and read again."""
+    found = parse_results(text.encode(), Path("x.json"), "x.json")
+    if found is not None:
+        report = report_of(found, written_at=datetime.now(UTC))
+        if whole:
+            parse(write(decide(report, report)), "x.json")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_any_value_at_any_place_is_read_or_refused(path):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    judged(json.dumps(document))
+    for place in places(document):
+        for value in VALUES:
+            with suppress(InvalidDocument, InvalidSuite):
+                judged(json.dumps(put(document, place, value)), whole=value == "x")
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*/valid/*.*")), ids=lambda path: path.name)
+def test_a_file_that_ends_too_early_is_never_a_result_of_less(path):
+    """Of JSON Lines, the rows that are whole are a file of their own: only a broken row is refused."""
+    content = path.read_bytes()
+    if path.suffix == ".txt":
+        return
+    for share in range(1, 20):
+        part = content.rstrip()[: len(content.rstrip()) * share // 20]
+        if path.suffix != ".jsonl":
+            with pytest.raises((InvalidDocument, InvalidSuite)):
+                parse_results(part, path, "x")
