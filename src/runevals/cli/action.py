@@ -282,6 +282,8 @@ def _gated(
     settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> Conclusion:
     """The results that another tool wrote in a step before this one."""
-    report = report_of_tool(results_of_job(told.inputs, settings.cwd), settings)
+    results = results_of_job(told.inputs, settings.cwd)
+    report = report_of_tool(results, settings)
     earlier = measured_before(here, environment, warn_runner)
-    return pipeline.gate(report, replace(_request(settings, told, here, stored), earlier=earlier))
+    request = replace(_request(settings, told, here, stored), earlier=earlier)
+    return pipeline.gate(report, request, parameters_are_attempts=results.parameters_are_attempts)

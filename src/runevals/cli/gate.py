@@ -73,7 +73,9 @@ def command(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
     )
     request = RunRequest(settings=settings, raw=words, weakenings=ignored_changes(of_change))
-    conclusion = with_waiting(pipeline.gate(report_of_tool(read, settings), request), settings)
+    report = report_of_tool(read, settings)
+    conclusion = pipeline.gate(report, request, parameters_are_attempts=parameters_are_attempts)
+    conclusion = with_waiting(conclusion, settings)
 
     def write() -> list[Path]:
         publish(conclusion, outputs, was_read=True)

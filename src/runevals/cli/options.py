@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 KEPT_RESULTS = Path(RESULTS)
 # `base` has none, because `--base REF` is what it says.
 _NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
-    *("accept_label", "base_setup", "share", "baseline_wait", "baseline_workflow", "suspects_max_runs"),
+    *("accept_label", "base_setup", "rerun", "share", "baseline_wait", "baseline_workflow", "suspects_max_runs"),
     *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials"),
 }
 _TYPES: Mapping[str, Any] = {

@@ -27,6 +27,7 @@ from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
+from runevals.run.rerun import concluded
 from runevals.run.shards.verdict import base_of_shards, measured_shards, with_filters_of
 from runevals.run.tool_results import not_measured_here, with_promise
 from runevals.run.world.budget import Budget, Stop
@@ -82,14 +83,16 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     return with_remarks(conclusion, base, request.settings)
 
 
-def gate(report: RunReport, request: RunRequest) -> Conclusion:
-    """The results of another tool compared with the base. Nothing is run: what is stored is all there is."""
+def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:
+    """The results of another tool compared with the base; what looks lost is run again if `rerun` says how."""
+    return within_limits(request, lambda limited: _gate(report, limited, parameters_are_attempts))
+
+
+def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool) -> Conclusion:  # noqa: FBT001
     report, request = prepared_results(report, request)
-    base = settled_base(known_base(request), request, not_measured_here)
-    base = with_promise(base, report)
+    base = with_promise(settled_base(known_base(request), request, not_measured_here), report)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
-    rules = request.settings.rules
-    conclusion = decision(report, base.baseline, rules, mark=request.mark, weakenings=request.weakenings)
+    conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
     return with_remarks(conclusion, base, request.settings)
 

@@ -137,6 +137,11 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
         return None, "there is no base"
     if not can_run_again(settings):
         return None, "recorded answers cannot be asked again"
+    return commit_of_base(settings, baseline)
+
+
+def commit_of_base(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
+    """(the base's commit, "") if it is in this checkout, else (None, why not)."""
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
         return git.common_ancestor(settings.repository, side) or side, ""

@@ -65,6 +65,7 @@ GUARDED = (
     "redact",
     "redact_patterns",
     "require_credentials",
+    "rerun",
     "sandbox",
     "share",
     "suspects_max_runs",

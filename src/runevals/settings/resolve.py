@@ -48,6 +48,7 @@ class Settings:
     baseline_named: bool  # a flag or an action input names it: then it must exist
     base: str
     base_setup: tuple[str, ...]
+    rerun: tuple[str, ...]  # of one case of another tool
     share: tuple[str, ...]
     verify: str
     verify_repeats: int
@@ -177,6 +178,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         baseline_named=not endpoints.is_in_file("baseline"),
         base=values["base"],
         base_setup=tuple(values["base_setup"]),
+        rerun=tuple(values["rerun"]),
         share=tuple(values["share"]),
         verify=values["verify"],
         verify_repeats=values["verify_repeats"],

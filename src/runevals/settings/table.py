@@ -133,6 +133,14 @@ SETTINGS: tuple[Setting, ...] = (
         as_input=False,
     ),
     Setting(
+        name="rerun",
+        metavar="PROGRAM",
+        kind="texts",
+        help="A program and its arguments that run one case of another tool again; from the base's side only.",
+        default=(),
+        as_input=False,
+    ),
+    Setting(
         name="share",
         metavar="PATH",
         kind="texts",

@@ -177,7 +177,7 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
     return ImportedCase(
         suite=suite,
         key=key,
-        name=cut_name(key),
+        name=cut_name(key.removeprefix(f"{test.classname}.")),
         place=test.place,
         content=(suite, key),
         file=test.file,

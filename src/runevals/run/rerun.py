@@ -1,0 +1,198 @@
+"""Single cases of another tool run again: the program of `rerun` writes their results, which are read like any."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from runevals.lib.programs import give_to_programs
+from runevals.lib.text.numbers import plural
+from runevals.records import AttemptReport, Conclusion, RunReport, Suspect
+from runevals.records.errors import RunevalsError
+from runevals.run.against_base import lost_cases
+from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.prepare import prepare
+from runevals.run.head import alike_earlier
+from runevals.run.redaction.omit_content import without_content
+from runevals.run.redaction.redactors import without_either
+from runevals.run.sides import commit_of_base
+from runevals.run.tool_results import report_of
+from runevals.suites.importing.results import read_results
+from runevals.targets.command import failure_of
+from runevals.targets.environment import cleaned
+from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
+from runevals.verdict.procedure import compare_in_rounds
+from runevals.verdict.verification import VERIFY_OFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runevals.run.request import RunRequest
+    from runevals.settings.resolve import Settings
+    from runevals.verdict.fresh_runs import RunSide
+    from runevals.verdict.matching import Key, Pair
+
+TIMEOUT_S = 600.0  # of one run of one case
+_PLACEHOLDER = re.compile(r"\{(suite|key|name|output)\}")
+_VARIABLES = {
+    "suite": "RUNEVALS_SUITE",
+    "key": "RUNEVALS_KEY",
+    "name": "RUNEVALS_NAME",
+    "output": "RUNEVALS_OUTPUT",
+}
+NOT_AS_A_WHOLE = "results of another tool are not measured again as a whole"
+
+
+def concluded(
+    report: RunReport, baseline: Baseline | None, request: RunRequest, *, parameters_are_attempts: bool
+) -> Conclusion:
+    """compare → gate → conclude; cases that look lost are run again if the settings say how."""
+    rules = request.settings.rules
+    if baseline is None or not request.settings.rerun:
+        return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
+    with runner_of(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
+        report, comparison = compare_in_rounds(runner, baseline.report, baseline.source, rules.regression)
+    comparison = with_weakenings(comparison, request.weakenings)
+    return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
+
+
+def runner_of(
+    report: RunReport, baseline: Baseline, request: RunRequest, *, parameters_are_attempts: bool
+) -> ToolRunner:
+    """What runs cases again, on both sides if the base's commit is in this checkout."""
+    commit, why_not = commit_of_base(request.settings, baseline)
+    return ToolRunner(
+        head=report,
+        request=request,
+        parameters_are_attempts=parameters_are_attempts,
+        open_base=lambda: _base(request, commit or ""),
+        why_no_base_commit=VERIFY_OFF if request.settings.verify == "off" else why_not,
+        lost_before=lost_cases(alike_earlier(request, report)),
+    )
+
+
+@contextmanager
+def _base(request: RunRequest, commit: str) -> Iterator[Settings]:
+    """The base's commit in a worktree of its own, prepared as the settings say."""
+    with base_checkout(request.settings, commit, request.raw) as there:
+        prepare(request.settings, there, request.budget.stop)
+        yield there
+
+
+@dataclass(kw_only=True)
+class ToolRunner:
+    """Runs cases of another tool for `runevals.verdict.procedure`, one at a time."""
+
+    head: RunReport
+    request: RunRequest
+    parameters_are_attempts: bool
+    open_base: Callable[[], AbstractContextManager[Settings]]
+    why_no_base_commit: str
+    lost_before: Sequence[Suspect] = ()
+    trouble: str = ""
+    all_rounds: bool = True
+    can_run: bool = True
+    why_no_second_look: str = NOT_AS_A_WHOLE
+    _base_settings: Settings | None = None
+    _opened: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> ToolRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @property
+    def planned(self) -> int:
+        """The results are there: all of their rounds are made."""
+        return self.head.run.repeat
+
+    def next_round(self) -> RunReport:
+        """All results."""
+        return self.head
+
+    def finish(self, cases: Sequence[Pair]) -> RunReport:  # noqa: ARG002 - nothing is left to be made
+        """All results."""
+        return self.head
+
+    def look_again(self, only: Sequence[Pair] | None, why: str) -> str:  # noqa: ARG002 - a runner's signature
+        """Nothing is run for the whole or a part."""
+        return self.why_no_second_look
+
+    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
+        """These cases are about to be run again."""
+        self.request.tell(f"Checking {plural(len(cases), 'suspect')} on fresh runs")
+        return cases
+
+    @property
+    def why_no_base(self) -> str:
+        """Why the base cannot be run; empty if it can. Tries it."""
+        if not self.why_no_base_commit and self._base_settings is None:
+            try:
+                self._base_settings = self._opened.enter_context(self.open_base())
+            except RunevalsError as error:
+                self.why_no_base_commit = f"the base cannot be run: {error.first_line}"
+        return self.why_no_base_commit
+
+    def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        """One fresh run of each of these cases, without those whose results were not written."""
+        if side == "old form" or (side == "base" and self.why_no_base):
+            return {}
+        attempts = {pair.key: self._attempt(side, pair) for pair in cases}
+        return {key: attempt for key, attempt in attempts.items() if attempt is not None}
+
+    def _attempt(self, side: RunSide, pair: Pair) -> AttemptReport | None:
+        settings = self.request.settings if side == "head" else self._base_settings
+        assert settings is not None  # noqa: S101 - the base was opened
+        case = pair.head if side == "head" else pair.base
+        values = {"suite": case.suite, "key": case.key, "name": case.name}
+        with TemporaryDirectory(prefix="runevals-rerun-") as folder:
+            give_to_programs(Path(folder))
+            values["output"] = folder
+            failure = self._failure(values, settings)
+            try:
+                run = read_results([Path(folder)], parameters_are_attempts=self.parameters_are_attempts)
+                report = report_of(run, written_at=datetime.now(UTC))
+            except RunevalsError as error:
+                self.trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
+                return None
+        report = without_content(without_either(report, self.request.settings), self.request.settings.redact)
+        attempts = [one.attempts for one in report.cases if (one.suite, one.key) == (case.suite, case.key)]
+        if not attempts or not attempts[0]:
+            self.trouble = f"rerun wrote no result of {case.key}"
+            return None
+        return attempts[0][-1]
+
+    def _failure(self, values: Mapping[str, str], settings: Settings) -> str | None:
+        """Runs the program; why it failed, which it may if it writes results all the same."""
+        try:
+            command = [filled(word, values) for word in self.request.settings.rerun]
+        except ValueError as error:
+            return str(error)
+        stop = self.request.budget.stop
+        variables = {_VARIABLES[name]: value for name, value in values.items()}
+        failure = failure_of(
+            command,
+            cwd=settings.cwd,
+            env={**cleaned(settings.environment), **variables},
+            timeout_s=TIMEOUT_S,
+            stopped=lambda: stop.problem is not None,
+        )
+        return None if failure is None else f"rerun ({command[0]}) {failure}"
+
+
+def filled(word: str, values: Mapping[str, str]) -> str:
+    """An argument with `{key}`, `{name}`, `{suite}` and `{output}` filled in.
+
+    Raises ValueError if a case's own text would make an option of it.
+    """
+    text = _PLACEHOLDER.sub(lambda match: values[match[1]], word)
+    if text.startswith("-") and not word.startswith("-"):
+        raise ValueError(f"rerun: {text!r} would be read as an option; write {word} after another text, or use --")
+    return text

@@ -1,0 +1,86 @@
+"""`rerun`: a case that looks lost is run again on both sides, by the program that the base's settings name."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from runevals.run.rerun import filled
+from tests.against_base import pull_request_event
+from tests.ending import ended
+
+TOOL = """
+import os, pathlib, sys
+key, folder = sys.argv[1:]
+lost = pathlib.Path("answers.txt").read_text().split()
+if "broken" in lost:
+    sys.exit("no key in the environment")
+end = "<failure message='still lost'/>" if key in lost else ""
+test = f"<testcase name='{key}'>{end}</testcase>"
+pathlib.Path(folder, "junit.xml").write_text(f"<testsuite name='kb'>{test}</testsuite>")
+pathlib.Path(os.environ["CALLS"]).open("a").write(f"{key} {os.environ['RUNEVALS_SUITE']}\\n")
+sys.exit(1)  # as test runners do if a test failed
+"""
+RERUN = f"version: 1\nrerun: [{sys.executable}, tool.py, '{{key}}', '{{output}}']\n"
+
+
+def results(repository, name, lost):
+    ends = ["<failure message='lost'/>" if f"t{number}" in lost.split() else "" for number in range(20)]
+    tests = "".join(f"<testcase name='t{number}'>{end}</testcase>" for number, end in enumerate(ends))
+    repository.write(name, f"<testsuite name='kb'>{tests * 3}</testsuite>")
+
+
+@pytest.fixture
+def gated(repository, runevals, monkeypatch, tmp_path_factory):
+    """Commits the answers of base and change, and compares the results of the change → what was printed."""
+    calls = tmp_path_factory.mktemp("calls") / "calls"
+    monkeypatch.setenv("CALLS", str(calls))
+
+    def run(stored, now, code, settings=RERUN):
+        repository.git("checkout", "-q", "main")
+        for name, text in {"tool.py": TOOL, "runevals.yaml": RERUN, "answers.txt": "-"}.items():
+            repository.write(name, text)
+        repository.write(".gitignore", "*.xml\n*.json\n__pycache__\n")
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "base")
+        results(repository, "base.xml", stored)
+        runevals("gate", "base.xml", "-o", "base.json")
+        repository.git("checkout", "-q", "-B", "change")
+        repository.write("answers.txt", now)
+        repository.write("runevals.yaml", settings)
+        repository.git("commit", "-qam", "change")
+        results(repository, "now.xml", now if now != "broken" else "t3")
+        pull_request_event(repository.path, monkeypatch, repository.git("rev-parse", "main"))
+        ending, out, err = runevals("gate", "now.xml", "--baseline", "base.json")
+        ended(ending, code, out + err)
+        return out + err, calls.read_text().splitlines() if calls.exists() else []
+
+    return run
+
+
+def test_a_lost_case_is_confirmed_on_fresh_runs_of_both_sides(gated):
+    text, calls = gated("-", "t3", 1)
+    assert "1 of 20 cases regressed" in text
+    assert "t3" in text
+    assert "8/8 → 0/8 on fresh runs" in text
+    assert calls == ["t3 kb"] * 16
+
+
+def test_a_program_that_writes_no_results_leaves_the_case_open(gated):
+    text, _ = gated("-", "broken", 3)
+    assert "ended with exit code 1: no key in the environment" in " ".join(text.split())
+
+
+def test_a_change_cannot_name_the_program_itself(gated):
+    text, calls = gated("-", "t3", 1, settings="version: 1\nrerun: ['true']\n")
+    assert "rerun: the setting was changed" in text
+    assert calls
+
+
+def test_a_name_is_no_option():
+    values = {"key": "--output=/etc", "name": "n", "suite": "s", "output": "/tmp/x"}
+    with pytest.raises(ValueError, match="would be read as an option"):
+        filled("{key}", values)
+    assert filled("--filter={key}", values) == "--filter=--output=/etc"
+    assert filled("{name}{other}", values) == "n{other}"
