@@ -1,0 +1,164 @@
+"""The pytest plugin: cases of suites as tests, and a fixture with which tests record answers for `runevals gate`.
+
+Loaded whenever pytest starts: what it needs of runevals is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from runevals.records import CaseReport
+
+SUITES = "evals_suites"  # the setting of pytest that names suites
+RECORDS = "runevals_records"  # the field of a pytest report that brings records from a worker
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--evals-output` and `evals_suites`."""
+    text = "Write the answers that tests recorded with the fixture `evals` as a results document of runevals."
+    parser.getgroup("runevals").addoption("--evals-output", metavar="FILE", help=text)
+    parser.addini(SUITES, "Suites of runevals whose cases are collected as tests: paths or patterns.", type="args")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepares for records, in the process that writes them."""
+    if config.getoption("--evals-output") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Writer(config), "runevals-writer")
+
+
+class Evals:
+    """What a test records; its outcome is that of the test."""
+
+    def __init__(self) -> None:
+        self.records: list[dict[str, Any]] = []
+
+    def record(
+        self,
+        key: str,
+        output: str,
+        *,
+        prompt: str = "",
+        tool_calls: Sequence[Mapping[str, object]] = (),
+        **numbers: float,
+    ) -> None:
+        """One answer of the case `key`; again with the same key, another attempt at it.
+
+        `tool_calls` have a `name`, and may have `input` and `output`. `numbers` are `latency_s`, `cost_usd`,
+        `input_tokens` and `output_tokens`.
+        """
+        calls = [dict(call) for call in tool_calls]
+        record = {"key": key, "output": output, "prompt": prompt, "tool_calls": calls, **numbers}
+        self.records.append(json.loads(json.dumps(record, default=str)))
+
+
+_EVALS = pytest.StashKey[Evals]()
+
+
+@pytest.fixture
+def evals(request: pytest.FixtureRequest) -> Evals:
+    """Records answers: `evals.record("refund", answer)`. `--evals-output FILE` writes them."""
+    recorded: Evals = request.node.stash.setdefault(_EVALS, Evals())
+    return recorded
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Hands the records of a test over with its report: a worker's reports are sent to the main process."""
+    result = yield
+    recorded = item.stash.get(_EVALS, None)
+    if call.when == "call" and recorded is not None:
+        setattr(result.get_result(), RECORDS, recorded.records)  # type: ignore[attr-defined]
+
+
+class _Writer:
+    """Collects the records of all tests, and writes them at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._path = Path(config.getoption("--evals-output"))
+        self._rows: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        suite = report.nodeid.partition("::")[0]
+        for record in getattr(report, RECORDS, ()):
+            reason = "" if report.passed else report.longreprtext[-2000:]
+            self._rows.append({**record, "suite": suite, "passed": report.passed, "reason": reason})
+
+    def pytest_sessionfinish(self) -> None:
+        if self._rows:
+            from runevals.run.recorded_tests import write_records
+
+            write_records(self._rows, self._path)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSuite | None:
+    """A suite that `evals_suites` names."""
+    patterns = parent.config.getini(SUITES)
+    root = parent.config.rootpath
+    if not patterns or not file_path.is_relative_to(root):
+        return None
+    path = file_path.relative_to(root)
+    if not any(path == Path(pattern) or path.match(pattern) for pattern in patterns):
+        return None
+    suite: EvalSuite = EvalSuite.from_parent(parent, path=file_path)
+    return suite
+
+
+class EvalSuite(pytest.File):
+    """A suite file, whose cases are tests."""
+
+    def collect(self) -> Iterator[EvalCase]:
+        from runevals import load_suites
+
+        for suite in load_suites(self.path, cwd=self.config.rootpath).suites:
+            for case in suite.cases:
+                yield EvalCase.from_parent(self, name=case.key)
+
+
+class CaseNotPassed(Exception):
+    """The case ran, and did not pass."""
+
+
+class EvalCase(pytest.Item):
+    """One case, run as `runevals --filter KEY` runs it, without a base."""
+
+    def runtest(self) -> None:
+        import glob
+
+        from runevals import RunRequest, run_suites
+
+        pattern = glob.escape(self.name).replace(",", "?")
+        request = RunRequest.of(self.path, cwd=self.config.rootpath, filter=[pattern], baseline="none")
+        cases = [case for case in run_suites(request).report.cases if case.key == self.name]
+        for case in cases:
+            if case.status != "passed":
+                raise CaseNotPassed("\n".join(_reasons(case)))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What failed, without the traceback of the plugin."""
+        if isinstance(excinfo.value, CaseNotPassed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """For the summary and for editors."""
+        return self.path, None, self.name
+
+
+def _reasons(case: CaseReport) -> Iterator[str]:
+    passed = sum(attempt.status == "passed" for attempt in case.attempts)
+    yield f"{case.key}: {case.status}, {passed} of {len(case.attempts)} attempts passed"
+    for attempt in case.attempts:
+        for turn in attempt.turns:
+            if turn.error is not None:
+                yield f"  {turn.error.code}: {turn.error.message}"
+            yield from (
+                f"  {one.id}: {one.reason}" for one in turn.results if one.outcome in ("failed", "errored")
+            )
+            if attempt.status != "passed":
+                yield f"  answer: {turn.output}"

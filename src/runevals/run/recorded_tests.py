@@ -1,0 +1,69 @@
+"""The answers that tests recorded → a results document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from runevals.records import ToolCall, TurnReport
+from runevals.reports.publish import publish
+from runevals.run.provenance import provenance
+from runevals.run.redaction.omit_content import without_content
+from runevals.run.redaction.redactors import without_either
+from runevals.run.tool_results import report_of
+from runevals.settings.resolve import RawSettings, resolve
+from runevals.suites.importing.results.records import (
+    ImportedAttempt,
+    ImportedCase,
+    ImportedRun,
+    check_result,
+    joined,
+)
+from runevals.verdict.decide import decision
+
+TOOL = "pytest"
+_NUMBERS = ("latency_s", "cost_usd", "input_tokens", "output_tokens")
+
+
+def write_records(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Writes the answers as a results document. Raises CannotWrite."""
+    import os
+
+    settings = resolve(RawSettings(cwd=Path.cwd(), environment=dict(os.environ)))
+    now = datetime.now(UTC)
+    report = report_of(ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows))), written_at=now)
+    of = provenance(settings, report.run.notices)
+    report = replace(report, run=replace(report.run, commit=of.commit, ref=of.ref, settings=of.settings))
+    report = without_content(without_either(report, settings), settings.redact)
+    publish(decision(report, None, settings.rules), [path])
+
+
+def _case(row: Mapping[str, Any]) -> ImportedCase:
+    calls = tuple(
+        ToolCall(name=str(call.get("name", "tool")), input=call.get("input"), output=_text(call.get("output")))
+        for call in row["tool_calls"]
+    )
+    turn = TurnReport(
+        prompt=row["prompt"],
+        expected=None,
+        output=row["output"],
+        results=(check_result("test", "test", passed=row["passed"], reason=row["reason"]),),
+        tool_calls=calls,
+        **{name: row[name] for name in _NUMBERS if name in row},
+    )
+    return ImportedCase(
+        suite=row["suite"],
+        key=row["key"],
+        name=row["key"],
+        place=f"{row['suite']}: {row['key']}",
+        content=[row["key"], row["prompt"]],
+        file=row["suite"],
+        attempts=(ImportedAttempt(turn=turn),),
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,82 @@
+"""The pytest plugin: suites as tests, and answers that tests record; it costs nothing until it is asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.ending import ended
+from tests.sample_suites import ANSWERS, SUITE
+
+TESTS = """
+import pytest
+
+@pytest.mark.parametrize("attempt", range(2))
+def test_refund(evals, attempt):
+    evals.record("refund", "30 days", prompt="How long?", tool_calls=[{"name": "lookup", "input": {"id": 1}}])
+    assert attempt == 0, "too late"
+
+def test_plain():
+    pass
+"""
+
+
+@pytest.fixture
+def pytest_in(project):
+    """Runs pytest with the plugin in the project → (exit code, what it printed)."""
+
+    def run(*words):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "runevals.pytest_plugin",
+            "-p",
+            "no:cacheprovider",
+            *words,
+        ]
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+        done = subprocess.run(
+            command, cwd=project.path, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_answers_are_recorded_as_attempts_also_by_workers(project, pytest_in, runevals):
+    project.write("test_support.py", TESTS)
+    code, text = pytest_in("-p", "xdist", "-n", "2", "--evals-output", "head.json")
+    ended(code, 1, text, "1 failed, 2 passed")
+    [case] = json.loads((project.path / "head.json").read_text())["cases"]
+    assert (case["suite"], case["key"], case["pass_rate"]) == ("test_support.py", "refund", 0.5)
+    [turn] = case["attempts"][0]["turns"]
+    assert (turn["output"], turn["tool_calls"][0]["name"]) == ("30 days", "lookup")
+    code, out, err = runevals("compare", "head.json", "head.json")
+    ended(code, 0, out + err, "No regression shown in 1 case")
+
+
+def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
+    project.write("evals/kb.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    project.write("runevals.yaml", "version: 1\ntarget: {type: recorded, path: answers.jsonl}\n")
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
+    code, text = pytest_in("-q")
+    ended(code, 1, text, "1 failed, 1 passed", "0 of 1 attempts passed", without=["Traceback"])
+    alone = [pytest_in("-q", f"evals/kb.json::{key}")[0] for key in ("a", "b")]
+    assert sorted(alone) == [0, 1]
+
+
+def test_without_a_setting_nothing_is_collected_and_little_is_loaded(project, pytest_in):
+    project.write("evals/kb.json", SUITE)
+    assert pytest_in("-q")[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+    script = "import sys, runevals.pytest_plugin; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {name for name in loaded if name.startswith("runevals")} == {"runevals", "runevals.pytest_plugin"}
