@@ -31,6 +31,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.suites.importing.results import parse_results, read_results
+from runevals.suites.importing.results.opened import MAX_BYTES
 from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
 from runevals.verdict.decide import Baseline
 from runevals.verdict.score import case_report, over_turns, run_report
@@ -51,8 +52,8 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     Raises InvalidDocument with the place of what cannot be read, InvalidSettings for a file of the change itself.
     """
     require_not_committed(request.paths, settings)
-    found = read_results(request.paths, parameters_are_attempts=request.parameters_are_attempts)
-    report = report_of(found, written_at=_newest(request.paths))
+    imported = read_results(request.paths, parameters_are_attempts=request.parameters_are_attempts)
+    report = report_of(imported, written_at=_newest(request.paths))
     of = provenance(settings, report.run.notices)
     target = replace(report.run.target, deterministic=request.deterministic)
     run = replace(
@@ -84,9 +85,11 @@ def read_report(path: Path) -> RunReport:
     try:
         return results_document.read(path)
     except (InvalidDocument, InvalidSuite):
-        if not path.is_file() or (found := parse_results(path.read_bytes(), path, str(path))) is None:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
-    return report_of(found, written_at=_newest([path]))
+        if (imported := parse_results(path.read_bytes(), path, str(path))) is None:
+            raise
+    return report_of(imported, written_at=_newest([path]))
 
 
 def parse_report(content: bytes, shown: str) -> RunReport:
@@ -96,30 +99,32 @@ def parse_report(content: bytes, shown: str) -> RunReport:
             results_document.content_of(content, shown).decode(errors="replace"), shown
         ).report
     except InvalidDocument:
-        if (found := parse_results(content, Path(shown), shown)) is None:
+        if (imported := parse_results(content, Path(shown), shown)) is None:
             raise
-    return report_of(found, written_at=datetime.now(UTC))
+    return report_of(imported, written_at=datetime.now(UTC))
 
 
-def report_of(found: ImportedRun, *, written_at: datetime) -> RunReport:
+def report_of(imported: ImportedRun, *, written_at: datetime) -> RunReport:
     """The results, scored. They are of the time that they say, else of the time when they were written."""
-    kept = [case for case in found.cases if not _is_unchecked(case)]
-    left_out = len(found.cases) - len(kept)
-    if not kept:
-        raise InvalidDocument(f"{found.path} has no case with a check: there is nothing to compare")
+    cases = [case for case in imported.cases if not _is_unchecked(case)]
+    left_out = len(imported.cases) - len(cases)
+    if not cases:
+        raise InvalidDocument(f"{imported.path} has no case with a check: there is nothing to compare")
     notices = (f"left out: {plural(left_out, 'case')} without a check",) if left_out else ()
     now = datetime.now(UTC)
     run = RunInfo(
-        started_at=min(found.started_at or written_at, now),
-        duration_s=found.duration_s,
-        target=ModelIdentity(type=found.tool, model=AND.join(sorted(found.models)) or None),
-        judge=ModelIdentity(type=found.tool, model=AND.join(sorted(found.judges))) if found.judges else None,
-        suites=tuple(_suites(found, kept)),
-        repeat=max(1, *(len(case.attempts) for case in kept)),
-        notices=(*found.notices, *notices),
-        stopped=Problem(code="refused", message=found.stopped) if found.stopped else None,
+        started_at=min(imported.started_at or written_at, now),
+        duration_s=imported.duration_s,
+        target=ModelIdentity(type=imported.tool, model=AND.join(sorted(imported.models)) or None),
+        judge=ModelIdentity(type=imported.tool, model=AND.join(sorted(imported.judges)))
+        if imported.judges
+        else None,
+        suites=tuple(_suites(imported, cases)),
+        repeat=max(1, *(len(case.attempts) for case in cases)),
+        notices=(*imported.notices, *notices),
+        stopped=Problem(code="refused", message=imported.stopped) if imported.stopped else None,
     )
-    return run_report(run, [_case(case, found.path) for case in kept], complete=not found.stopped)
+    return run_report(run, [_case(case, imported.path) for case in cases], complete=not imported.stopped)
 
 
 def _newest(paths: Sequence[Path]) -> datetime:
@@ -132,12 +137,12 @@ def _is_unchecked(case: ImportedCase) -> bool:
     return bool(turns) and not any(turn.results or turn.error for turn in turns)
 
 
-def _suites(found: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[SuiteInfo]:
+def _suites(imported: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[SuiteInfo]:
     for name in dict.fromkeys(case.suite for case in cases):
         own = [case for case in cases if case.suite == name]
         contents = fingerprint([[case.key, case.content] for case in own])
-        path = next(filter(None, (case.file for case in own)), found.path)
-        yield SuiteInfo(name=name, path=path, dialect=f"{OF_TOOL}{found.tool}", fingerprint=contents)
+        path = next(filter(None, (case.file for case in own)), imported.path)
+        yield SuiteInfo(name=name, path=path, dialect=f"{OF_TOOL}{imported.tool}", fingerprint=contents)
 
 
 def _case(imported: ImportedCase, path: str) -> CaseReport:
