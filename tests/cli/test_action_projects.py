@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -15,6 +16,12 @@ RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\
 GOOD = ANSWERS.replace("Quito", "Lima")
 ALL = {"INPUT_ALL_PROJECTS": "true"}
 PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
+
+
+def shown(hub):
+    """The one comment as a reader sees it."""
+    [body] = hub.bodies()
+    return html.unescape(body)
 
 
 def write(repository, name, answers):
@@ -71,13 +78,14 @@ def test_one_comment_has_a_section_for_each_project_and_only_what_changed_is_run
         "search.junit.xml",
         "support.junit.xml",
     ]
-    [body] = hub.bodies()
-    assert body.startswith(f"{MARKER}\n### ❌ 1 of 3 projects failed&#58; support; 2 passed\n\n#### ❌ support: ")
+    body = shown(hub)
+    assert body.startswith(f"{MARKER}\n### ❌ 1 of 3 projects failed: support; 2 passed\n\n#### ❌ support: ")
     folded = re.findall(r"<details><summary>(. \w+: .*)</summary>", body)
-    assert folded[0].startswith("⚪ new: 2 of 2 cases pass")
-    assert folded[1].startswith("✅ search: ")
-    assert "nothing was run" in folded[1]
-    assert body == (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
+    assert [line.partition(" – ")[0][:45] for line in folded] == [
+        "⚪ new: 2 of 2 cases pass",
+        "⚪ search: Nothing that this run measures has ",
+    ]
+    assert hub.bodies()[0] == (job.repository.path / outputs["comment_body_path"]).read_text(encoding="utf-8")
     summary = (job.runner / "summary").read_text(encoding="utf-8")
     assert summary.count("#### ❌ support: ") == 1
     assert len(re.findall(r"^::error file=support/evals.json,line=\d+,title=b regressed", printed, re.M)) == 1
@@ -89,8 +97,8 @@ def test_a_broken_and_a_removed_project_do_not_hide_the_others(job, hub):
     commit(job)
     code, outputs, printed = job(**ALL)
     assert (code, outputs["exit_code"], outputs["verdict"]) == (2, "2", "unmeasured"), printed
-    [body] = hub.bodies()
-    assert "### ⛔ 1 of 2 projects could not be run&#58; search; 1 not measured: support" in body
+    body = shown(hub)
+    assert "### ⛔ 1 of 2 projects could not be run: search; 1 not measured: support" in body
     assert "#### ⛔ support: Not measured – the change removes this project (support/runevals.yaml)" in body
     assert re.search(r"^::error file=search/evals.json,line=1", printed, re.M)
 
@@ -101,7 +109,7 @@ def test_projects_that_share_a_suite_are_refused_and_the_comment_says_so(job, hu
     code, outputs, _ = job(**ALL)
     assert (code, outputs["exit_code"]) == (2, "2")
     told = "search/evals.json: is a suite of two projects, search/runevals.yaml and support/runevals.yaml"
-    assert told in hub.bodies()[0].replace("&#58;", ":")
+    assert told in shown(hub)
 
 
 @pytest.mark.parametrize("name", ["CONFIG", "SUITES", "SHARD", "BASELINE", "MODE", "RESUME"])

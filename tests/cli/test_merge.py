@@ -152,7 +152,7 @@ def test_a_shard_that_was_not_finished_is_refused(zoo, runevals, shards):
 @pytest.mark.parametrize(
     ("edit", "told"),
     [
-        ({"of": 10**9}, "no valid results document"),
+        ({"of": 10**9}, "not a valid results document"),
         ({"part": 5}, "it says that it is part 5 of 4"),
         ({"positions": []}, "but says that it has 0"),
         ({"plan_cases": 10**12}, "do not have each case of their plan once"),
