@@ -124,12 +124,13 @@ def status_of(results: Sequence[CheckResult]) -> Outcome:
 
 def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: bool = False) -> CaseReport:
     """Attempts → case."""
+    location = case.location
     return CaseReport(
         suite=case.suite,
         key=case.key,
         name=case.name,
-        file=case.location.file,
-        line=case.location.line,
+        file=location.file,
+        line=location.line,
         fingerprint=case.fingerprint,
         category=case.category,
         tags=case.tags,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from json.decoder import JSONDecodeError
@@ -50,7 +51,7 @@ class Source:
 
     def place(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """`locate`, for a field of a record that computes it when it is read: most locations never are."""
-        return cast("Location", _Place(self, json_path, key=key))
+        return cast("Location", _Place(self._without_value, json_path, key=key))
 
     def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
@@ -88,8 +89,13 @@ class Source:
         ]
 
     @cached_property
-    def _line_starts(self) -> list[int]:
-        return list(accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
+    def _without_value(self) -> Source:
+        """For places, which many records keep."""
+        return replace(self, value=None)
+
+    @cached_property
+    def _line_starts(self) -> Sequence[int]:
+        return array("q", accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
 
 
 class _Place(StoredValue):
