@@ -140,9 +140,15 @@ def parse(text: str, display_name: str) -> Conclusion:
 def _read_quickly(document: Any) -> Conclusion:
     """Raises ValueError, KeyError or TypeError for one that is not laid out as we do, which may be valid."""
     cases = tuple(map(read_case, document["cases"]))
-    if not fits("runevals.reports", "results-1", {**document, "cases": []}):
-        raise ValueError("it is not valid")
+    _require_valid_beside_cases(document)
     return _conclusion(document, cases)
+
+
+def _require_valid_beside_cases(document: Json) -> None:
+    """Raises ValueError, KeyError for a document that is not valid; its cases are not looked at."""
+    absent = tuple(name for name in ("comparison", "against") if document.get(name) is None)
+    if not fits("runevals.reports", "results-1", document, without=("cases", *absent)):
+        raise ValueError("it is not valid")
 
 
 def _case_by_case(lines: Iterable[str]) -> Conclusion:
@@ -159,8 +165,9 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     if not cases:
         raise ValueError("it is laid out otherwise")
     document = _loaded("".join(rest))
-    if document["cases"] != [PLACE] or not fits("runevals.reports", "results-1", {**document, "cases": []}):
-        raise ValueError("it is not valid")
+    if document["cases"] != [PLACE]:
+        raise ValueError("it has cases elsewhere")
+    _require_valid_beside_cases(document)
     return _conclusion(document, tuple(cases))
 
 

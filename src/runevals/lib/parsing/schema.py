@@ -40,7 +40,7 @@ def schema(package: str, name: str) -> Mapping[str, Any]:
 
 
 @cache
-def _quick(package: str, name: str, part: str | None) -> Callable[[object], object]:
+def _quick(package: str, name: str, part: str | None, without: tuple[str, ...]) -> Callable[[object], object]:
     import fastjsonschema
 
     document = schema(package, name)
@@ -48,19 +48,24 @@ def _quick(package: str, name: str, part: str | None) -> Callable[[object], obje
     rules = {key: value for key, value in document.items() if key not in ("$schema", "$id")}
     if part is not None:
         rules = {**document["properties"][part], "$defs": document["$defs"]}
+    if without:  # what is not compiled takes no time
+        rules["properties"] = {key: rule for key, rule in rules["properties"].items() if key not in without}
+        rules["required"] = [key for key in rules["required"] if key not in without]
     compiled: Callable[[object], object] = fastjsonschema.compile(rules)
     return compiled
 
 
-def fits(package: str, name: str, document: object, part: str | None = None) -> bool:
+def fits(
+    package: str, name: str, document: object, part: str | None = None, *, without: tuple[str, ...] = ()
+) -> bool:
     """Whether `document` is valid by a schema of runevals; 20 times as fast as listing the violations.
 
-    With `part`, `document` is the value of that key.
+    With `part`, `document` is the value of that key. The keys in `without` are not looked at.
     """
     from fastjsonschema import JsonSchemaValueException
 
     try:
-        _quick(package, name, part)(document)
+        _quick(package, name, part, without)(document)
     except JsonSchemaValueException:
         return False
     return True
