@@ -1,7 +1,9 @@
 """CPU of ours around an agent's attempt: `python benchmarks/agents.py`. Must stay within 60 ms an attempt.
 
-The same program (it prints a recorded event stream of 200 tool calls) is run 20 times in a bare loop and 20 times
-as a target: a fresh workspace of 200 files and 5 MB, its process, its stream read, changes and checks.
+The same program (it prints a recorded event stream of 200 tool calls) is run in a bare loop and as a target: a
+fresh workspace of 200 files and 5 MB, its process, its stream read, changes and checks. The best of four rounds of
+five counts: other load on the machine makes the kernel's part of a copy up to five times as long. `cp -r` of the
+same folder stands beside our copy.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.workspace.file_contains import FileContains
+from runevals.evaluators.workspace.only_touches import OnlyTouches
 from runevals.lib.chat.prices import Prices
 from runevals.lib.fresh_copy import copy_folder
-from runevals.records import Conversation, FileProbe, Workspace
+from runevals.records import Conversation, FileProbe, Verdict, Workspace
 from runevals.records.agent import AgentSettings
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
@@ -25,7 +30,8 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.agents.target import AgentTarget
 from runevals.targets.conversation_ids import ConversationIds
 
-RUNS, FILES, BYTES, CALLS = 20, 200, 25_000, 200
+ROUNDS, RUNS, FILES, BYTES, CALLS = 4, 5, 200, 25_000, 200
+CHECKS = (FileContains(path="d1/f1.txt", values=("more",)), OnlyTouches(paths=("d1",)))
 
 
 def cpu_s() -> float:
@@ -63,11 +69,14 @@ def prepared(folder: Path) -> tuple[Path, dict[str, str]]:
 
 
 def per_attempt_ms(work: object) -> tuple[float, float]:
-    """(CPU, time) of one attempt in milliseconds."""
-    began, used = time.monotonic(), cpu_s()
-    for number in range(RUNS):
-        work(number)  # type: ignore[operator]
-    return (cpu_s() - used) / RUNS * 1000, (time.monotonic() - began) / RUNS * 1000
+    """(CPU, time) of one attempt in milliseconds, in the best round."""
+    rounds = []
+    for number in range(ROUNDS):
+        began, used = time.monotonic(), cpu_s()
+        for attempt in range(RUNS):
+            work(number * RUNS + attempt)  # type: ignore[operator]
+        rounds.append(((cpu_s() - used) / RUNS * 1000, (time.monotonic() - began) / RUNS * 1000))
+    return min(rounds)
 
 
 def main() -> None:
@@ -89,11 +98,18 @@ def main() -> None:
         def ours(number: int) -> None:
             asked = Conversation(**told, attempt=number, thread=str(number), probes=probes)
             answer = whole.answer(asked)
+            subject = Subject(prompt="?", response=answer)
+            scored = [check.check(subject) for check in CHECKS]
+            if not all(isinstance(verdict, Verdict) and verdict.score == 1.0 for verdict in scored):
+                sys.exit(f"a check went wrong: {scored}")
             if answer.problem is not None or len(answer.workspace.changes) != 1 or len(answer.tool_calls) != CALLS:
                 sys.exit(f"the attempt went wrong: {answer.problem}")
 
         def bare(_: int) -> None:
             subprocess.run([folder / "claude"], check=True, capture_output=True)
+
+        def by_cp(number: int) -> None:
+            subprocess.run(["cp", "-r", fixture, folder / f"cp{number}"], check=True)
 
         def copy(number: int) -> None:
             (folder / f"copy{number}").mkdir()
@@ -101,7 +117,8 @@ def main() -> None:
 
         ours(0)
         rows = {
-            name: per_attempt_ms(work) for name, work in (("bare loop", bare), ("as target", ours), ("copy", copy))
+            name: per_attempt_ms(work)
+            for name, work in (("bare loop", bare), ("as target", ours), ("copy", copy), ("cp -r", by_cp))
         }
         workspaces.close()
     for name, (cpu, wall) in rows.items():
