@@ -1,22 +1,14 @@
-"""MCP servers: each is started for its first address, called for many, and stopped at the end.
-
-The SDK is asynchronous; its event loop runs in a separate thread in this module.
-"""
+"""MCP servers that read addresses: each is started for its first address, and called for many."""
 
 from __future__ import annotations
 
-import logging
-import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from runevals.lib import programs
+from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
@@ -24,12 +16,7 @@ from runevals.suites.urls.mcp_config import McpServer, extract_text
 from runevals.suites.urls.mcp_environment import server_environment
 
 if TYPE_CHECKING:
-    from anyio import Event
-    from anyio.from_thread import BlockingPortal
-    from mcp import Client
     from mcp_types import CallToolResult
-
-_MOST_STDERR = 300  # of a server's stderr, for the message of its failure
 
 # (expression, text) → the whole match and its groups, None if nothing matches. Raises NotFetched.
 Groups = Callable[[str, str], Sequence[str | None] | None]
@@ -49,11 +36,7 @@ class McpServers:
 
     def __init__(self, context: ServerContext, groups: Groups) -> None:
         self._context, self._groups = context, groups
-        self._lock = threading.Lock()
-        self._running: dict[str, _Running] = {}
-        self._loop: _Loop | None = None
-        self._exits = ExitStack()
-        self._closed = False
+        self._servers = StdioServers(timeout_s=context.timeout_s)
 
     def __enter__(self) -> McpServers:
         return self
@@ -61,9 +44,7 @@ class McpServers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._lock:
-            self._closed = True  # an abandoned thread must not start another server
-        self._exits.close()
+        self._servers.close()
 
     def fetch(self, server: McpServer, url: str) -> str:
         """The text behind an address that `server` reads. Raises NotFetched, naming the server."""
@@ -78,7 +59,7 @@ class McpServers:
             groups = self._groups(server.transform.regex, url)
         if groups is None:
             raise NotFetched("reads it, but its urlTransform.regex does not match it")
-        text = _text(self._start(server).call(server.arguments(url, groups)))
+        text = _text(self._call(server, server.arguments(url, groups)))
         if server.extract is None:
             return text
         extract = extract_text(text, server.extract)
@@ -86,104 +67,19 @@ class McpServers:
             raise NotFetched(f"answers without {one_line(server.extract)} (contentExtract): {one_line(text)}")
         return extract
 
-    def _start(self, server: McpServer) -> _Running:
-        with self._lock:
-            if self._closed:
-                raise NotFetched("was stopped, because the run has ended")
-            if self._loop is None:
-                self._loop = self._exits.enter_context(_event_loop())
-            if server.name not in self._running:
-                log = self._loop.logs / str(len(self._running))
-                self._running[server.name] = _Running(server, self._context, self._loop, log)
-            return self._running[server.name]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loop:
-    """The thread of the SDK: what runs coroutines in it, what ends all servers, where these write their stderr."""
-
-    portal: BlockingPortal
-    stop: Event
-    logs: Path
-
-
-@contextmanager
-def _event_loop() -> Iterator[_Loop]:
-    try:
-        import anyio
-        import mcp  # noqa: F401 - loaded before a clock runs
-        from anyio.from_thread import start_blocking_portal
-    except ImportError:
-        raise NotFetched("needs the MCP client, which is not installed: pip install 'runevals[mcp]'") from None
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # otherwise it would write to stderr of runevals
-    with tempfile.TemporaryDirectory(prefix="runevals-mcp-") as logs, start_blocking_portal() as portal:
-        stop, exits = anyio.Event(), ExitStack()
+    def _call(self, server: McpServer, arguments: Mapping[str, object]) -> CallToolResult:
         try:
-            portal.call(exits.enter_context, programs.as_program())  # of its thread, which starts the servers
-            yield _Loop(portal=portal, stop=stop, logs=Path(logs))
-        finally:
-            portal.call(stop.set)
-            portal.call(exits.close)
-
-
-class _Running:
-    """One server, from its start on."""
-
-    def __init__(self, server: McpServer, context: ServerContext, loop: _Loop, log: Path) -> None:
-        self._server, self._context, self._loop, self._log = server, context, loop, log
-        self._ready: Future[Client] = Future()
-        self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
-        self._served.add_done_callback(lambda _: self._ready.cancel())
-
-    def call(self, arguments: Mapping[str, object]) -> CallToolResult:
-        """What its tool answers. Raises NotFetched."""
-        client = self._client()
-        answer: Future[CallToolResult] = self._loop.portal.start_task_soon(
-            client.call_tool, self._server.tool, dict(arguments)
+            env = server_environment(server.env, self._context.env)
+        except NotFetched as error:
+            raise NotFetched(f"cannot be started: {error}") from None
+        program = StdioServer(
+            name=server.name, command=server.command, args=server.args, env=env, cwd=self._context.cwd
         )
+        redact = redactor({**self._context.env, **program.env})
         try:
-            return answer.result(self._context.timeout_s)
-        except TimeoutError:
-            answer.cancel()
-            raise NotFetched(f"took longer than {self._context.timeout_s:g} s{self._last_words()}") from None
-        except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, it is this address's
-            message = f"cannot call {one_line(self._server.tool)}: {_reason(error)}"
-            raise NotFetched(message + self._last_words()) from None
-
-    def _client(self) -> Client:
-        try:
-            return self._ready.result(self._context.timeout_s)
-        except TimeoutError:
-            self._served.cancel()
-        except CancelledError:  # it ended before it was ready
-            pass
-        if self._served.cancelled():
-            raise NotFetched(f"was not ready within {self._context.timeout_s:g} s{self._last_words()}")
-        raise NotFetched(f"cannot be started: {_reason(self._served.exception())}{self._last_words()}")
-
-    async def _serve(self, log: TextIO) -> None:
-        from mcp import Client, StdioServerParameters, stdio_client
-
-        server = self._server
-        program = StdioServerParameters(
-            command=server.command,
-            args=list(server.args),
-            env=programs.environment(server_environment(server.env, self._context.env)),
-            cwd=self._context.cwd,
-            encoding_error_handler="replace",
-        )
-        with log:
-            async with Client(stdio_client(program, log)) as client:
-                self._ready.set_result(client)
-                await self._loop.stop.wait()
-
-    def _last_words(self) -> str:
-        """The end of what the server wrote to stderr, for a message."""
-        with self._log.open("rb") as log:
-            log.seek(max(0, self._log.stat().st_size - 16 * _MOST_STDERR))  # wide, lest a secret be cut in half
-            words = log.read().decode("utf-8", "replace")
-        words = redactor({**self._context.env, **self._server.env})(words).strip()
-        return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
+            return self._servers.start(program, redact).call(server.tool, arguments)
+        except ServerFailed as error:
+            raise NotFetched(str(error)) from None
 
 
 def _text(result: CallToolResult) -> str:
@@ -197,12 +93,3 @@ def _text(result: CallToolResult) -> str:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise NotFetched(f"answers with more than {MOST_BYTES // 1024**2} MiB")
     return text
-
-
-def _reason(error: BaseException | None) -> str:
-    """In words, the first of a group of errors."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return one_line(str(error)) or type(error).__name__

@@ -1,0 +1,199 @@
+"""MCP servers as child processes: each is started when it is first used, and stopped at the end.
+
+The SDK is asynchronous; its event loop runs in a separate thread in this module.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+from runevals.lib import programs
+from runevals.lib.text.escape import one_line
+
+if TYPE_CHECKING:
+    from anyio import Event
+    from anyio.from_thread import BlockingPortal
+    from mcp import Client
+    from mcp_types import CallToolResult, Tool
+
+T = TypeVar("T")
+
+_MOST_STDERR = 300  # of a server's stderr, for the message of its failure
+MOST_TOOLS = 1000  # of a server
+
+
+class ServerFailed(Exception):
+    """A server cannot be started, or does not answer, and why."""
+
+
+class NotInstalled(ServerFailed):
+    """The SDK is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdioServer:
+    """A program that speaks MCP over its stdin and stdout; `env` is its whole environment."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: Path
+
+
+class StdioServers:
+    """Servers that are started on demand; called from several threads at once."""
+
+    def __init__(self, *, timeout_s: float) -> None:
+        """`timeout_s` is for a start, and for a call."""
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._running: dict[str, RunningServer] = {}
+        self._loop: _Loop | None = None
+        self._exits = ExitStack()
+        self._closed = False
+
+    def start(self, server: StdioServer, redact: Callable[[str], str]) -> RunningServer:
+        """The server of this name, running; `redact` removes secrets from what it wrote. Raises ServerFailed."""
+        with self._lock:
+            if self._closed:
+                raise ServerFailed("was stopped, because the run has ended")
+            if self._loop is None:
+                self._loop = self._exits.enter_context(_event_loop())
+            if server.name not in self._running:
+                log = self._loop.logs / str(len(self._running))
+                self._running[server.name] = RunningServer(
+                    server, self._loop, log, timeout_s=self._timeout_s, redact=redact
+                )
+            return self._running[server.name]
+
+    def close(self) -> None:
+        """Stops all of them."""
+        with self._lock:
+            self._closed = True  # an abandoned thread must not start another server
+        self._exits.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loop:
+    """The thread of the SDK: what runs coroutines in it, what ends all servers, where these write their stderr."""
+
+    portal: BlockingPortal
+    stop: Event
+    logs: Path
+
+
+@contextmanager
+def _event_loop() -> Iterator[_Loop]:
+    try:
+        import anyio
+        import mcp  # noqa: F401 - loaded before a clock runs
+        from anyio.from_thread import start_blocking_portal
+    except ImportError:
+        raise NotInstalled("needs the MCP client, which is not installed: pip install 'runevals[mcp]'") from None
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # otherwise it would write to stderr of runevals
+    with tempfile.TemporaryDirectory(prefix="runevals-mcp-") as logs, start_blocking_portal() as portal:
+        stop, exits = anyio.Event(), ExitStack()
+        try:
+            portal.call(exits.enter_context, programs.as_program())  # of its thread, which starts the servers
+            yield _Loop(portal=portal, stop=stop, logs=Path(logs))
+        finally:
+            portal.call(stop.set)
+            portal.call(exits.close)
+
+
+class RunningServer:
+    """One server, from its start on."""
+
+    def __init__(
+        self, server: StdioServer, loop: _Loop, log: Path, *, timeout_s: float, redact: Callable[[str], str]
+    ) -> None:
+        self._server, self._loop, self._log = server, loop, log
+        self._timeout_s, self._redact = timeout_s, redact
+        self._ready: Future[Client] = Future()
+        self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
+        self._served.add_done_callback(lambda _: self._ready.cancel())
+
+    def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:
+        """What a tool answers. Raises ServerFailed."""
+        client = self._client()
+        return self._result(partial(client.call_tool, tool, dict(arguments)), f"cannot call {one_line(tool)}")
+
+    def tools(self) -> list[Tool]:
+        """The tools that it declares. Raises ServerFailed."""
+        return self._result(partial(self._all_tools, self._client()), "cannot list its tools")
+
+    @staticmethod
+    async def _all_tools(client: Client) -> list[Tool]:
+        tools: list[Tool] = []
+        cursor: str | None = None
+        while len(tools) <= MOST_TOOLS:
+            page = await client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                return tools
+        raise ServerFailed(f"has more than {MOST_TOOLS} tools")
+
+    def _result(self, work: Callable[[], Awaitable[T]], what: str) -> T:
+        answer: Future[T] = self._loop.portal.start_task_soon(work)
+        try:
+            return answer.result(self._timeout_s)
+        except TimeoutError:
+            answer.cancel()
+            raise ServerFailed(f"took longer than {self._timeout_s:g} s{self._last_words()}") from None
+        except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, it is this server's
+            raise ServerFailed(f"{what}: {_reason(error)}{self._last_words()}") from None
+
+    def _client(self) -> Client:
+        try:
+            return self._ready.result(self._timeout_s)
+        except TimeoutError:
+            self._served.cancel()
+        except CancelledError:  # it ended before it was ready
+            pass
+        if self._served.cancelled():
+            raise ServerFailed(f"was not ready within {self._timeout_s:g} s{self._last_words()}")
+        raise ServerFailed(f"cannot be started: {_reason(self._served.exception())}{self._last_words()}")
+
+    async def _serve(self, log: TextIO) -> None:
+        from mcp import Client, StdioServerParameters, stdio_client
+
+        server = self._server
+        program = StdioServerParameters(
+            command=server.command,
+            args=list(server.args),
+            env=programs.environment(server.env),
+            cwd=server.cwd,
+            encoding_error_handler="replace",
+        )
+        with log:
+            async with Client(stdio_client(program, log)) as client:
+                self._ready.set_result(client)
+                await self._loop.stop.wait()
+
+    def _last_words(self) -> str:
+        """The end of what the server wrote to stderr, for a message."""
+        with self._log.open("rb") as log:
+            log.seek(max(0, self._log.stat().st_size - 16 * _MOST_STDERR))  # wide, lest a secret be cut in half
+            words = log.read().decode("utf-8", "replace")
+        words = self._redact(words).strip()
+        return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
+
+
+def _reason(error: BaseException | None) -> str:
+    """In words, the first of a group of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return one_line(str(error)) or type(error).__name__

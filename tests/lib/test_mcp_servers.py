@@ -1,0 +1,37 @@
+"""MCP servers as child processes: a real one, with good and bad answers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
+
+PROGRAM = Path(__file__).parents[1] / "mcp_server.py"
+
+
+def test_a_server_is_started_once_lists_its_tools_and_is_called(tmp_path):
+    env = {"PATH": os.environ["PATH"], "CALLS": str(tmp_path), "DOCS_API_TOKEN": "s3cret-token"}
+    server = StdioServer(name="docs", command=sys.executable, args=(str(PROGRAM),), env=env, cwd=tmp_path)
+    servers = StdioServers(timeout_s=20.0)
+
+    def started():
+        return servers.start(server, lambda text: text.replace("s3cret-token", "[hidden]"))
+
+    try:
+        assert sorted(tool.name for tool in started().tools()) == ["fetch", "fetch_doc"]
+        assert started().call("fetch", {"url": "http://a/b"}).content[0].text == "text of http://a/b"
+        assert started().call("fetch", {"url": "http://a/broken"}).is_error
+        with pytest.raises(ServerFailed, match=r"cannot call fetch: .*; it last wrote: .*token \[hidden\]"):
+            started().call("fetch", {"url": "http://a/die"})
+        missing = StdioServer(name="missing", command="./no-such-program", cwd=tmp_path)
+        with pytest.raises(ServerFailed, match="cannot be started: No such file or directory"):
+            servers.start(missing, str).tools()
+    finally:
+        servers.close()
+    assert len((tmp_path / "pids").read_text().split()) == 1
+    with pytest.raises(ServerFailed, match="the run has ended"):
+        started()
