@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem
     from runevals.settings.resolve import Settings
     from runevals.suites.health import Hint
+    from runevals.suites.health.server_tools import ServerTools
     from runevals.suites.load import LoadedSuites
     from runevals.suites.problem_formats import ValidationResult
 
@@ -103,7 +104,26 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
         plan = plan_of(loaded, settings)
-        return loaded, [] if past is None else findings(plan, sandbox, _past(past))
+        return loaded, [] if past is None else findings(plan, sandbox, _past(past), _server_tools(settings))
+
+
+def _server_tools(settings: Settings) -> ServerTools | None:
+    """The tools of the MCP servers under test, which are started for this. Raises what they raise."""
+    from runevals.lib.programs import in_use
+    from runevals.records import Location
+    from runevals.run.world.build_target import server_tools_of
+    from runevals.suites.health.server_tools import ServerTools
+
+    tools = None if settings.target is None else server_tools_of(settings.target, settings.environment)
+    if tools is None:
+        return None
+    file = "runevals.yaml" if settings.file is None else settings.file.display_name
+    try:
+        with in_use():
+            descriptions = {name: tool.description for name, tool in tools.tools.items()}
+            return ServerTools(descriptions=descriptions, location=Location(file=file))
+    finally:
+        tools.close()
 
 
 def _written(found: ValidationResult, form: str) -> str:

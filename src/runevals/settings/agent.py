@@ -20,10 +20,12 @@ _OF_OTHERS = ("system_prompt", "system_prompt_file", "parameters", "base_url", "
 
 def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:
     """The settings of a target that is an agent. Raises InvalidSettings."""
+    if isinstance(section.get("mcp"), list):
+        raise InvalidSettings("target.mcp: an agent takes a file such as .mcp.json, or name → server")
     for name in _OF_OTHERS:
         if name in section:
             raise InvalidSettings(f"target.{name}: a {section['type']} target does not take it; leave it out")
-    servers = _servers(section.get("mcp", {}), base, repository)
+    servers = servers_by_name(section.get("mcp", {}), base, repository)
     return AgentSettings(
         model=section.get("model"),
         timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
@@ -49,7 +51,10 @@ def _skill(name: str, base: Path, repository: Path) -> Path:
     return folder.resolve()
 
 
-def _servers(source: str | Mapping[str, Any], base: Path, repository: Path) -> Mapping[str, Mapping[str, object]]:
+def servers_by_name(
+    source: str | Mapping[str, Any], base: Path, repository: Path
+) -> Mapping[str, Mapping[str, object]]:
+    """The MCP servers of a file such as `.mcp.json`, or those given by name. Raises InvalidSettings."""
     if isinstance(source, str):
         path = path_inside(repository, source, base=base, what="target.mcp")
         try:

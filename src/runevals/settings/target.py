@@ -13,6 +13,7 @@ from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
+from runevals.lib.mcp_servers import StdioServer
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import PromptTemplate
@@ -20,6 +21,7 @@ from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
 from runevals.settings.agent import agent_settings
 from runevals.settings.file import BaseSide, SettingsFile
+from runevals.settings.mcp_servers import servers_under_test
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.sendable import sendable
@@ -76,6 +78,7 @@ class TargetSettings:
     agent: AgentSettings | None = None  # of a coding agent
     output: AgentName | None = None  # of a command that prints an agent's events
     trace: Literal["otlp"] | None = None  # how a program exports what it does
+    servers: tuple[StdioServer, ...] = ()  # MCP servers under test, which a chat model calls
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -190,6 +193,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     agent = agent_settings(section, base, repository) if section["type"] in AGENTS else None
     if agent is not None:
         files += agent.skills
+    servers = servers_under_test(section, (base / section.get("cwd", ".")).resolve(), repository)
     settings = TargetSettings(
         type=section["type"],
         base=(base / section["cwd"]).resolve() if "cwd" in section else base,
@@ -213,11 +217,12 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
         timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
         folder=base / section["cwd"] if "cwd" in section else None,
-        reads_other_files=section["type"] not in (*PROVIDERS, "recorded"),
+        reads_other_files=section["type"] not in (*PROVIDERS, "recorded") or bool(servers),
         web=web,
         agent=agent,
         output=section.get("output"),
         trace=_trace(section),
+        servers=servers,
     )
     _complete(settings)
     if from_file and (settings.type in PROVIDERS or web is not None or agent is not None):

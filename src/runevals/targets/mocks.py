@@ -21,7 +21,7 @@ class Mocks:
 
     def __init__(self, declared: Sequence[Mapping[str, Any]], *, strict: bool) -> None:
         """`strict`: a call that no mock answers is denied."""
-        self._strict = strict
+        self.strict = strict
         self._mocks = [_Mock.of(mock, declared[: index + 1]) for index, mock in enumerate(declared)]
         self._hits: dict[str, int] = {}
 
@@ -40,7 +40,7 @@ class Mocks:
                     continue  # its sequence is used up, and it has no `return`
                 self._hits[mock.id] = times + 1
                 return ToolCall(name=name, input=value, output=answer, ok=True, mock=mock.id)
-        return ToolCall(name=name, input=value, output=DENIED if self._strict else NO_TOOL, ok=False)
+        return ToolCall(name=name, input=value, output=DENIED if self.strict else NO_TOOL, ok=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from typing import Any
 
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
+from runevals.lib.mcp_servers import ServerFailed
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
+from runevals.targets.mcp_tools import McpTools
 from runevals.targets.mocks import Mocks
 from runevals.targets.program_report import arguments, failed
 
@@ -30,8 +32,11 @@ class OpenAITarget:
         parameters: Mapping[str, object],
         prices: Prices = Prices(),  # noqa: B008 - a frozen record
         name: str = "openai",
+        server_tools: McpTools | None = None,
     ) -> None:
+        """`server_tools` are called if no mock of the case answers."""
         self._name = name
+        self._server_tools = server_tools
         self._chat = chat
         self._prices = prices
         self._system_prompt = system_prompt
@@ -90,7 +95,11 @@ class OpenAITarget:
             requests = [call.as_message() for call in reply.tool_calls]
             messages.append({"role": "assistant", "content": reply.text, "tool_calls": requests})
             for call in reply.tool_calls:
-                result = mocks.answer_call(call.name, arguments(call.arguments))
+                try:
+                    result = self._called(mocks, call.name, arguments(call.arguments))
+                except (ServerFailed, ValueError) as error:
+                    spent = self._chat.spent(replies, self._prices)
+                    return _no_answer(str(error), reply, spent, code="target_failed")
                 calls.append(result)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result.output or ""})
         last, spent = replies[-1], self._chat.spent(replies, self._prices)
@@ -112,6 +121,14 @@ class OpenAITarget:
             delivery=_delivery(last),
         )
 
+    def _called(self, mocks: Mocks, name: str, value: object) -> ToolCall:
+        """A tool call with the answer of a mock, else of a server under test. Raises ServerFailed, ValueError."""
+        result = mocks.answer_call(name, value)
+        tools = self._server_tools
+        if tools is None or result.mock is not None or mocks.strict or name not in tools.tools:
+            return result
+        return tools.call(name, value)
+
     def _parameters_for(self, conversation: Conversation) -> dict[str, object]:
         """The target's parameters; if it has no model, they override the model and parameters of the suite."""
         if self._chat.endpoint.model or conversation.model is None:
@@ -120,11 +137,13 @@ class OpenAITarget:
             self._suite_models.add(conversation.model)
         return {**conversation.parameters, "model": conversation.model, **self._parameters}
 
-    @staticmethod
-    def _with_tools(parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
-        """`parameters`, with a plain declaration of every mocked tool that they do not declare themselves."""
-        declared: Any = parameters.get("tools", [])
-        names = {tool.get("function", {}).get("name") for tool in declared}
+    def _with_tools(self, parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
+        """`parameters`, with the tools of servers, and a plain declaration of every other tool that is mocked."""
+        of_servers = {} if self._server_tools is None else self._server_tools.tools
+        own: Any = parameters.get("tools", [])
+        own_names = {tool.get("function", {}).get("name") for tool in own}
+        declared = [*own, *(tool.declaration for name, tool in of_servers.items() if name not in own_names)]
+        names = own_names | of_servers.keys()
         additional = [
             {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
             for name in mocks.tools
@@ -141,11 +160,16 @@ class OpenAITarget:
             model=self._chat.endpoint.model or AND.join(sorted(self._suite_models)) or None,
             reported=tuple(sorted(self._models)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
-            detail={"parameters": self._parameters} if self._parameters else {},
+            detail={
+                **({"parameters": self._parameters} if self._parameters else {}),
+                **({} if self._server_tools is None else {"mcp": self._server_tools.identity}),
+            },
         )
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Stops the servers."""
+        if self._server_tools is not None:
+            self._server_tools.close()
 
 
 def _delivery(last: ChatReply) -> Delivery | None:
@@ -158,10 +182,10 @@ def _delivery(last: ChatReply) -> Delivery | None:
     return None if delivery == Delivery() else delivery
 
 
-def _no_answer(message: str, last: ChatReply, spent: ChatUsage) -> Response:
+def _no_answer(message: str, last: ChatReply, spent: ChatUsage, code: str = "empty_response") -> Response:
     """No answer, which was paid for all the same."""
     return replace(
-        failed("empty_response", message),
+        failed(code, message),
         model=last.model,
         input_tokens=spent.input_tokens,
         output_tokens=spent.output_tokens,

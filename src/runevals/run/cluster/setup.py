@@ -50,6 +50,8 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     assert told is not None  # noqa: S101 - on_cluster
     if settings.cache_target:
         raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
+    if told.servers:
+        raise InvalidSettings("target.mcp: servers are started on this machine; leave out --executor ray")
     if told.trace is not None:
         raise InvalidSettings("target.trace: traces are received on this machine; leave out --executor ray")
     if redacted(told, redactor(settings.environment, settings.key_names)) is not told:

@@ -162,6 +162,8 @@ def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Calla
         raise InvalidSettings(
             "--cache-target: on a pull request the target is asked, and nothing kept is believed"
         )
+    if settings.target is not None and settings.target.servers:
+        raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     if not isinstance(target, OpenAITarget):
         raise InvalidSettings(
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runevals.lib.chat.chat import Chat, Endpoint
@@ -20,9 +20,10 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.agents.target import AgentTarget
 from runevals.targets.agents.wrapper import wrapper_of
 from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.environment import cleaned
+from runevals.targets.environment import bare, cleaned
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
+from runevals.targets.mcp_tools import McpTools
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.python import PythonTarget
 from runevals.targets.traced import TracedTarget
@@ -111,7 +112,16 @@ def _untraced(
                 parameters=told.parameters,
                 prices=recipe.prices,
                 name=told.type,
+                server_tools=server_tools_of(told, environment),
             )
+
+
+def server_tools_of(told: TargetSettings, environment: Mapping[str, str]) -> McpTools | None:
+    """The tools of the MCP servers under test, which get no key of the job; None without servers."""
+    home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages
+    plain = {**bare(environment), **home}
+    servers = [replace(server, env={**plain, **server.env}) for server in told.servers]
+    return McpTools(servers, timeout_s=told.timeout_s) if servers else None
 
 
 def _behind_address(

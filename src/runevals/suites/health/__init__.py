@@ -12,13 +12,19 @@ from runevals.suites.health.hint import Hint
 from runevals.suites.health.history import costly, indifferent, slow
 from runevals.suites.health.labels import thin_labels
 from runevals.suites.health.rubrics import unclear_rubrics
+from runevals.suites.health.server_tools import ServerTools, server_tools
 from runevals.suites.plan import RunPlan
 
 __all__ = ["Hint", "findings"]
 
 
-def findings(plan: RunPlan, sandbox: ScriptRunner, past: Sequence[RunReport] = ()) -> list[Hint]:
-    """Everything found, kind by kind, in the order of the suites. Regular expressions are tried in the sandbox."""
+def findings(
+    plan: RunPlan, sandbox: ScriptRunner, past: Sequence[RunReport] = (), tools: ServerTools | None = None
+) -> list[Hint]:
+    """Everything found, kind by kind, in the order of the suites. Regular expressions are tried in the sandbox.
+
+    `tools` are those of the MCP servers under test.
+    """
     return [
         *without_checks(plan.cases),
         *idle_checks(plan, sandbox),
@@ -28,4 +34,5 @@ def findings(plan: RunPlan, sandbox: ScriptRunner, past: Sequence[RunReport] = (
         *indifferent(plan.cases, past),
         *slow(plan.cases, past),
         *costly(plan.cases, past),
+        *(() if tools is None else server_tools(plan, tools)),
     ]

@@ -13,6 +13,8 @@ Kind = Literal[
     "cannot fail",
     "unclear rubric",
     "near-duplicate",
+    "unexpected tool",
+    "alike tools",
     "thin",
     "tells nothing apart",
     "slow",

@@ -1,0 +1,59 @@
+"""The MCP servers that a chat model calls: what is under test are their tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.mcp_servers import StdioServer
+from runevals.records.agent import AGENTS
+from runevals.records.errors import InvalidSettings
+from runevals.settings.agent import servers_by_name
+
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+def servers_under_test(section: Mapping[str, Any], base: Path, repository: Path) -> tuple[StdioServer, ...]:
+    """The servers of `target.mcp` with the variables that it declares. Raises InvalidSettings."""
+    if "mcp" not in section or section["type"] in AGENTS:
+        return ()
+    if section["type"] not in PROVIDERS:
+        raise InvalidSettings(f"target.mcp: a {section['type']} target does not take it; leave it out")
+    source = section["mcp"]
+    servers = _numbered(source) if isinstance(source, list) else servers_by_name(source, base, repository)
+    return tuple(_server(name, server, base) for name, server in servers.items())
+
+
+def _numbered(source: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    by_name = {str(server.get("name", f"server{number}")): server for number, server in enumerate(source, start=1)}
+    if len(by_name) < len(source):
+        raise InvalidSettings("target.mcp: two servers have one name; give each its own `name`")
+    return by_name
+
+
+def _server(name: str, server: Mapping[str, Any], base: Path) -> StdioServer:
+    command, args, env = server.get("command"), server.get("args", []), server.get("env", {})
+    if not isinstance(command, str) or not command:
+        raise InvalidSettings(
+            f"target.mcp: {name} has no `command`; only servers that are started here are called"
+        )
+    if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
+        raise InvalidSettings(f"target.mcp: {name}.args must be a list of texts")
+    if not isinstance(env, dict) or not all(isinstance(text, str) for text in env.values()):
+        raise InvalidSettings(f"target.mcp: {name}.env must have a text for each variable")
+    declared = {variable: _value(name, variable, text) for variable, text in env.items()}
+    return StdioServer(name=name, command=command, args=tuple(args), env=declared, cwd=base)
+
+
+def _value(name: str, variable: str, text: str) -> str:
+    """The text of a variable; `${NAME:-default}` is its default, as nothing of the job is passed on."""
+    for match in _VARIABLE.finditer(text):
+        if match[2] is None:
+            raise InvalidSettings(
+                f"target.mcp: {name}.env.{variable} names {match[0]}, but a server under test gets no variable of "
+                f"the job; write its value, or ${{{match[1]}:-value}}"
+            )
+    return _VARIABLE.sub(lambda match: match[2], text)

@@ -1,0 +1,52 @@
+"""What settings say of the MCP servers under test."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals.lib.mcp_servers import StdioServer
+from runevals.records.errors import InvalidSettings, UsageError
+from runevals.settings.mcp_servers import servers_under_test
+
+
+def settle(base, mcp, type_="openai"):
+    return servers_under_test({"type": type_, "mcp": mcp}, base, base)
+
+
+def test_a_file_a_mapping_and_a_list_name_the_same_servers(tmp_path):
+    server = {"command": "python", "args": ["s.py"], "env": {"MODE": "test", "HOST": "${HOST:-local}"}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"docs": {**server, "type": "stdio"}}}))
+    expected = StdioServer(
+        name="docs", command="python", args=("s.py",), env={"MODE": "test", "HOST": "local"}, cwd=tmp_path
+    )
+    assert settle(tmp_path, ".mcp.json") == (expected,)
+    assert settle(tmp_path, {"docs": server}) == (expected,)
+    assert settle(tmp_path, [{**server, "name": "docs"}]) == (expected,)
+    assert [one.name for one in settle(tmp_path, [{"command": "a"}, {"command": "b"}])] == ["server1", "server2"]
+    assert settle(tmp_path, ".mcp.json", "codex") == ()  # an agent calls its servers itself
+
+
+@pytest.mark.parametrize(
+    ("mcp", "reason"),
+    [
+        ({"docs": {"url": "https://docs.example"}}, "docs has no `command`; only servers that are started here"),
+        ({"docs": {"command": "a", "args": "b"}}, "docs.args must be a list of texts"),
+        ({"docs": {"command": "a", "env": {"N": 1}}}, "docs.env must have a text for each variable"),
+        (
+            {"docs": {"command": "a", "env": {"N": "${KEY}"}}},
+            r"docs.env.N names \$\{KEY\}, but a server",
+        ),
+        ([{"command": "a", "name": "x"}, {"command": "b", "name": "x"}], "two servers have one name"),
+        ("none.json", "none.json"),
+    ],
+)
+def test_what_cannot_be_started_is_an_error_with_its_place(tmp_path, mcp, reason):
+    with pytest.raises((InvalidSettings, UsageError), match=reason):
+        settle(tmp_path, mcp)
+
+
+def test_other_targets_do_not_take_servers(tmp_path):
+    with pytest.raises(InvalidSettings, match=r"target\.mcp: a command target does not take it"):
+        settle(tmp_path, ".mcp.json", "command")
