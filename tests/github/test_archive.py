@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from runevals.github.archive import MOST_ENTRIES, UnsafeArchive, check_digest, member
+from runevals.github.archive import MOST_BYTES, MOST_ENTRIES, UnsafeArchive, check_digest, member, members
 from tests.github.exchanged_files import NAME, packed
 
 
@@ -63,6 +63,16 @@ def test_the_file_is_read_beside_others():
 def test_an_odd_archive_is_refused_whole(archive, told):
     with pytest.raises(UnsafeArchive, match=told):
         member(archive, NAME)
+
+
+def test_files_of_several_projects_have_the_limits_of_one_together():
+    archive = packed(("a.results.json", "{}"), ("b.results.json", "[]"), ("b.junit.xml", "<x/>"))
+    assert members(archive, lambda name: name.endswith(NAME), 40) == [b"{}", b"[]"]
+    assert members(archive, lambda name: name.endswith(NAME), 1) == [b"{}"]
+    large = bytes(MOST_BYTES // 3 + 1)
+    stored = packed(*((f"{n}.results.json", large) for n in range(3)), method=zipfile.ZIP_STORED)
+    with pytest.raises(UnsafeArchive, match="unpacks to far more"):
+        members(stored, lambda name: name.endswith(NAME), 40)
 
 
 def test_damage_inside_is_noticed():
