@@ -317,8 +317,8 @@ def committed_run(monorepo, name: bytes) -> Path:
     folder = monorepo.agent / ".evals" / "runs" / os.fsdecode(name)
     folder.mkdir(parents=True)
     told = {"output": ["../PWNED.md"], "fail_on": "none"}
-    content = {"version": __version__, "told": told, "paths": [], "code": {}, "addresses": []}
-    (folder / "told.json").write_text(json.dumps(content), encoding="utf-8")
+    content = {"version": __version__, "options": told, "paths": [], "code": {}, "addresses": []}
+    (folder / "options.json").write_text(json.dumps(content), encoding="utf-8")
     stock(monorepo.path, "add", "-f", "agent/.evals")
     commit(monorepo.path, "a run")
     return folder

@@ -17,7 +17,7 @@ from runevals.lib.storage.cache import FILENAME
 from runevals.run.resume.unfinished import MOST_KEPT
 from tests.attacks.conftest import SUITE, photograph
 
-TOLD = {"version": "0", "told": {}, "paths": [], "code": {}, "addresses": []}
+TOLD = {"version": "0", "options": {}, "paths": [], "code": {}, "addresses": []}
 
 
 def old_runs(folder: Path, count: int = 30) -> None:
@@ -25,7 +25,7 @@ def old_runs(folder: Path, count: int = 30) -> None:
     for number in range(count):
         run = folder / f"2020-01-{number + 1:02}_00-00-00-abcd"
         run.mkdir(parents=True)
-        (run / "told.json").write_text(json.dumps(TOLD), encoding="utf-8")
+        (run / "options.json").write_text(json.dumps(TOLD), encoding="utf-8")
         (run / "lock").touch()
 
 
@@ -197,7 +197,7 @@ def test_a_link_that_is_made_while_we_run_is_not_followed(project, hostile, arou
     """The program under test puts it where our folder was; what lies behind it has the names of our files."""
     for folder in (around, around / "runs", around / "results", around / "deep"):
         folder.mkdir(exist_ok=True)
-        for name in ("told.json", "lock", "answers-1.sqlite-wal", ".gitignore", "out.json"):
+        for name in ("options.json", "lock", "answers-1.sqlite-wal", ".gitignore", "out.json"):
             (folder / name).write_text("not yours", encoding="utf-8")
     before = photograph(around)
 
@@ -215,7 +215,7 @@ def test_a_link_that_is_made_while_we_run_is_not_followed(project, hostile, arou
     done.must(0 if place == ".evals/cache" else 3, f"{place} is a link")
 
 
-@pytest.mark.parametrize("name", ["told.json", "lock", FILENAME])
+@pytest.mark.parametrize("name", ["options.json", "lock", FILENAME])
 def test_a_run_that_goes_on_refuses_a_link_among_its_files(project, hostile, around, name):
     hostile.first = None
     hostile.run("run").must(3)

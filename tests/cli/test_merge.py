@@ -135,7 +135,7 @@ def test_a_part_that_asked_a_model_nothing_knows_less_of_it(zoo, runevals, shard
 
 def test_a_document_of_another_version_or_of_a_whole_run_is_refused(zoo, runevals, shards):
     code, _, err = runevals("merge", "whole.json")
-    ended(code, 2, err, "whole.json is no shard")
+    ended(code, 2, err, "whole.json is not a shard")
     document = zoo.document("3.json")
     document["tool"]["version"] = "0.0.1"
     zoo.write("3.json", document)

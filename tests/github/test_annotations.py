@@ -14,7 +14,7 @@ from tests.reports.hostile import TEXTS
 from tests.sample_reports import case, report
 
 
-def understood(line):
+def github_shape_errors(line):
     """(command, properties, message) as actions/runner parses a line."""
     found = re.fullmatch(r"::(\w+)(?: ([^:]*(?::(?!:)[^:]*)*))?::(.*)", line)
     assert found, line[:200]
@@ -34,7 +34,7 @@ def test_a_mark_is_one_command_whatever_it_says(text):
         assert not re.search(r"[\r\n\x00]", line)
         assert "##[" not in line
         assert len(line.encode()) < 16_000
-        command, properties, _ = understood(line)
+        command, properties, _ = github_shape_errors(line)
         assert command in ("error", "warning")
         assert set(properties) <= {"file", "line", "title"}
         assert properties.get("line", "7") == "7"
@@ -42,7 +42,7 @@ def test_a_mark_is_one_command_whatever_it_says(text):
 
 def test_what_is_said_arrives():
     [line] = annotation_commands([Mark(file="a,b: c.json", line=3, title="100 % : x", message="50 %, 1: 2")])
-    assert understood(line) == (
+    assert github_shape_errors(line) == (
         "error",
         {"file": "a,b: c.json", "line": "3", "title": "100 % : x"},
         "50 %, 1: 2",
@@ -52,7 +52,7 @@ def test_what_is_said_arrives():
 def test_nine_and_one_for_the_rest():
     lines = annotation_commands(marks(thousand_cases()))
     assert len(lines) == 10
-    assert understood(lines[-1])[2] == "91 more in the summary of the run"
+    assert github_shape_errors(lines[-1])[2] == "91 more in the summary of the run"
     assert len(annotation_commands([Mark(file="a", line=1, title="t", message="m")] * 9)) == 9
 
 

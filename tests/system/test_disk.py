@@ -168,12 +168,12 @@ def test_a_journal_that_rots_changes_no_result(paid, runevals, killed, rot):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"told": 3, "paths": [], "version": 1, "code": []}']
+    "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"options": 3, "paths": [], "version": 1, "code": []}']
 )
 def test_what_a_run_was_told_that_rots_is_named(paid, runevals, killed, content):
-    (killed / "told.json").write_bytes(content)
+    (killed / "options.json").write_bytes(content)
     code, _, err = runevals("run", "--resume", "-q")
-    ended(code, 2, err, "told.json cannot be read")
+    ended(code, 2, err, "options.json cannot be read")
 
 
 def test_a_journal_of_another_make_is_put_aside(paid, runevals, killed):

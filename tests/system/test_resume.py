@@ -142,7 +142,7 @@ def test_a_run_that_still_goes_on_is_not_gone_on_with(project, runevals, monkeyp
         code, _, err = runevals("run", "--resume")
         may_go_on.set()
         out, _ = run.communicate(timeout=60)
-        ended(code, 2, err, "still goes on in another process")
+        ended(code, 2, err, "is still running in another process")
         assert project.document()["complete"], out
         assert len(server.requests) == CASES
     assert not list((project.path / ".evals" / "runs").glob("*"))

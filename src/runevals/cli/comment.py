@@ -12,7 +12,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.terminal import warn_runner
-from runevals.github.api import GitHubRefused, understood
+from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import Comments, marker, unverified_marker
 from runevals.github.events import DEPENDABOT, Job
 from runevals.github.job import ARTIFACTS, on_github
@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Put the results DOCUMENT on a pull request, as a comment, or change the one that is there.
 
-    GITHUB_TOKEN and GITHUB_REPOSITORY say as whom and where; with --gitlab, GITLAB_TOKEN and the job's variables.
+    Needs GITHUB_TOKEN and GITHUB_REPOSITORY; with --gitlab, GITLAB_TOKEN and the job's variables.
     Without --trusted, a document is taken for that of a fork: the comment says so, counts its cases, and shows no
     text of it.
 
@@ -64,7 +64,7 @@ def command(
     settings = replace(defaults(), comment_id=comment_id)
     here = on_github(os.environ, settings, Job(), os.environ.get("GITHUB_TOKEN", ""))
     if here.api is None:
-        raise InvalidSettings("GITHUB_TOKEN and GITHUB_REPOSITORY must say as whom and where to comment")
+        raise InvalidSettings("GITHUB_TOKEN and GITHUB_REPOSITORY must be set to comment")
     if trusted:
         posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
     else:
@@ -91,7 +91,7 @@ def comment_on(settings: Settings, here: JobContext) -> int:
     """Posts the results of the run that the event names. Raises GitHubRefused, InvalidSettings."""
     if here.api is None or here.job.run is None:
         raise InvalidSettings("mode: comment needs github_token and the event workflow_run")
-    with understood():
+    with github_shape_errors():
         say(_commented(settings, here, here.api))
     return 0
 

@@ -138,7 +138,7 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
     before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
     if before is not None:
         given = {name: value for name, value in told.items() if value not in (None, (), False)}
-        told, paths = {**told, **before.told, **given}, paths or before.paths
+        told, paths = {**told, **before.options, **given}, paths or before.paths
     evaluate_only: str | None = told.get("evaluate_only")
     words = told_by(
         told,

@@ -1,1 +1,1 @@
-"""Everything that knows GitHub exists."""
+"""The integration with GitHub."""

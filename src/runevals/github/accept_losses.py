@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runevals.github.api import understood
+from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
 from runevals.github.comments import READS
 from runevals.github.job import JobContext, payload_of
@@ -24,12 +24,12 @@ _GROUP = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]{40}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedLosses:
-    """What a change proposes to lose, read before any program of it runs."""
+    """The losses that a change proposes, read before any of its programs runs."""
 
     entries: tuple[AcceptedLoss, ...] = ()
     change: PullRequest | None = None
     event: LabelEvent | None = None
-    why_not: str = ""  # why none of it can be accepted
+    why_not: str = ""  # why none of them can be accepted
 
 
 def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[str, str]) -> ProposedLosses:
@@ -65,13 +65,13 @@ def _of_group(
     settings: Settings, here: JobContext, head_ref: str, commits: Sequence[str | None], *, merged: bool
 ) -> PullRequest:
     """The one that a merge group adds to its base. Raises NotApproved if the group holds anything else."""
-    job, found = here.job, _GROUP.fullmatch(head_ref)
-    if here.api is None or found is None or job.base is None:
+    job, match = here.job, _GROUP.fullmatch(head_ref)
+    if here.api is None or match is None or job.base is None:
         raise NotApproved("this merge group does not say of which pull request it is, or there is no github_token")
     if commits[0] != job.head or not merged:
         raise NotApproved("what is checked out is not the merge group's head")
-    number = int(found[1])
-    with understood():
+    number = int(match[1])
+    with github_shape_errors():
         head = str(here.api.get(f"/repos/{here.repository}/pulls/{number}", READS)["head"]["sha"])
     if tuple(commits[1:]) != (job.base, head) and not _holds_only(settings, job.base, head):
         raise NotApproved(

@@ -1,4 +1,4 @@
-"""Marks in the files of a change, as lines that the runner takes for commands."""
+"""Annotations of the files of a change, as workflow commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """One thing to see at a line of a file."""
+    """An annotation at a line of a file."""
 
     file: str
     line: int | None
@@ -40,14 +40,14 @@ def warning_command(text: str, level: Literal["error", "warning"] = "warning") -
 
 
 def annotation_command(mark: Mark) -> str:
-    """The command for one mark; nothing in its own text can end it, or begin another."""
+    """The command for one annotation, escaped so that its text cannot end it or begin another."""
     where = {"file": mark.file, "line": mark.line, "col": mark.column, "title": mark.title}
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in where.items() if value)
-    return f"::{mark.level} {told}::{_data(one_line(mark.message, LONGEST))}"
+    properties = ",".join(f"{name}={_property(str(value))}" for name, value in where.items() if value)
+    return f"::{mark.level} {properties}::{_data(one_line(mark.message, LONGEST))}"
 
 
 def _data(text: str) -> str:
-    """Nothing in it is a command of the older form, which the runner finds anywhere in a line."""
+    """The text without commands of the older form, which the runner detects anywhere in a line."""
     safe = log_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return safe.encode("utf-8", "backslashreplace").decode()
 
@@ -56,9 +56,9 @@ def _property(text: str) -> str:
     return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
-def as_annotations(found: ValidationResult) -> Iterator[str]:
-    """A workflow command a problem."""
-    yield from map(annotation_command, map(problem_mark, found.problems))
+def as_annotations(result: ValidationResult) -> Iterator[str]:
+    """One workflow command per problem."""
+    yield from map(annotation_command, map(problem_mark, result.problems))
 
 
 def problem_mark(problem: SuiteProblem) -> Mark:

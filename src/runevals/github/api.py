@@ -1,4 +1,4 @@
-"""GitHub's REST API: one origin, one token, patience with its limits."""
+"""A client of GitHub's REST API: one origin, one token, retries at rate limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 65536
 
 
 class GitHubRefused(ExternalError):
-    """GitHub would not do what we asked. `status` is its answer's, None where none came."""
+    """GitHub refused a request. `status` is the response's, None if there was none."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         self.status = status
@@ -32,10 +32,10 @@ class GitHubRefused(ExternalError):
 
 
 class Api:
-    """Requests to one API with one token, which no other host ever sees."""
+    """Requests to one API with one token, which is never sent to another host."""
 
     def __init__(self, url: str, token: str, throttle: Throttle | None = None) -> None:
-        """`url` is the runner's GITHUB_API_URL. Raises GitHubRefused where that is no web address."""
+        """`url` is the runner's GITHUB_API_URL. Raises GitHubRefused if that is not a web address."""
         import requests  # only a job on GitHub needs it
 
         self._url = url.rstrip("/")
@@ -52,16 +52,16 @@ class Api:
         return f"Api({self._url!r})"
 
     def get(self, path: str, needs: str, **query: str | int) -> Any:
-        """The JSON at `path`. `needs` is the permission to name where GitHub refuses. Raises GitHubRefused."""
+        """The JSON at `path`. `needs` names the required permission in messages. Raises GitHubRefused."""
         return _json(self._answered("GET", self._url + path, needs, params=query))
 
     def items(self, path: str, needs: str, key: str | None = None, **query: str | int) -> Iterator[Any]:
-        """The entries of a list over all its pages; `key` names the list where it is inside an object."""
+        """The entries of a list over all its pages; `key` names the list if it is inside an object."""
         url, query = self._url + path, {**query, "per_page": PAGE}
         for _ in range(MOST_PAGES):
             answer = self._answered("GET", url, needs, params=query)
-            found = _json(answer)
-            yield from found if key is None else found[key]
+            page = _json(answer)
+            yield from page if key is None else page[key]
             url, query = answer.links.get("next", {}).get("url", ""), {}
             if not url:
                 return
@@ -71,11 +71,11 @@ class Api:
                 )
 
     def post(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
-        """What was created. One that may have been, though no answer says so, is not asked for again."""
+        """Creates an object. The request is not repeated if it may have succeeded without a response."""
         return _json(self._answered("POST", self._url + path, needs, json=body))
 
     def patch(self, path: str, needs: str, body: Mapping[str, object]) -> Any:
-        """What was changed."""
+        """Changes an object and returns it."""
         return _json(self._answered("PATCH", self._url + path, needs, json=body))
 
     def delete(self, path: str, needs: str) -> None:
@@ -83,17 +83,17 @@ class Api:
         self._answered("DELETE", self._url + path, needs)
 
     def graphql(self, query: str) -> Any:
-        """The data that answers a query which changes nothing. Raises GitHubRefused."""
-        url = f"{self._url.removesuffix('/v3')}/graphql"  # a server of one's own has it beside /api/v3
+        """The data of a read-only GraphQL query. Raises GitHubRefused."""
+        url = f"{self._url.removesuffix('/v3')}/graphql"  # a self-hosted server has it beside /api/v3
         answer = _json(self._answered("POST", url, "", json={"query": query}))
         if not isinstance(answer, dict) or not isinstance(answer.get("data"), dict):
-            raise GitHubRefused(f"{_shown('POST', url)}: GitHub's answer has no data")
+            raise GitHubRefused(f"{_display_request('POST', url)}: GitHub's answer has no data")
         return answer["data"]
 
     def download(self, path: str, needs: str, most_bytes: int) -> bytes:
-        """What `path` redirects to, fetched there without our token. Raises GitHubRefused."""
+        """The content that `path` redirects to, fetched without the token. Raises GitHubRefused."""
 
-        def once() -> bytes:  # the address is good for a minute only, so both steps are taken again
+        def once() -> bytes:  # the address is valid for a minute only, so both steps are repeated
             answer = self._once("GET", self._url + path, needs, {})
             if answer.status_code != 302 or "Location" not in answer.headers:
                 raise GitHubRefused(
@@ -108,11 +108,11 @@ class Api:
             answer = self._once(method, url, needs, more)
             if answer.is_redirect:
                 raise GitHubRefused(
-                    f"{_shown(method, url)}: GitHub redirects to elsewhere, where we do not follow"
+                    f"{_display_request(method, url)}: GitHub redirects to elsewhere, where we do not follow"
                 )
             return answer
 
-        return self._throttle.call(once, lambda last: GitHubRefused(f"{_shown(method, url)}: {last}"))
+        return self._throttle.call(once, lambda last: GitHubRefused(f"{_display_request(method, url)}: {last}"))
 
     def _once(self, method: str, url: str, needs: str, more: Mapping[str, Any]) -> requests.Response:
         import requests
@@ -120,18 +120,18 @@ class Api:
         try:
             answer = self._session.request(method, url, timeout=TIMEOUT_S, allow_redirects=False, **more)
         except requests.RequestException as error:
-            told = f"GitHub does not answer ({type(error).__name__})"
+            text = f"GitHub does not answer ({type(error).__name__})"
             if method == "POST":
-                raise GitHubRefused(f"{_shown(method, url)}: {told}") from None
-            raise TryAgain("failed", told) from None
+                raise GitHubRefused(f"{_display_request(method, url)}: {text}") from None
+            raise TryAgain("failed", text) from None
         _may_pass(answer, method)
         if answer.status_code >= 400:
-            raise GitHubRefused(_refusal(answer, _shown(method, url), needs), answer.status_code)
+            raise GitHubRefused(_refusal(answer, _display_request(method, url), needs), answer.status_code)
         return answer
 
 
 class _Bearer:
-    """Adds the token where the API itself is asked, and nothing from a netrc file anywhere."""
+    """Adds the token to requests to the API itself, and never uses a netrc file."""
 
     def __init__(self, url: str, token: str) -> None:
         self._origin, self._token = _origin(url), token
@@ -143,8 +143,8 @@ class _Bearer:
 
 
 @contextmanager
-def understood() -> Iterator[None]:
-    """Makes Refused of an answer that has another shape than GitHub describes."""
+def github_shape_errors() -> Iterator[None]:
+    """Raises GitHubRefused for a response whose shape GitHub does not document."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -154,7 +154,7 @@ def understood() -> Iterator[None]:
 
 
 def _may_pass(answer: requests.Response, method: str) -> None:
-    """Raises TryAgain for a limit, with the time until it is lifted, and for a server that is down."""
+    """Raises TryAgain at a rate limit, with the time until its end, and if the server is down."""
     status = answer.status_code
     if status in (403, 429):
         after = _until_lifted(answer)
@@ -165,7 +165,7 @@ def _may_pass(answer: requests.Response, method: str) -> None:
 
 
 def _until_lifted(answer: requests.Response) -> float | None:
-    """Seconds until a limit is lifted; None where no limit was the reason."""
+    """Seconds until the end of a rate limit; None if there is none."""
     after = retry_after_s(answer.headers.get("Retry-After"))
     if after is not None:
         return after
@@ -178,21 +178,21 @@ def _until_lifted(answer: requests.Response) -> float | None:
     return SECONDARY_LIMIT_S if secondary or answer.status_code == 429 else None
 
 
-def _refusal(answer: requests.Response, shown: str, needs: str) -> str:
-    told = f"{shown}: GitHub answers with {answer.status_code} ({_message(answer)})"
+def _refusal(answer: requests.Response, request: str, needs: str) -> str:
+    text = f"{request}: GitHub answers with {answer.status_code} ({_message(answer)})"
     if answer.status_code == 401:
-        return f"{told}: the token is not valid"
+        return f"{text}: the token is not valid"
     if answer.status_code == 403 and "is locked" in _message(answer):
-        return f"{told}: nobody can comment until the conversation is unlocked; nothing is wrong with the token"
+        return f"{text}: nobody can comment until the conversation is unlocked; nothing is wrong with the token"
     if answer.status_code == 403:
-        return f"{told}: the job's token lacks `permissions: {{{needs}}}`, or can only read, as on a fork's change"
-    return told
+        return f"{text}: the job's token lacks `permissions: {{{needs}}}`, or can only read, as on a fork's change"
+    return text
 
 
 def _message(answer: requests.Response) -> str:
     try:
-        found = answer.json()
-        return " ".join(str(found["message"]).split())[:200]
+        content = answer.json()
+        return " ".join(str(content["message"]).split())[:200]
     except (ValueError, KeyError, TypeError):
         return answer.reason or "no reason given"
 
@@ -201,11 +201,11 @@ def _json(answer: requests.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise GitHubRefused(f"{_shown('GET', answer.url)}: GitHub's answer is not JSON") from None
+        raise GitHubRefused(f"{_display_request('GET', answer.url)}: GitHub's answer is not JSON") from None
 
 
 def _elsewhere(address: str, most_bytes: int) -> bytes:
-    """The bytes at a blob host's address, which carries its own permission and refuses any other."""
+    """The bytes at a blob host's address, which contains its own permission and refuses other tokens."""
     import requests
 
     host = urlsplit(address).netloc
@@ -240,5 +240,5 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def _shown(method: str, url: str) -> str:
+def _display_request(method: str, url: str) -> str:
     return f"{method} {urlsplit(url).path}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import READS
 
 MAY_WRITE = frozenset({"admin", "write"})  # what GitHub calls the permission of all roles that may push
@@ -19,7 +19,7 @@ DECIDING = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})  # other re
 
 
 class NotApproved(Exception):
-    """Nobody agreed who may; the message says why."""
+    """There is no valid approval; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +51,12 @@ class LabelEvent:
 
 
 def approver(change: PullRequest, label: str | None, event: LabelEvent | None) -> str:
-    """The name of who agreed: a person who may write, and who had no part in the change.
+    """The name of the approver: a person with write access who did not contribute to the change.
 
     `label` is the one that the base's settings name. Raises NotApproved.
     """
     try:
-        with understood():
+        with github_shape_errors():
             return _approver(change, label, event)
     except GitHubRefused as refused:
         raise NotApproved(f"GitHub does not say who approved it: {refused}") from None
@@ -65,17 +65,17 @@ def approver(change: PullRequest, label: str | None, event: LabelEvent | None) -
 def _approver(change: PullRequest, label: str | None, event: LabelEvent | None) -> str:
     pull = change.get(f"/pulls/{change.number}")
     _require_own_head(pull, change)
-    found = [*_reviewers(change)]
+    reviewers = [*_reviewers(change)]
     if label is not None and event is not None and event.name == label:
         _require_label(pull, label, event, change.head)
-        found.append(event.sender)
-    if not found:
+        reviewers.append(event.sender)
+    if not reviewers:
         labelled = "; a label counts only in the run that it starts, an approval in the merge group too"
         hint = labelled if change.in_group and label is not None else ""
         raise NotApproved(f"nobody approved {change.head[:7]}{hint}")
     involved = _involved(pull, change)
     reasons = []
-    for user in found:
+    for user in reviewers:
         why_not = _why_not(user, involved, change)
         if why_not is None:
             return str(user["login"])
@@ -93,7 +93,7 @@ def _require_own_head(pull: Any, change: PullRequest) -> None:
 
 
 def _require_label(pull: Any, label: str, event: LabelEvent, head: str) -> None:
-    """Raises NotApproved for a label of an earlier commit, or one that was taken away since."""
+    """Raises NotApproved for a label of an earlier commit, or one that was removed since."""
     if event.head != head:
         raise NotApproved(f"the label {label} was set at {event.head[:7]}, not at {head[:7]}")
     if label not in {one["name"] for one in pull["labels"]}:
@@ -101,7 +101,7 @@ def _require_label(pull: Any, label: str, event: LabelEvent, head: str) -> None:
 
 
 def _reviewers(change: PullRequest) -> Iterator[Mapping[str, Any]]:
-    """Those whose last word is an approval of this commit. Raises NotApproved if there are only older ones."""
+    """Those whose latest review approves this commit. Raises NotApproved if there are only older ones."""
     last: dict[int, Any] = {}
     for review in change.items(f"/pulls/{change.number}/reviews"):
         if review["user"] is not None and review["state"] in DECIDING:
@@ -140,10 +140,10 @@ def _involved(pull: Any, change: PullRequest) -> frozenset[int]:
 
 
 def _why_not(user: Mapping[str, Any], involved: frozenset[int], change: PullRequest) -> str | None:
-    """Why the word of this user does not count; None if it does."""
+    """Why the approval of this user does not count; None if it does."""
     if user["type"] != "User":
         return "is not a person"
     if user["id"] in involved:
         return "had a part in the change"
-    found = change.get(f"/collaborators/{quote(str(user['login']), safe='')}/permission", METADATA)
-    return None if found["permission"] in MAY_WRITE else "may not write to the repository"
+    permission = change.get(f"/collaborators/{quote(str(user['login']), safe='')}/permission", METADATA)
+    return None if permission["permission"] in MAY_WRITE else "may not write to the repository"

@@ -1,4 +1,4 @@
-"""One file out of a zip archive that a stranger may have packed; nothing is ever extracted."""
+"""Reads one file of an untrusted zip archive; nothing is extracted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runevals.records.errors import ExternalError
 
 MOST_BYTES = 64 * 1024 * 1024  # of the file wanted, and of the archive
 MOST_ENTRIES = 200
-MOST_RATIO = 200  # times its packed size; text packs 50 times where it says little
+MOST_RATIO = 200  # times its packed size; repetitive text is packed 50 times
 FREE_BYTES = 1024 * 1024  # below which no ratio is too high
 CHUNK = 65536
 _ENTRY = b"PK\x01\x02"  # what every entry of the directory begins with
@@ -21,11 +21,11 @@ _ENCRYPTED = 0x1
 
 
 class UnsafeArchive(ExternalError):
-    """An archive that no honest run makes."""
+    """An archive that a regular run cannot produce."""
 
 
 def check_digest(archive: bytes, digest: str | None) -> None:
-    """Raises UnsafeArchive where these are not the bytes that were uploaded. Old servers tell no digest."""
+    """Raises UnsafeArchive if these are not the uploaded bytes. Old servers send no digest."""
     if digest is None:
         return
     kind, _, expected = digest.partition(":")
@@ -34,23 +34,23 @@ def check_digest(archive: bytes, digest: str | None) -> None:
 
 
 def member(archive: bytes, name: str) -> bytes:
-    """The file `name` of an archive, which is refused whole where any part of it is odd. Raises UnsafeArchive."""
-    found = members(archive, lambda other: other == name, 1)
-    if not found:
+    """The file `name` of an archive, refused completely if any part is irregular. Raises UnsafeArchive."""
+    contents = members(archive, lambda other: other == name, 1)
+    if not contents:
         raise UnsafeArchive(f"it holds no {name}")
-    return found[0]
+    return contents[0]
 
 
-def members(archive: bytes, wanted: Callable[[str], bool], most: int) -> list[bytes]:
+def members(archive: bytes, is_selected: Callable[[str], bool], most: int) -> list[bytes]:
     """The first files whose names are wanted; together they have the limits of one. Raises UnsafeArchive."""
     if archive.count(_ENTRY) > MOST_ENTRIES:
         raise UnsafeArchive(f"it has more than {MOST_ENTRIES} entries")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            found = list[bytes]()
-            for entry in [entry for entry in _checked(opened) if wanted(entry.filename)][:most]:
-                found.append(_read(opened, entry, MOST_BYTES - sum(map(len, found))))
-            return found
+            contents = list[bytes]()
+            for entry in [entry for entry in _checked(opened) if is_selected(entry.filename)][:most]:
+                contents.append(_read(opened, entry, MOST_BYTES - sum(map(len, contents))))
+            return contents
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
         raise UnsafeArchive(f"it is no zip archive that can be read ({type(error).__name__})") from None
 
@@ -72,7 +72,7 @@ def _checked(opened: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def _read(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
-    """What the entry holds; what its header says of the size is not relied on."""
+    """The content of the entry; the size in its header is not trusted."""
     limit = min(most, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
     content = bytearray()
     with opened.open(entry) as stream:

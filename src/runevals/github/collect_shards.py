@@ -1,4 +1,4 @@
-"""What the jobs of all shards left for the one that merges them."""
+"""The results of all shards, for the job that merges them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from runevals.settings.resolve import Settings
 MOST_NAMED = 5
 
 
-def collected(settings: Settings, named: str) -> list[tuple[str, RunReport]]:
+def collected(settings: Settings, name: str) -> list[tuple[str, RunReport]]:
     """The shards in the workspace's folder of this name, each with its file's name.
 
-    A change can commit any file there, but none that holds the sha of its own commit. Raises ExternalError where
+    A change can commit any file there, but none that holds the sha of its own commit. Raises ExternalError if
     there is nothing, or something that no job of this commit left.
     """
-    folder = (settings.cwd / named).resolve()
+    folder = (settings.cwd / name).resolve()
     files = documents_in(folder, deep=True)
     if not files:
-        raise ExternalError(f"no shard left its results in {named}")
+        raise ExternalError(f"no shard left its results in {name}")
     repository = settings.repository.resolve()
     committed = git.tracked_in(repository, folder)
     if committed is None:
         raise ExternalError(
-            f"git cannot tell what of {named} is in the repository itself: {git.why_unavailable(repository)}"
+            f"git cannot tell what of {name} is in the repository itself: {git.why_unavailable(repository)}"
         )
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
-    _refuse(planted, folder, named, "in the repository itself")
+    _refuse(planted, folder, name, "in the repository itself")
     here = provenance(settings, ()).commit
     reports = [(path, read(path)) for path in files]
     others = [path for path, report in reports if report.run.commit != here]
-    _refuse(others, folder, named, "of another commit than this job")
-    return [(_shown(path, folder, named), report) for path, report in reports]
+    _refuse(others, folder, name, "of another commit than this job")
+    return [(_display_path(path, folder, name), report) for path, report in reports]
 
 
-def _refuse(files: Sequence[Path], folder: Path, named: str, what: str) -> None:
+def _refuse(files: Sequence[Path], folder: Path, name: str, what: str) -> None:
     if files:
-        first = ", ".join(_shown(path, folder, named) for path in files[:MOST_NAMED])
+        first = ", ".join(_display_path(path, folder, name) for path in files[:MOST_NAMED])
         more = f" and {plural(len(files) - MOST_NAMED, 'more file')}" if len(files) > MOST_NAMED else ""
         verb = "is" if len(files) == 1 else "are"
         raise ExternalError(f"{first}{more} {verb} {what}; only what the jobs of its shards left counts")
 
 
-def _shown(path: Path, folder: Path, named: str) -> str:
-    return Path(named, path.relative_to(folder)).as_posix()
+def _display_path(path: Path, folder: Path, name: str) -> str:
+    return Path(name, path.relative_to(folder)).as_posix()

@@ -1,4 +1,4 @@
-"""The one comment on a pull request that is ours, found again and kept up to date."""
+"""Our comment on a pull request: found again and updated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGIN = "<!-- runevals "  # of the comments on results of our own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentOutcome:
-    """What became of a comment."""
+    """The result of writing a comment."""
 
     what: Literal["created", "changed", "unchanged", "none", "of a later run"]
     url: str = ""
@@ -29,7 +29,7 @@ class CommentOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentOrigin:
-    """Which attempt of which run a comment is of, and of which commit; the comment ends with it, unseen."""
+    """Run, attempt and commit of a comment, stored at its end as an invisible remark."""
 
     run: int
     attempt: int
@@ -39,20 +39,20 @@ class CommentOrigin:
         return f"<!-- run {self.run}, attempt {self.attempt}, of {self.head} -->"
 
     def is_later_than(self, other: CommentOrigin) -> bool:
-        """Whether the other's verdict must not replace this one's; one that is run again for this commit may."""
+        """Whether the other's verdict must not replace this one's; another attempt for this commit may."""
         if self.run == other.run:
             return self.attempt > other.attempt
         return self.run > other.run and not (other.attempt > 1 and self.head == other.head)
 
 
 def origin_of(body: str) -> CommentOrigin | None:
-    """Of which run a comment is, as far as it says so."""
-    found = _ORIGIN.search(body)
-    return None if found is None else CommentOrigin(run=int(found[1]), attempt=int(found[2]), head=found[3])
+    """The origin in a comment, if it has one."""
+    match = _ORIGIN.search(body)
+    return None if match is None else CommentOrigin(run=int(match[1]), attempt=int(match[2]), head=match[3])
 
 
 def slug(comment_id: str) -> str:
-    """`comment_id` as part of a marker and of an artifact's name; two that differ stay apart."""
+    """`comment_id` as part of a marker and of an artifact's name; different ids stay different."""
     plain = _PLAIN.sub("-", comment_id).strip("-")
     if plain == comment_id and len(plain) <= LONGEST_ID:
         return plain
@@ -60,12 +60,12 @@ def slug(comment_id: str) -> str:
 
 
 def marker(comment_id: str) -> str:
-    """What our comment of this id begins with."""
+    """The beginning of our comment with this id."""
     return f"{BEGIN}{slug(comment_id)} -->"
 
 
 def unverified_marker(comment_id: str | None) -> str:
-    """What our comment on results of a fork begins with: never that of a comment on results of our own."""
+    """The beginning of our comment on results of a fork, which differs from all others."""
     return f"<!-- runevals-unverified{f' {slug(comment_id)}' if comment_id else ''} -->"
 
 
@@ -86,7 +86,7 @@ class Comments:
         origin: CommentOrigin | None = None,
         create: bool = True,
     ) -> CommentOutcome:
-        """Makes `body`, which begins with `marker`, our comment there; without `create` only where one is.
+        """Makes `body`, which begins with `marker`, our comment there; without `create` only if there is one.
 
         One of a later run than `origin` stays. Raises GitHubRefused.
         """
@@ -97,13 +97,13 @@ class Comments:
             if not ours and not create:
                 return CommentOutcome(what="none")
             try:
-                made = self._api.post(f"{self._path}/{pull_request}/comments", WRITES, {"body": body})
+                new_comment = self._api.post(f"{self._path}/{pull_request}/comments", WRITES, {"body": body})
             except GitHubRefused as refused:
                 definite = refused.status is not None and refused.status < 500
                 if definite or attempt == ATTEMPTS:
-                    raise  # else it may have been made all the same: it is looked for again
+                    raise  # otherwise it may have been created: search again
             else:
-                return self._only_one(pull_request, marker, made, origin)
+                return self._only_one(pull_request, marker, new_comment, origin)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def has_one_of(self, pull_request: int, run: int) -> bool:
@@ -111,27 +111,29 @@ class Comments:
         origins = (origin_of(comment["body"]) for comment in self._ours(pull_request, BEGIN))
         return any(origin is not None and origin.run == run for origin in origins)
 
-    def _only_one(self, pull_request: int, marker: str, made: Any, origin: CommentOrigin | None) -> CommentOutcome:
+    def _only_one(
+        self, pull_request: int, marker: str, comment: Any, origin: CommentOrigin | None
+    ) -> CommentOutcome:
         """Another run may have made its first comment at the same time: then only the first of them stays."""
-        created = CommentOutcome(what="created", url=made["html_url"])
+        created = CommentOutcome(what="created", url=comment["html_url"])
         try:
-            first = next(iter(self._ours(pull_request, marker)), made)
-            if first["id"] == made["id"]:
+            first = next(iter(self._ours(pull_request, marker)), comment)
+            if first["id"] == comment["id"]:
                 return created
-            self._api.delete(f"{self._path}/comments/{made['id']}", WRITES)
+            self._api.delete(f"{self._path}/comments/{comment['id']}", WRITES)
         except GitHubRefused:
-            return created  # it stands, beside another
-        return self._changed(first, made["body"], origin) or created
+            return created  # it exists, beside another
+        return self._changed(first, comment["body"], origin) or created
 
-    def _changed(self, found: Any, body: str, origin: CommentOrigin | None) -> CommentOutcome | None:
-        """None where somebody has just deleted it."""
-        there = origin_of(found["body"])
+    def _changed(self, comment: Any, body: str, origin: CommentOrigin | None) -> CommentOutcome | None:
+        """Updates a comment; None if it has just been deleted."""
+        there = origin_of(comment["body"])
         if origin is not None and there is not None and there.is_later_than(origin):
-            return CommentOutcome(what="of a later run", url=found["html_url"])
-        if _same(found["body"], body):
-            return CommentOutcome(what="unchanged", url=found["html_url"])
+            return CommentOutcome(what="of a later run", url=comment["html_url"])
+        if _same(comment["body"], body):
+            return CommentOutcome(what="unchanged", url=comment["html_url"])
         try:
-            changed = self._api.patch(f"{self._path}/comments/{found['id']}", WRITES, {"body": body})
+            changed = self._api.patch(f"{self._path}/comments/{comment['id']}", WRITES, {"body": body})
         except GitHubRefused as refused:
             if refused.status != 404:
                 raise
@@ -139,9 +141,9 @@ class Comments:
         return CommentOutcome(what="changed", url=changed["html_url"])
 
     def _ours(self, pull_request: int, marker: str) -> list[Any]:
-        """The comments by us that begin with the marker, oldest first; anybody can write one that holds it."""
-        listed = self._api.items(f"{self._path}/{pull_request}/comments", READS)
-        begin_so = [comment for comment in listed if (comment.get("body") or "").startswith(marker)]
+        """Our comments that begin with the marker, oldest first; other users can write the marker too."""
+        comments = self._api.items(f"{self._path}/{pull_request}/comments", READS)
+        begin_so = [comment for comment in comments if (comment.get("body") or "").startswith(marker)]
         return [comment for comment in begin_so if self._by_us(comment)]
 
     def _by_us(self, comment: Any) -> bool:
@@ -150,7 +152,7 @@ class Comments:
         return (comment.get("user") or {}).get("login") == self._we
 
     def _user(self) -> str | None:
-        """Whose token it is; None for that of an app, which may not ask here."""
+        """The user of the token; None for an app's token, which cannot query it."""
         try:
             return str(self._api.get("/user", "")["login"])
         except GitHubRefused as refused:
@@ -159,7 +161,7 @@ class Comments:
             return None
 
     def _app(self) -> str | None:
-        """What the app is called whose token it is. GitHub may leave out the end of its name."""
+        """The name of the token's app. GitHub may cut off its end."""
         try:
             login = str(self._api.graphql("query { viewer { login } }")["viewer"]["login"])
         except (GitHubRefused, KeyError, TypeError):
@@ -168,5 +170,5 @@ class Comments:
 
 
 def _same(stored: str | None, body: str) -> bool:
-    """GitHub may keep other line ends and no white space around."""
+    """The text with the line ends and the white space that GitHub stores."""
     return (stored or "").replace("\r\n", "\n").strip() == body.strip()

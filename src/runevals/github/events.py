@@ -1,4 +1,4 @@
-"""What the event that started a job asks for."""
+"""The task of a job, by the event that started it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Literal
 PULL_REQUEST_EVENTS = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
 )
-# What is checked out has secrets only if it may; or it is another commit on purpose, as its workflow says.
-LISTED = (PULL_REQUEST_EVENTS - {"pull_request_target"}) | {"push", "schedule", "workflow_dispatch"}
+# At these events a checkout has secrets only if it may, or the workflow checks out another commit on purpose.
+KNOWN_EVENTS = (PULL_REQUEST_EVENTS - {"pull_request_target"}) | {"push", "schedule", "workflow_dispatch"}
 DEPENDABOT = "dependabot[bot]"
 
 Task = Literal["run", "comment", "refused"]
@@ -18,7 +18,7 @@ Task = Literal["run", "comment", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """An event as the runner tells it, with the state of the checkout that it is to be understood with."""
+    """An event as the runner describes it, with the state of the checkout."""
 
     name: str = ""
     payload: Mapping[str, Any]
@@ -26,13 +26,13 @@ class Event:
     sha: str = ""  # GITHUB_SHA
     head: str | None = None  # what is checked out
     parents: tuple[str, ...] = ()  # of that commit
-    left_default: str | None = None  # at which commit it left the default branch, if that is looked at and known
-    unreadable: str | None = None  # why git does not say what is checked out, though something is
+    left_default: str | None = None  # the commit at which it left the default branch, if that is known
+    unreadable: str | None = None  # why git cannot say what is checked out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is to be done, for whom, and against what it is measured."""
+    """What a job has to do, and the base of its comparison."""
 
     task: Task = "run"
     base: str | None = None  # the commit whose result this one is compared with
@@ -46,7 +46,7 @@ class Job:
 
 
 def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = False) -> Job:
-    """What an event asks for; nothing but its arguments decides. `mode` is the action's input."""
+    """The job of an event; a pure function. `mode` is the action's input."""
     try:
         job = _job(event)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -59,12 +59,12 @@ def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = Fal
         why = f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
         return replace(job, task="refused", why=why)
     if job.task == "run" and not allow_untrusted and (runs_a_strangers_code(event) or _may_be_anything(event)):
-        told = (
+        reason = (
             f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
             "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better "
             "(RUNEVALS_ALLOW_UNTRUSTED=true outside the action)"
         )
-        return replace(job, task="refused", why=told)
+        return replace(job, task="refused", why=reason)
     return job
 
 
@@ -94,7 +94,7 @@ def _pull_request(event: Event) -> Job:
     change = event.payload["pull_request"]
     base, head = change["base"], change.get("head") or {}
     proposed = _commit(head.get("sha"))
-    # The runner checks out the change merged into the base's tip of that moment: the fair side to compare with.
+    # The runner checks out the change merged into the base's tip at that moment: compare with that tip.
     # Another commit with such parents is the change's own, and so is the first of them.
     merged = proposed is not None and event.parents[1:] == (proposed,) and event.head == event.sha
     from_fork = (head.get("repo") or {}).get("id") != (base.get("repo") or {}).get("id")
@@ -110,12 +110,12 @@ def _pull_request(event: Event) -> Job:
 
 
 def runs_a_strangers_code(event: Event) -> bool:
-    """Whether a job with secrets looks at another commit than the one whose workflow runs.
+    """Whether a job with secrets has checked out another commit than the one whose workflow runs.
 
     A comment, a check or a dispatch from elsewhere runs what the default branch says; a step can then check out
     a change, which may be anybody's.
     """
-    if not event.name or event.name in LISTED or event.head is None:
+    if not event.name or event.name in KNOWN_EVENTS or event.head is None:
         return False
     change = event.payload.get("pull_request") if event.name == "pull_request_target" else None
     base = change.get("base") if isinstance(change, Mapping) else None
@@ -123,8 +123,8 @@ def runs_a_strangers_code(event: Event) -> bool:
 
 
 def _may_be_anything(event: Event) -> bool:
-    """Whether nothing says which commit lies in the workspace, at an event that may bring a stranger's."""
-    return bool(event.name) and event.name not in LISTED and event.head is None
+    """Whether the checked-out commit is unknown, at an event that may bring untrusted code."""
+    return bool(event.name) and event.name not in KNOWN_EVENTS and event.head is None
 
 
 def _default_branch(payload: Mapping[str, Any]) -> str:
@@ -140,7 +140,7 @@ def _commit(sha: object) -> str | None:
 
 
 def is_elsewhere(event: Event) -> bool:
-    """Whether a run by hand looks at anything but the default branch: it is a change to that.
+    """Whether a manual run is of another branch than the default one: it is a change to that.
 
     A required check may be satisfied by it. A commit that the default branch has is no change.
     """
@@ -153,12 +153,12 @@ def is_elsewhere(event: Event) -> bool:
 
 
 def is_change(event: Event) -> bool:
-    """Whether the job looks at a proposed change, which must not decide how it is judged."""
+    """Whether the job measures a proposed change, which must not decide how it is judged."""
     return event.name in PULL_REQUEST_EVENTS
 
 
 def deciding_commit(event: Event) -> str | None:
-    """The commit that decides over what is checked out, if that is a change and its event says which."""
+    """The commit that decides over the checkout, if that is a change and its event names it."""
     if is_change(event) or is_elsewhere(event):
         return job_of(event).base
     return event.sha or None

@@ -11,8 +11,8 @@ def marks(conclusion: Conclusion) -> list[Mark]:
     """The regressed cases of a failing run, the worst first; if none regressed, the failing ones."""
     if conclusion.verdict.outcome != "failed":
         return []
-    found = conclusion.comparison
-    lost = () if found is None else regressed(found) or failing_now(found)
+    comparison = conclusion.comparison
+    lost = () if comparison is None else regressed(comparison) or failing_now(comparison)
     if lost:
         return [_regressed(change) for change in sorted(lost, key=_how_bad, reverse=True) if change.head]
     return [_mark(case, "fails", "") for case in conclusion.report.cases if case.status is Outcome.FAILED]
@@ -28,12 +28,12 @@ def _how_bad(change: Change) -> tuple[bool, float, float]:
 
 
 def _regressed(change: Change) -> Mark:
-    assert change.head is not None  # noqa: S101 - asked of those that have one
+    assert change.head is not None  # noqa: S101 - only called with a head
     runs = "" if change.base is None else f"{runs_passed(change.base)} → {runs_passed(change.head)} runs passed; "
     return _mark(change.head, "regressed" if change.label == "confirmed" else "fails now", runs)
 
 
 def _mark(case: CaseReport, what: str, runs: str) -> Mark:
-    found = first_failure(case)
-    why = "" if found is None else f"{found[1].id}: {because(found[1])}"
+    failure = first_failure(case)
+    why = "" if failure is None else f"{failure[1].id}: {because(failure[1])}"
     return Mark(file=case.file, line=case.line, title=f"{case.key} {what}", message=f"{runs}{why}" or what)

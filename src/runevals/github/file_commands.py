@@ -1,4 +1,4 @@
-"""The files by which a step hands outputs and its summary to the runner."""
+"""The files through which a step passes outputs and its summary to the runner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class FileCommands:
-    """What the runner's files held before any program ran, and what we add: nobody else has a word in them.
+    """The content of the runner's files before any program ran, and our additions. Others cannot add to it.
 
     They belong to the user that programs under test run as, who finds them without being told where they are.
     """
@@ -27,7 +27,7 @@ class FileCommands:
         self._texts = {name: _content(path) for name, path in self._paths.items()}
 
     def add_outputs(self, outputs: Mapping[str, str]) -> None:
-        """Step outputs, each between delimiters of its own that its value cannot hold."""
+        """Adds step outputs, each between unique delimiters that its value cannot contain."""
         for name, value in outputs.items():
             if not _NAME.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of an output")
@@ -37,7 +37,7 @@ class FileCommands:
             )
 
     def add_summary(self, markdown: str) -> bool:
-        """More of the job summary, False where it is too large for the runner to take."""
+        """Adds to the job summary; False if it is too large for the runner."""
         text = markdown.encode("utf-8", errors="backslashreplace")
         if len(text) > MAX_SUMMARY_BYTES:
             return False
@@ -45,7 +45,7 @@ class FileCommands:
         return True
 
     def write(self) -> None:
-        """Makes the files that, when no program runs any more. Raises OSError where one could not be written."""
+        """Writes the files after all programs have ended. Raises OSError if one could not be written."""
         failure: OSError | None = None
         for name, path in self._paths.items():
             try:
@@ -67,14 +67,14 @@ def _content(path: Path) -> bytes:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Overwrites a file of the runner; another one takes its place where a link or no plain file stands there."""
+    """Overwrites a file of the runner; a link or special file at its path is replaced."""
     folder = os.open(path.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        found = None
+        status = None
         with suppress(FileNotFoundError):
-            found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
-        if found is not None and not (stat.S_ISREG(found.st_mode) and found.st_nlink == 1):
-            _remove(path.name, folder, found)
+            status = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+        if status is not None and not (stat.S_ISREG(status.st_mode) and status.st_nlink == 1):
+            _remove(path.name, folder, status)
         descriptor = os.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o644, dir_fd=folder)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
@@ -82,9 +82,9 @@ def _replace(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def _remove(name: str, folder: int, found: os.stat_result) -> None:
-    """What stands there is put aside if it is a folder, which may be full, else removed."""
-    if stat.S_ISDIR(found.st_mode):
+def _remove(name: str, folder: int, status: os.stat_result) -> None:
+    """Removes what is at the path; a folder, which may have content, is moved aside."""
+    if stat.S_ISDIR(status.st_mode):
         os.rename(name, f"{name}-{secrets.token_hex(4)}", src_dir_fd=folder, dst_dir_fd=folder)
     else:
         os.unlink(name, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""What a job on GitHub has beside its settings: its event, an API to ask, a name for what it stores, links."""
+"""The context of a job on GitHub: event, API, artifact name and links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runevals.run.tool_results import ResultsRequest
 from runevals.settings.resolve import RawSettings, Settings, input_of, repository_root
 from runevals.settings.table import INPUTS
 
-ARTIFACTS = "runevals-"  # what the names of ours begin with
+ARTIFACTS = "runevals-"  # the prefix of our artifacts
 ALLOW_UNTRUSTED = "RUNEVALS_ALLOW_UNTRUSTED"
 DEFAULT_SERVER = "https://github.com"
 _SHA = re.compile(r"[0-9a-f]{7,64}")
@@ -31,7 +31,7 @@ _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobContext:
-    """One job. `api` None: nothing says which repository, or there is no token."""
+    """One job. `api` None: the repository is unknown, or there is no token."""
 
     job: Job
     api: Api | None
@@ -52,11 +52,11 @@ class JobContext:
 
     @property
     def marker(self) -> str:
-        """What our comment begins with."""
+        """The beginning of our comment."""
         return marker(self.comment_id)
 
     def links(self, head: str | None) -> Links:
-        """Addresses for a reader of the run at this commit, which a document may name as it likes."""
+        """Links for readers of the run at this commit, which is not taken from a document."""
         head = head if head is not None and _SHA.fullmatch(head) else None
         if not self.repository:
             return Links(head=head)
@@ -74,27 +74,27 @@ def project_file(project: str, name: str) -> str:
 
 
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
-    """What the event asks for that started this job. Raises InvalidSettings."""
+    """The job of the event that started it. Raises InvalidSettings."""
     mode = action_input("mode", inputs)
     event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
     untrusted = bool(action_input("allow_untrusted", inputs))
     return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
 
 
-def require_own_code(told: RawSettings) -> None:
-    """Raises InvalidSettings where a command would run a stranger's code beside secrets, as the action does.
+def require_own_code(raw: RawSettings) -> None:
+    """Raises InvalidSettings if a command would run untrusted code with access to secrets, as the action does.
 
     `RUNEVALS_ALLOW_UNTRUSTED` allows it: in CI only the workflow sets variables.
     """
-    if told.environment.get("GITHUB_EVENT_NAME"):
-        allowed = told.environment.get(ALLOW_UNTRUSTED, "")
-        job = job_here(told.environment, told.cwd, {"allow_untrusted": allowed})
+    if raw.environment.get("GITHUB_EVENT_NAME"):
+        allowed = raw.environment.get(ALLOW_UNTRUSTED, "")
+        job = job_here(raw.environment, raw.cwd, {"allow_untrusted": allowed})
         if job.task == "refused":
             raise InvalidSettings(job.why)
 
 
 def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """What GitHub tells of the event that started this job; nothing where there is none."""
+    """GitHub's description of the event that started this job; empty if there is none."""
     try:
         payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
-    """The event of this job, and what is checked out; one without a name where there is none."""
+    """The event of this job and the checkout; without a name if there is none."""
     head, parents = git.head_and_parents(repository)
     event = Event(
         name=environment.get("GITHUB_EVENT_NAME", ""),
@@ -120,7 +120,7 @@ def read_event(environment: Mapping[str, str], repository: Path, token: str = ""
 
 
 def _left_default(event: Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
-    """The commit that HEAD and the default branch have in common last; None where nothing tells."""
+    """The merge base of HEAD and the default branch; None if it is unknown."""
     branch = _default_branch(event.payload)
     if branch is None or event.head is None:
         return None
@@ -136,10 +136,10 @@ def _default_branch(payload: Mapping[str, Any]) -> str | None:
     return branch if isinstance(branch, str) else None
 
 
-def change_event(told: RawSettings) -> ChangeEvent:
-    """What the event says of the change that is checked out. Raises InvalidSettings."""
-    token = told.inputs.get("github_token") or told.environment.get("GITHUB_TOKEN", "")
-    event = read_event(told.environment, repository_root(told.cwd), token)
+def change_event(raw: RawSettings) -> ChangeEvent:
+    """The change that is checked out, by the event. Raises InvalidSettings."""
+    token = raw.inputs.get("github_token") or raw.environment.get("GITHUB_TOKEN", "")
+    event = read_event(raw.environment, repository_root(raw.cwd), token)
     return ChangeEvent(
         unreadable=event.unreadable if event.name else None,
         on_pull_request=is_change(event),
@@ -149,7 +149,7 @@ def change_event(told: RawSettings) -> ChangeEvent:
 
 
 def action_input(name: str, inputs: Mapping[str, str]) -> object:
-    """What only a workflow can say, its default where it does not. Raises InvalidSettings."""
+    """The value of an input that only a workflow can set, or its default. Raises InvalidSettings."""
     return input_of(next(setting for setting in INPUTS if setting.name == name), inputs)
 
 
@@ -170,7 +170,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
     repository = environment.get("GITHUB_REPOSITORY", "")
     shard = settings.selection.shard
     part = None if shard is None else f"{shard.part}/{shard.of}"
-    if settings.comment_id and not environment.get("INPUT_COMMENT_ID"):  # the settings file says it to all jobs
+    if settings.comment_id and not environment.get("INPUT_COMMENT_ID"):  # the settings file applies to all jobs
         comment_id = " ".join([settings.comment_id, *leg_and_step(environment, part)])
     else:
         comment_id = settings.comment_id or settings.baseline_artifact or automatic_id(environment, part)
@@ -187,7 +187,7 @@ def on_github(environment: Mapping[str, str], settings: Settings, job: Job, toke
         attempt=int(attempt) if attempt.isdecimal() else 1,
         default_branch=_default_branch(payload_of(environment)),
         comment_id=comment_id,
-        # That of a shard is named apart: it is no result of ours to show, and no base.
+        # A shard's artifact has its own name: it is neither shown nor used as a base.
         artifact=whole if shard is None else f"shard-{shard.part}-of-{shard.of}-{whole}",
     )
 

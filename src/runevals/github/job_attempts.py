@@ -1,4 +1,4 @@
-"""What earlier attempts of this job found, and what they were answered."""
+"""The results and the stored answers of earlier attempts of this job."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from runevals import __version__
-from runevals.github.api import GitHubRefused, understood
+from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import slug
 from runevals.github.job import JobContext
 from runevals.github.stored import NotStored, UnreadableResult, results_text
@@ -18,16 +18,16 @@ from runevals.records import Conclusion
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document
 from runevals.run.resume.code_fingerprint import addresses
-from runevals.run.resume.unfinished import RUNS, TOLD, UnfinishedRun, worth_a_journal
+from runevals.run.resume.unfinished import OPTIONS, RUNS, UnfinishedRun, worth_a_journal
 from runevals.settings.resolve import Settings
 
-_CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or told by somebody else
+_CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or are set by others
 
 
 def measured_before(
     here: JobContext, environment: Mapping[str, str], notify: Callable[[str], None]
 ) -> Conclusion | None:
-    """What the attempt of this job before found, if it stored it; `notify` is told why it cannot be read.
+    """The result of the previous attempt of this job, if it was stored; `notify` gets the reason if not.
 
     It has the runs of those before it, too.
     """
@@ -35,7 +35,7 @@ def measured_before(
     if here.api is None or here.run is None or not number.isdecimal() or int(number) < 2:
         return None
     try:
-        with understood():
+        with github_shape_errors():
             text = results_text(here.api, here.repository, here.run, here.artifact, here.results_file)
         return results_document.parse(text, "its result")
     except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
@@ -48,7 +48,7 @@ def measured_before(
 def attempted(
     settings: Settings, here: JobContext, inputs: Mapping[str, str], notify: Callable[[str], None]
 ) -> UnfinishedRun | None:
-    """The run that goes on where the attempt before was ended, or begins; None where nothing may be kept.
+    """The run to resume from the previous attempt, or a new one; None if answers may not be stored.
 
     A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
     signed with the job's own secrets, for this very run of the workflow: its commit, inputs and endpoints, this
@@ -66,12 +66,12 @@ def attempted(
         notify(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
         return None
     folder = settings.cwd / RUNS / slug(here.artifact)
-    require_no_link(folder / TOLD, *(folder / name for name in FILES))
+    require_no_link(folder / OPTIONS, *(folder / name for name in FILES))
     return UnfinishedRun(folder, secret=secret)
 
 
 def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
-    """Made of every secret that the job has; None where it has none, or is no run of a workflow."""
+    """The signing key, derived from every secret of the job; None without secrets or workflow run."""
     environment = settings.environment
     secrets = {
         name: value
@@ -81,6 +81,6 @@ def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
     run = [environment.get(f"GITHUB_{name}") for name in ("REPOSITORY", "RUN_ID", "SHA", "WORKFLOW_REF")]
     if not secrets or not environment.get("GITHUB_RUN_ID"):
         return None
-    told = {name: value for name, value in inputs.items() if name != "github_token"}
-    signed = [__version__, secrets, run, told, addresses(settings)]
+    options = {name: value for name, value in inputs.items() if name != "github_token"}
+    signed = [__version__, secrets, run, options, addresses(settings)]
     return hashlib.sha256(json.dumps(signed, sort_keys=True).encode()).digest()

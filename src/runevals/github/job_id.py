@@ -1,4 +1,4 @@
-"""What tells the comment and the artifact of one step from those of all others of its workflow."""
+"""The id that distinguishes the comment and the artifact of one step from all others of its workflow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from runevals.records.errors import InvalidSettings
 
-# What action.yml fills in, as no variable of the runner says it.
+# Set by action.yml, as the runner has no variable for it.
 MATRIX, CALLED = "RUNEVALS_MATRIX", "RUNEVALS_CALLED_WORKFLOW"
 _PLAIN = re.compile(r"[\w.:/ -]+")
 _SECOND_USE = re.compile(r"__.+_(\d+)")  # how the runner names a step without an id, from its second use on
@@ -31,7 +31,7 @@ def automatic_id(environment: Mapping[str, str], shard: str | None) -> str:
 
 
 def leg_and_step(environment: Mapping[str, str], shard: str | None) -> list[str]:
-    """What tells a leg of a matrix from the others of its job, and a step from those before it."""
+    """The part of the id for the leg of a matrix and the step."""
     parts = _leg(environment.get(MATRIX, ""), shard), _step(environment.get("GITHUB_ACTION", ""))
     return [part for part in parts if part]
 
@@ -43,11 +43,13 @@ def _leg(matrix: str, shard: str | None) -> str:
         raise InvalidSettings(f"{MATRIX} is not JSON; it is ${{{{ toJSON(matrix) }}}}") from None
     if not isinstance(values, Mapping):
         return ""
-    named = [f"{key}={_shown(value)}" for key, value in values.items() if shard is None or value != shard]
-    return f"({', '.join(named)})" if named else ""
+    values_text = [
+        f"{key}={_display_value(value)}" for key, value in values.items() if shard is None or value != shard
+    ]
+    return f"({', '.join(values_text)})" if values_text else ""
 
 
-def _shown(value: object) -> str:
+def _display_value(value: object) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return value
     return json.dumps(value, sort_keys=True)
@@ -57,5 +59,5 @@ def _step(action: str) -> str:
     """A step's own id, or the number of its use in the job, if it is not the first one."""
     if not action.startswith("__"):
         return "" if action.isdecimal() else action  # act numbers steps, GitHub does not
-    found = _SECOND_USE.fullmatch(action)
-    return "" if found is None or _COMMAND.fullmatch(action) else found[1]
+    match = _SECOND_USE.fullmatch(action)
+    return "" if match is None or _COMMAND.fullmatch(action) else match[1]

@@ -1,4 +1,4 @@
-"""The job's own tokens, which are read once and then no longer in our environment."""
+"""The job's own tokens, which are read once and removed from the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FOR_ACTIONS = "ACTIONS_"  # ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOK
 
 
 def without_tokens(environment: MutableMapping[str, str]) -> dict[str, str]:
-    """All of `environment`, from which the tokens are gone afterwards: whoever needs one is given it.
+    """All of `environment`, from which the tokens are then removed: they are passed on explicitly.
 
     They are still taken out of all that is printed.
     """

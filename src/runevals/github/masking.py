@@ -1,4 +1,4 @@
-"""Keeping the job's secrets out of its log."""
+"""Masks the job's secrets in its log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job can see of its own rights."""
+"""What a job can find out about its permissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEPENDABOT = "dependabot[bot]"
 
 
 def token_name(environment: Mapping[str, str]) -> str | None:
-    """The variable that holds the job's token, None where it was not handed on."""
+    """The variable that holds the job's token, None if it was not passed on."""
     return next((name for name in ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN") if environment.get(name)), None)
 
 

@@ -1,11 +1,11 @@
-"""A conclusion as the comment on its pull request; trouble with that costs nothing but the comment."""
+"""Posts a conclusion as a comment on its pull request; an error only loses the comment."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runevals.github.api import GitHubRefused, understood
+from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
@@ -16,24 +16,24 @@ CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommentDelivery:
-    """The comment's text, where it stands, and why it does not."""
+    """The comment's text and its address, or why it was not posted."""
 
     body: str
     url: str = ""
     problem: str = ""
-    notice: str = ""  # why another one stands there
+    notice: str = ""  # why another comment was left there
 
 
 def posting(
     conclusion: Conclusion, here: JobContext, when: str, pull_request: int | None, head: str | None
 ) -> CommentDelivery:
-    """Renders the comment and puts it on the pull request where `when` says so."""
+    """Renders the comment and posts it on the pull request if `when` allows it."""
     body = comment.render(conclusion, here.links(head), here.marker)
     return _posted(body, [conclusion], here, when, pull_request, head)
 
 
 def posting_projects(
-    told: str,
+    text: str,
     conclusions: Mapping[str, Conclusion],
     here: JobContext,
     when: str,
@@ -41,7 +41,7 @@ def posting_projects(
     head: str | None,
 ) -> CommentDelivery:
     """The same for several projects: one comment, `told` is what is said of all."""
-    body = projects.render_comment(told, conclusions, here.links(head), here.marker)
+    body = projects.render_comment(text, conclusions, here.links(head), here.marker)
     return _posted(body, list(conclusions.values()), here, when, pull_request, head)
 
 
@@ -64,7 +64,7 @@ def _posted(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unverified:
-    """Results whose word cannot be taken: `author` made them, of the commit `head`."""
+    """Results that cannot be verified: made by `author`, of the commit `head`."""
 
     reports: Sequence[RunReport]
     author: str = "the fork"
@@ -72,13 +72,13 @@ class Unverified:
     comment_id: str | None = None  # None: one comment, whatever their artifacts are called
 
 
-def posting_unverified(found: Unverified, here: JobContext, when: str, pull_request: int) -> CommentDelivery:
-    """Renders one comment on all of them, with a marker of its own, and puts it on the pull request."""
-    marker = unverified_marker(found.comment_id)
-    body = unverified_comment.render(found.reports, here.links(found.head), marker, found.author)
+def posting_unverified(unverified: Unverified, here: JobContext, when: str, pull_request: int) -> CommentDelivery:
+    """Renders one comment on all of them, with its own marker, and posts it on the pull request."""
+    marker = unverified_marker(unverified.comment_id)
+    body = unverified_comment.render(unverified.reports, here.links(unverified.head), marker, unverified.author)
     if when == "never":
         return CommentDelivery(body=body)
-    create = when == "always" or not unverified_comment.all_pass(found.reports)
+    create = when == "always" or not unverified_comment.all_pass(unverified.reports)
     return _put(body, marker, here, pull_request, create=create)
 
 
@@ -96,7 +96,7 @@ def _put(
     if here.api is None:
         return CommentDelivery(body=body, problem="there is no github_token to write it with")
     try:
-        with understood():
+        with github_shape_errors():
             comments = Comments(here.api, here.repository)
             put = comments.put(pull_request, marker, body, origin=origin, create=create)
     except GitHubRefused as refused:
@@ -106,7 +106,7 @@ def _put(
 
 
 def _worth_it(conclusion: Conclusion, when: str) -> bool:
-    """Whether a first comment is made; one that is there is kept right in any case."""
+    """Whether a first comment is posted; an existing one is always updated."""
     if conclusion.verdict.outcome in ("failed", "unmeasured"):
         return True
     comparison = conclusion.comparison

@@ -1,4 +1,4 @@
-"""The results that earlier runs of a workflow stored as artifacts: which may be trusted, and their text."""
+"""The results that earlier runs of a workflow stored as artifacts: their selection and text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, members
 from runevals.lib import git
 
@@ -18,16 +18,16 @@ READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"
 MOST_COMMITS = 50  # before the base, whose runs are looked for among those of the branch
 MOST_ASKED_FOR = (
-    12  # of them, one by one, if none of those runs is theirs; and runs of other commits of the branch
+    12  # of them, one by one, if none of those runs is of them; and runs of other commits of the branch
 )
 MOST_LISTED = 300  # runs of the branch
-# Their runs are of what is, or is about to be, in the repository; those of a pull request are of anything.
+# These events run code of the repository; a pull request can run any code.
 TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredQuery:
-    """Whose result is looked for."""
+    """A query for a stored result."""
 
     repository: str
     workflow: str  # its file's name; empty: none of ours
@@ -37,88 +37,88 @@ class StoredQuery:
     commit: str | None
     branch: str | None
     default_branch: str | None = None  # whose runs count if the branch has none
-    before: tuple[str, ...] = ()  # the commits before `commit` on its branch; asked for where they are not known
+    before: tuple[str, ...] = ()  # the commits before `commit` on its branch; requested if they are not known
     not_run: int | None = None  # our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run that may have stored one, `behind` commits before the wanted one; None: not before it."""
+    """A run that may have stored one, `behind` commits before the one in the query; None: not before it."""
 
     id: int
     number: int
     commit: str
     branch: str
     behind: int | None = 0
-    workflow: str = ""  # the file of another workflow than the wanted one
+    workflow: str = ""  # the file of another workflow than the one in the query
 
 
 class NotStored(Exception):
-    """Why a run has no result to give."""
+    """Why a run has no usable result."""
 
 
 class UnreadableResult(NotStored):
     """It has one, which cannot be read or used."""
 
 
-def runs(api: Api, wanted: StoredQuery) -> Iterator[StoredRun]:
+def runs(api: Api, query: StoredQuery) -> Iterator[StoredRun]:
     """Runs whose results can be compared with: of the commit, of those before it, of the branch.
 
     Raises GitHubRefused.
     """
     before: dict[str, int] = {}
-    if wanted.commit is not None:
-        yield from _of(api, wanted, 0, status="completed", head_sha=wanted.commit)
-        commits = wanted.before or _before(api, wanted)
+    if query.commit is not None:
+        yield from _of(api, query, 0, status="completed", head_sha=query.commit)
+        commits = query.before or _before(api, query)
         before = {commit: behind for behind, commit in enumerate(commits, start=1)}
-    of_others = list(_of_others(api, wanted, before)) if wanted.others else []
+    of_others = list(_of_others(api, query, before)) if query.others else []
     yield from (run for run in of_others if run.behind == 0)
-    of_branch = list(_of_branch(api, wanted, wanted.branch)) + of_others
+    of_branch = list(_of_branch(api, query, query.branch)) + of_others
     near = list(_near(of_branch, before))
-    if not near and wanted.default_branch != wanted.branch:
-        of_branch += _of_branch(api, wanted, wanted.default_branch)
+    if not near and query.default_branch != query.branch:
+        of_branch += _of_branch(api, query, query.default_branch)
         near = list(_near(of_branch, before))
     yield from sorted(near, key=lambda run: run.behind or 0)
     for commit in islice(
         before, 0 if near else MOST_ASKED_FOR
     ):  # of a merge queue, say, or older than what is listed
-        yield from _of(api, wanted, before[commit], status="completed", head_sha=commit)
-    rest = [run for run in of_branch if run.commit not in before and run.commit != wanted.commit]
-    for branch in dict.fromkeys((wanted.branch, wanted.default_branch)):
+        yield from _of(api, query, before[commit], status="completed", head_sha=commit)
+    rest = [run for run in of_branch if run.commit not in before and run.commit != query.commit]
+    for branch in dict.fromkeys((query.branch, query.default_branch)):
         yield from islice((run for run in rest if run.branch == branch), MOST_ASKED_FOR)
 
 
-def _of_branch(api: Api, wanted: StoredQuery, branch: str | None) -> Iterator[StoredRun]:
+def _of_branch(api: Api, query: StoredQuery, branch: str | None) -> Iterator[StoredRun]:
     if branch is not None:
-        yield from _of(api, wanted, None, most=MOST_LISTED, status="completed", branch=branch)
+        yield from _of(api, query, None, most=MOST_LISTED, status="completed", branch=branch)
 
 
-def _near(listed: Iterable[StoredRun], before: Mapping[str, int]) -> Iterator[StoredRun]:
-    yield from (replace(run, behind=before[run.commit]) for run in listed if run.commit in before)
+def _near(runs: Iterable[StoredRun], before: Mapping[str, int]) -> Iterator[StoredRun]:
+    yield from (replace(run, behind=before[run.commit]) for run in runs if run.commit in before)
 
 
-def _of_others(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iterator[StoredRun]:
-    """Runs of any workflow file here that stored an artifact of the wanted name. Raises GitHubRefused."""
-    for run in _that_stored(api, wanted, before):
-        if _file(run) != wanted.workflow and run["status"] == "completed":
-            behind = 0 if run["head_sha"] == wanted.commit else None
+def _of_others(api: Api, query: StoredQuery, before: Mapping[str, int]) -> Iterator[StoredRun]:
+    """Runs of any workflow file here that stored an artifact of this name. Raises GitHubRefused."""
+    for run in _that_stored(api, query, before):
+        if _file(run) != query.workflow and run["status"] == "completed":
+            behind = 0 if run["head_sha"] == query.commit else None
             yield replace(_stored_run(run, behind), workflow=_file(run))
 
 
-def _that_stored(api: Api, wanted: StoredQuery, before: Mapping[str, int]) -> Iterator[Any]:
+def _that_stored(api: Api, query: StoredQuery, before: Mapping[str, int]) -> Iterator[Any]:
     """Trusted runs that stored an artifact of the wanted name. Of which workflow they are, only each run says."""
-    path = f"/repos/{wanted.repository}/actions"
-    listed = islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=wanted.artifact), MOST_LISTED)
+    path = f"/repos/{query.repository}/actions"
+    artifacts = islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=query.artifact), MOST_LISTED)
     known: dict[int, None] = {}
-    for item in listed:
+    for item in artifacts:
         of = item.get("workflow_run") or {}
         ours = of.get("head_repository_id") == of.get("repository_id")
-        near = of.get("head_sha") in (wanted.commit, *before)
-        if ours and (near or of.get("head_branch") in (wanted.branch, wanted.default_branch)):
+        near = of.get("head_sha") in (query.commit, *before)
+        if ours and (near or of.get("head_branch") in (query.branch, query.default_branch)):
             known[of["id"]] = None
     for number in islice(known, MOST_ASKED_FOR):
         run = api.get(f"{path}/runs/{number}", READ_RUNS)
-        if _is_trusted(run, wanted):
+        if _is_trusted(run, query):
             yield run
 
 
@@ -127,33 +127,31 @@ def _file(run: Any) -> str:
     return str(run["path"]).partition("@")[0].rpartition("/")[2]
 
 
-def newest(
-    api: Api, wanted: StoredQuery, most: int, *, until: datetime, commit: str | None
-) -> Iterator[StoredRun]:
+def newest(api: Api, query: StoredQuery, most: int, *, until: datetime, commit: str | None) -> Iterator[StoredRun]:
     """The newest completed runs of a commit, or of the branch until some time. Raises GitHubRefused."""
     if commit is not None:
-        found = _of(api, wanted, None, status="completed", head_sha=commit)
+        runs_found = _of(api, query, None, status="completed", head_sha=commit)
     else:
         created = f"<={until:%Y-%m-%dT%H:%M:%SZ}"
-        found = _of(api, wanted, None, status="completed", branch=wanted.branch or "", created=created)
-    yield from islice(found, most)
+        runs_found = _of(api, query, None, status="completed", branch=query.branch or "", created=created)
+    yield from islice(runs_found, most)
 
 
-def storing_files(api: Api, wanted: StoredQuery) -> tuple[str, ...]:
+def storing_files(api: Api, query: StoredQuery) -> tuple[str, ...]:
     """The workflow files whose runs store the wanted artifact, the wanted one first. Raises GitHubRefused."""
-    others = (_file(run) for run in _that_stored(api, wanted, {})) if wanted.others else ()
-    return tuple(dict.fromkeys(filter(None, (wanted.workflow, *others))))
+    others = (_file(run) for run in _that_stored(api, query, {})) if query.others else ()
+    return tuple(dict.fromkeys(filter(None, (query.workflow, *others))))
 
 
-def unfinished(api: Api, wanted: StoredQuery, files: Iterable[str]) -> StoredRun | None:
+def unfinished(api: Api, query: StoredQuery, files: Iterable[str]) -> StoredRun | None:
     """A run of the wanted commit and of one of these workflow files that is in progress. Raises GitHubRefused.
 
     Only one whose result may be used counts.
     """
-    for file in files if wanted.commit is not None else ():
-        of_file = _of(api, replace(wanted, workflow=file), 0, finished=False, head_sha=wanted.commit or "")
+    for file in files if query.commit is not None else ():
+        of_file = _of(api, replace(query, workflow=file), 0, finished=False, head_sha=query.commit or "")
         for run in of_file:
-            return run if file == wanted.workflow else replace(run, workflow=file)
+            return run if file == query.workflow else replace(run, workflow=file)
     return None
 
 
@@ -162,20 +160,20 @@ def results_text(api: Api, repository: str, run: int, artifact: str, file: str =
 
     Raises NotStored, UnreadableResult, or GitHubRefused for what may pass.
     """
-    found = _texts(api, repository, run, artifact, lambda name: name == file, 1)
-    if not found and file == RESULTS:
+    artifacts = _texts(api, repository, run, artifact, lambda name: name == file, 1)
+    if not artifacts and file == RESULTS:
         raise UnreadableResult(f"it was refused: it holds no {file}")
-    if not found:
+    if not artifacts:
         raise NotStored("it stored none of this project")
-    return found[0]
+    return artifacts[0]
 
 
 def results_texts(api: Api, repository: str, run: int, artifact: str, most: int) -> list[str]:
     """The results documents in a run's artifact: one, or one of each project. Raises as `results_text`."""
-    found = _texts(api, repository, run, artifact, _is_results, most)
-    if not found:
+    texts = _texts(api, repository, run, artifact, _is_results, most)
+    if not texts:
         raise UnreadableResult(f"it was refused: it holds no {RESULTS}")
-    return found
+    return texts
 
 
 def _is_results(name: str) -> bool:
@@ -183,32 +181,34 @@ def _is_results(name: str) -> bool:
 
 
 def _texts(
-    api: Api, repository: str, run: int, artifact: str, wanted: Callable[[str], bool], most: int
+    api: Api, repository: str, run: int, artifact: str, is_selected: Callable[[str], bool], most: int
 ) -> list[str]:
     """Raises as `results_text`."""
-    found = [
+    artifacts = [
         item
         for item in api.items(
             f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact
         )
         if item["name"] == artifact
     ]
-    if not found:
+    if not artifacts:
         raise NotStored("it stored none")
-    newest = max(found, key=lambda item: int(item["id"]))
+    newest = max(artifacts, key=lambda item: int(item["id"]))
     if newest["expired"]:
         raise UnreadableResult("it has expired")
     if newest["size_in_bytes"] > MOST_BYTES:
         raise UnreadableResult(f"it is larger than {MOST_BYTES // 1024**2} MiB")
-    return _unpacked(api, repository, newest, wanted, most)
+    return _unpacked(api, repository, newest, is_selected, most)
 
 
-def _unpacked(api: Api, repository: str, artifact: Any, wanted: Callable[[str], bool], most: int) -> list[str]:
+def _unpacked(
+    api: Api, repository: str, artifact: Any, is_selected: Callable[[str], bool], most: int
+) -> list[str]:
     try:
         path = f"/repos/{repository}/actions/artifacts/{artifact['id']}/zip"
         archive = api.download(path, READ_RUNS, MOST_BYTES)
         check_digest(archive, artifact.get("digest"))
-        return [content.decode("utf-8") for content in members(archive, wanted, most)]
+        return [content.decode("utf-8") for content in members(archive, is_selected, most)]
     except GitHubRefused as refused:
         if refused.status in (404, 410):
             raise UnreadableResult("it has expired") from None
@@ -221,12 +221,12 @@ def _unpacked(api: Api, repository: str, artifact: Any, wanted: Callable[[str], 
 
 def artifact_names(api: Api, repository: str, run: int, prefix: str) -> list[str]:
     """The names of a run's artifacts that begin with `prefix`."""
-    found = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts")
-    return sorted({str(item["name"]) for item in found if item["name"].startswith(prefix)})
+    artifacts = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts")
+    return sorted({str(item["name"]) for item in artifacts if item["name"].startswith(prefix)})
 
 
 def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | None) -> bool:
-    """Whether `tip` has a commit in its history: a tag may be called as a branch is, and a branch be rewritten."""
+    """Whether `tip` has a commit in its history: a tag may be named as a branch, and a branch be rewritten."""
     if tip is None:
         return False
     if commit == tip or git.is_ancestor(repository, commit, tip):
@@ -244,37 +244,37 @@ def require_of_run(api: Api, github: str, repository: Path, commit: str | None, 
 
 
 def tip_of(api: Api, repository: str, branch: str) -> str | None:
-    """The newest commit of a branch, never of a tag; None where GitHub does not say."""
+    """The newest commit of a branch, never of a tag; None if GitHub does not return it."""
     try:
-        with understood():
-            found = api.get(f"/repos/{repository}/branches/{quote(branch, safe='')}", READ_COMMITS)
-            return str(found["commit"]["sha"])
+        with github_shape_errors():
+            answer = api.get(f"/repos/{repository}/branches/{quote(branch, safe='')}", READ_COMMITS)
+            return str(answer["commit"]["sha"])
     except GitHubRefused:
         return None
 
 
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
-    """The commit at which `head` left `base`, a commit or a branch; None where GitHub does not say."""
+    """The commit at which `head` left `base`, a commit or a branch; None if GitHub does not return it."""
     try:
-        with understood():
-            found = api.get(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", READ_COMMITS)
-            return str(found["merge_base_commit"]["sha"])
+        with github_shape_errors():
+            answer = api.get(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", READ_COMMITS)
+            return str(answer["merge_base_commit"]["sha"])
     except GitHubRefused:
         return None
 
 
-def _before(api: Api, wanted: StoredQuery) -> list[str]:
+def _before(api: Api, query: StoredQuery) -> list[str]:
     """The first parents before the wanted commit; none if GitHub does not say, as the branch is left to look at.
 
     GitHub lists the commits of merged branches too, which were never the base.
     """
-    path = f"/repos/{wanted.repository}/commits"
+    path = f"/repos/{query.repository}/commits"
     try:
-        found = api.get(path, READ_COMMITS, sha=wanted.commit or "", per_page=MOST_COMMITS + 1)
+        commits = api.get(path, READ_COMMITS, sha=query.commit or "", per_page=MOST_COMMITS + 1)
     except GitHubRefused:
         return []
-    parents = {str(commit["sha"]): [str(parent["sha"]) for parent in commit["parents"]] for commit in found}
-    before, at = list[str](), wanted.commit
+    parents = {str(commit["sha"]): [str(parent["sha"]) for parent in commit["parents"]] for commit in commits}
+    before, at = list[str](), query.commit
     while at is not None:
         at = next(iter(parents.get(at, ())), None)
         if at is not None:
@@ -284,26 +284,26 @@ def _before(api: Api, wanted: StoredQuery) -> list[str]:
 
 def _of(
     api: Api,
-    wanted: StoredQuery,
+    query: StoredQuery,
     behind: int | None,
     *,
     finished: bool = True,
     most: int | None = None,
-    **query: str,
+    **parameters: str,
 ) -> Iterator[StoredRun]:
-    """Runs that are the repository's own: a fork's branch may have any name, and any commit."""
-    if not wanted.workflow:
+    """Runs of the repository itself: a fork's branch may have any name and any commit."""
+    if not query.workflow:
         return
-    workflow = quote(wanted.workflow, safe="")
-    path = f"/repos/{wanted.repository}/actions/workflows/{workflow}/runs"
-    for run in islice(api.items(path, READ_RUNS, "workflow_runs", **query), most):
-        if (run["status"] == "completed") == finished and _is_trusted(run, wanted):
+    workflow = quote(query.workflow, safe="")
+    path = f"/repos/{query.repository}/actions/workflows/{workflow}/runs"
+    for run in islice(api.items(path, READ_RUNS, "workflow_runs", **parameters), most):
+        if (run["status"] == "completed") == finished and _is_trusted(run, query):
             yield _stored_run(run, behind)
 
 
-def _is_trusted(run: Any, wanted: StoredQuery) -> bool:
+def _is_trusted(run: Any, query: StoredQuery) -> bool:
     ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
-    return ours and run["event"] in TRUSTED and run["id"] != wanted.not_run
+    return ours and run["event"] in TRUSTED and run["id"] != query.not_run
 
 
 def _stored_run(run: Any, behind: int | None) -> StoredRun:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.job import JobContext
 from runevals.github.stored import (
     MOST_COMMITS,
@@ -43,13 +43,13 @@ MOST_READ = 4  # documents, until one without errored cases is found
 MOST_REFUSED = 2  # downloads; then no other artifact can be downloaded either
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 20.0  # between looks at a run that is in progress
 
-Found = tuple[StoredRun, RunReport]
+RunWithReport = tuple[StoredRun, RunReport]
 
 
 def stored_base(
-    settings: Settings, told: RawSettings, here: JobContext, notify: Callable[[str], None]
+    settings: Settings, raw: RawSettings, here: JobContext, notify: Callable[[str], None]
 ) -> StoredBase:
-    """The nearest usable result of the base. Never raises for what GitHub does: then it is unreadable.
+    """The nearest usable result of the base. Never raises for an error of GitHub: then it is unreadable.
 
     `notify` is told what is waited for.
     """
@@ -60,25 +60,25 @@ def stored_base(
         return StoredBase(commit=commit)
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
-    of_base = _asked_of_base(settings, told)
-    found = _Search(here.api, _wanted(settings, here, commit), settings, of_base, notify).found()
-    nothing = found.baseline is None and found.unreadable is None
-    if nothing and not here.workflow and settings.verify != "off":  # nothing here will ever store one
-        return replace(found, unreadable="", notices=(), later=None)
-    return found
+    of_base = _asked_of_base(settings, raw)
+    base = _Search(here.api, _query(settings, here, commit), settings, of_base, notify).result()
+    nothing = base.baseline is None and base.unreadable is None
+    if nothing and not here.workflow and settings.verify != "off":  # no job here will ever store one
+        return replace(base, unreadable="", notices=(), later=None)
+    return base
 
 
-def _asked_of_base(settings: Settings, told: RawSettings) -> Settings:
-    """The settings that say which target and judge the base's runs ask: the base's own, with this job's inputs."""
+def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
+    """The settings of the base's runs: the base's own, with this job's inputs."""
     if settings.base_side is None or settings.base_side.file is None:
         return settings
     try:
-        return resolve(replace(told, base_side=None, of_base=True), settings.base_side.file)
+        return resolve(replace(raw, base_side=None, of_base=True), settings.base_side.file)
     except RunevalsError:
         return settings
 
 
-def _wanted(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
+def _query(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
     return StoredQuery(
         repository=here.repository,
         workflow=settings.baseline_workflow or here.workflow,
@@ -94,7 +94,7 @@ def _wanted(settings: Settings, here: JobContext, commit: str | None) -> StoredQ
 
 
 def _commit(settings: Settings, here: JobContext) -> str | None:
-    """What the change is compared with: where it left its base, unless it is already merged into that."""
+    """The commit to compare the change with: where it left its base, unless it is already merged into that."""
     base, head = here.job.base, here.job.head
     if base is None or head is None or not here.job.forked:
         return base
@@ -105,35 +105,35 @@ def _commit(settings: Settings, here: JobContext) -> str | None:
 
 
 class _Search:
-    """Looks through runs for the base's result, and waits for its own run if only that is missing."""
+    """Searches runs for the base's result, and waits for its own run if only that is missing."""
 
     def __init__(
         self,
         api: Api,
-        wanted: StoredQuery,
+        query: StoredQuery,
         settings: Settings,
         of_base: Settings,
         notify: Callable[[str], None],
     ) -> None:
-        self._api, self._wanted, self._settings, self._notify = api, wanted, settings, notify
+        self._api, self._query, self._settings, self._notify = api, query, settings, notify
         self._of_base = of_base
-        self._default_tip: str | None = None  # of the default branch, once it is asked for
+        self._default_tip: str | None = None  # of the default branch, once it is requested
         self._run_ids: dict[str, int] = {}
-        self._refused = False  # GitHub does not say which runs there are
+        self._refused = False  # GitHub does not list the runs
 
-    def found(self) -> StoredBase:
+    def result(self) -> StoredBase:
         """The nearest result; `later` may find a nearer one."""
-        found = self._nearest()
-        return found if self._refused else replace(found, later=partial(self._later, found))
+        result = self._nearest()
+        return result if self._refused else replace(result, later=partial(self._later, result))
 
     def _nearest(self) -> StoredBase:
         """The nearest result by the base's target and judge and without errored cases, else the next best."""
-        wanted, unreadable = self._wanted, list[str]()
-        found = self._best(self._readable(unreadable))
-        if found is None:
-            return _unreadable(wanted.commit, unreadable) if unreadable else _never_stored(wanted)
-        run, report = found
-        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, report, wanted))
+        query, unreadable = self._query, list[str]()
+        result = self._best(self._readable(unreadable))
+        if result is None:
+            return _unreadable(query.commit, unreadable) if unreadable else _never_stored(query)
+        run, report = result
+        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, report, query))
         self._run_ids[baseline.source] = run.id
         errors = why_unmeasured(report)
         unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
@@ -141,25 +141,25 @@ class _Search:
             baseline=narrowed(baseline, self._settings),
             notices=(*unreadable[:MOST_REASONS], *unmeasured),
             run_ids=self._run_ids,
-            commit=wanted.commit,
+            commit=query.commit,
             of_commit=_commit_of(run, report),
-            other_branch=run.behind is None and run.branch != wanted.branch and not self._is_before(run),
+            other_branch=run.behind is None and run.branch != query.branch and not self._is_before(run),
         )
 
-    def _best(self, readable: Iterator[Found]) -> Found | None:
-        """A run by hand may have asked another model than the base's settings name: it goes last."""
+    def _best(self, readable: Iterator[RunWithReport]) -> RunWithReport | None:
+        """A manual run may have used another model than the base's settings name: it comes last."""
         best, best_rank = None, (-1, -1)
-        for found in islice(readable, MOST_READ):
-            report = found[1]
+        for result in islice(readable, MOST_READ):
+            report = result[1]
             rank = int(other_models(self._of_base, report) is None), int(not unmeasured_cases(report))
             if rank > best_rank:
-                best, best_rank = found, rank
+                best, best_rank = result, rank
             if rank == (1, 1):
                 break
         return best
 
-    def _readable(self, unreadable: list[str]) -> Iterator[Found]:
-        """The results that can be compared with, nearest first; why others cannot is added to `unreadable`."""
+    def _readable(self, unreadable: list[str]) -> Iterator[RunWithReport]:
+        """The results that can be compared with, nearest first; problems are added to `unreadable`."""
         tried: set[int] = set()
         refused = 0
         for run in self._runs(unreadable):
@@ -169,12 +169,12 @@ class _Search:
                 continue
             tried.add(run.id)
             try:
-                with understood():
-                    wanted = self._wanted
-                    text = results_text(self._api, wanted.repository, run.id, wanted.artifact, wanted.file)
+                with github_shape_errors():
+                    query = self._query
+                    text = results_text(self._api, query.repository, run.id, query.artifact, query.file)
                 report = _measured(text)
                 commit = report.run.commit
-                require_of_run(self._api, wanted.repository, self._settings.repository, commit, run)
+                require_of_run(self._api, query.repository, self._settings.repository, commit, run)
             except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
                 refused += isinstance(problem, GitHubRefused)
                 unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
@@ -184,10 +184,10 @@ class _Search:
                 yield run, report
 
     def _runs(self, unreadable: list[str]) -> Iterator[StoredRun]:
-        """As `runs`; a list that GitHub does not give ends them, as it would give no other either."""
+        """As `runs`, but ends if GitHub refuses a list, as it would refuse the others too."""
         try:
-            with understood():
-                for run in runs(self._api, self._wanted):
+            with github_shape_errors():
+                for run in runs(self._api, self._query):
                     if run.behind is not None or self._is_before(run) or self._is_of_default(run):
                         yield run
                     else:
@@ -199,29 +199,29 @@ class _Search:
     def _is_before(self, run: StoredRun) -> bool:
         """Whether the base has the commit of a run in its history."""
         repository = self._settings.repository
-        tip = self._wanted.commit or git.commit_of(repository, "HEAD")
-        return is_before(self._api, self._wanted.repository, repository, run.commit, tip)
+        tip = self._query.commit or git.commit_of(repository, "HEAD")
+        return is_before(self._api, self._query.repository, repository, run.commit, tip)
 
     def _is_of_default(self, run: StoredRun) -> bool:
-        """Whether a run is of the default branch, which stands in for a branch that has no result."""
-        wanted, repository = self._wanted, self._settings.repository
-        if run.behind is not None or wanted.branch == wanted.default_branch or run.branch != wanted.default_branch:
+        """Whether a run is of the default branch, which replaces a branch without a result."""
+        query, repository = self._query, self._settings.repository
+        if run.behind is not None or query.branch == query.default_branch or run.branch != query.default_branch:
             return False
         if self._default_tip is None:
-            self._default_tip = tip_of(self._api, wanted.repository, run.branch)
-        return is_before(self._api, wanted.repository, repository, run.commit, self._default_tip)
+            self._default_tip = tip_of(self._api, query.repository, run.branch)
+        return is_before(self._api, query.repository, repository, run.commit, self._default_tip)
 
-    def _later(self, found: StoredBase) -> StoredBase:
-        """What there is once the base's own run has ended; `found` if none is in progress."""
+    def _later(self, result: StoredBase) -> StoredBase:
+        """The result after the base's own run has ended; `result` if none is in progress."""
         try:
-            with understood():
-                files = storing_files(self._api, self._wanted)
-                if unfinished(self._api, self._wanted, files) is None:
-                    return found
+            with github_shape_errors():
+                files = storing_files(self._api, self._query)
+                if unfinished(self._api, self._query, files) is None:
+                    return result
                 why = self._awaited(files)
         except GitHubRefused as refused:
             why = str(refused)
-        return self._nearest() if why is None else _lacking(found, why)
+        return self._nearest() if why is None else _lacking(result, why)
 
     def _awaited(self, files: Sequence[str]) -> str | None:
         """Waits for a run of the base's commit; why its result is still missing, or None. Raises GitHubRefused."""
@@ -229,25 +229,25 @@ class _Search:
         wait_s = min(self._settings.baseline_wait, math.inf if longest_s is None else longest_s / 2)
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
         waiting = False
-        while (run := unfinished(self._api, self._wanted, files)) is not None:
+        while (run := unfinished(self._api, self._query, files)) is not None:
             of = f" of {run.workflow}" if run.workflow else ""
-            named = f"run {run.number}{of} of the base {run.commit[:7]}"
+            name = f"run {run.number}{of} of the base {run.commit[:7]}"
             left_s = ends_at - time.monotonic()
             if left_s <= 0:
-                return f"{named} is still in progress after {wait_s:g} s"
+                return f"{name} is still in progress after {wait_s:g} s"
             if not waiting:
-                self._notify(f"Waiting for {named}, which is in progress: {left_s:.0f} s at most")
+                self._notify(f"Waiting for {name}, which is in progress: {left_s:.0f} s at most")
             waiting = True
             time.sleep(min(pause_s, left_s))
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
         return None
 
 
-def _lacking(found: StoredBase, why: str) -> StoredBase:
-    """What was found, and why something nearer was not."""
-    if found.baseline is not None:
-        return replace(found, notices=(*found.notices, why))
-    return replace(found, notices=(), unreadable="; ".join(filter(None, (found.unreadable, why))))
+def _lacking(base: StoredBase, why: str) -> StoredBase:
+    """The base, with the reason why a nearer one is missing."""
+    if base.baseline is not None:
+        return replace(base, notices=(*base.notices, why))
+    return replace(base, notices=(), unreadable="; ".join(filter(None, (base.unreadable, why))))
 
 
 def _measured(text: str) -> RunReport:
@@ -271,16 +271,16 @@ def _commit_of(run: StoredRun, report: RunReport) -> str:
     return report.run.commit or run.commit
 
 
-def _older(run: StoredRun, report: RunReport, wanted: StoredQuery) -> str | None:
-    """In words: which commit before the wanted one a run is of; None if it is the one, or none is wanted."""
+def _older(run: StoredRun, report: RunReport, query: StoredQuery) -> str | None:
+    """The age of a run's commit before the query's, for messages; None if it is that commit, or there is none."""
     commit = _commit_of(run, report)
-    if wanted.commit in (None, commit):
+    if query.commit in (None, commit):
         return None
     if commit != run.commit:
         return f"{commit[:7]}, measured by a run of {run.commit[:7]}"
     of = f"the newest of {run.branch}" if run.behind is None else f"{plural(run.behind, 'commit')} before the base"
-    if run.branch != wanted.branch and run.behind is None:
-        of += f", as {wanted.branch} has none"
+    if run.branch != query.branch and run.behind is None:
+        of += f", as {query.branch} has none"
     return f"{run.commit[:7]}, {of}"
 
 
@@ -288,11 +288,11 @@ def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:
     return StoredBase(commit=commit, unreadable="; ".join(reasons[:MOST_REASONS]))
 
 
-def _never_stored(wanted: StoredQuery) -> StoredBase:
-    of = "" if wanted.commit is None else f"{wanted.commit[:7]}, the commits before it or "
-    whose = "" if wanted.others else f"{wanted.workflow} of "
+def _never_stored(query: StoredQuery) -> StoredBase:
+    of = "" if query.commit is None else f"{query.commit[:7]}, the commits before it or "
+    whose = "" if query.others else f"{query.workflow} of "
     notice = (
-        f"no baseline yet: no run of {whose}{of}{wanted.branch} has stored {wanted.artifact}; "
-        f"the first run on {wanted.branch} after merging stores one"
+        f"no baseline yet: no run of {whose}{of}{query.branch} has stored {query.artifact}; "
+        f"the first run on {query.branch} after merging stores one"
     )
-    return StoredBase(commit=wanted.commit, notices=(notice,))
+    return StoredBase(commit=query.commit, notices=(notice,))

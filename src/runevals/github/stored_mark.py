@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from runevals.github.api import Api, GitHubRefused, understood
+from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.job import JobContext
 from runevals.github.stored import (
     READ_COMMITS,
@@ -25,15 +25,15 @@ from runevals.run.baseline.from_files import require_whole
 from runevals.run.baseline.marks import Candidate, Key, MarkFound, chosen_mark
 from runevals.settings.resolve import Settings
 
-MOST_READ = 10  # runs that are looked at
+MOST_READ = 10  # runs
 
 
 def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: frozenset[Key]) -> MarkFound:
-    """What the runs of the base's branch have stored, newest first. Never raises for what GitHub does."""
+    """The stored results of the base's branch, newest first. Never raises for an error of GitHub."""
     workflow = settings.baseline_workflow or here.workflow
     if here.api is None or not workflow:
         return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
-    wanted = StoredQuery(
+    query = StoredQuery(
         repository=here.repository,
         workflow=workflow,
         artifact=here.artifact,
@@ -42,48 +42,46 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
         branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
         not_run=here.run,
     )
-    if wanted.branch is None and mark.tag is None:
+    if query.branch is None and mark.tag is None:
         return MarkFound(notices=(f"no mark: nothing says of which branch {mark} is",))
     try:
-        with understood():
+        with github_shape_errors():
             commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
-            runs = _runs(settings, here.api, wanted, mark, commit)
-            return chosen_mark(mark, _read(settings, here.api, wanted, runs), planned, commit)
+            runs = _runs(settings, here.api, query, mark, commit)
+            return chosen_mark(mark, _read(settings, here.api, query, runs), planned, commit)
     except GitHubRefused as refused:
         return MarkFound(notices=(f"no mark: {refused}",))
 
 
 def _commit_of(settings: Settings, api: Api, repository: str, tag: str) -> str:
-    """The commit of a tag, which a checkout may lack. Raises GitHubRefused where there is none."""
+    """The commit of a tag, which a checkout may lack. Raises GitHubRefused if there is none."""
     ref = f"refs/tags/{tag}"
     known = git.commit_of(settings.repository, ref)
     if known is not None:
         return known
-    found = api.get(f"/repos/{repository}/commits", READ_COMMITS, sha=ref, per_page=1)
-    if not found:
+    commits = api.get(f"/repos/{repository}/commits", READ_COMMITS, sha=ref, per_page=1)
+    if not commits:
         raise GitHubRefused(f"GitHub knows no commit of {tag}")
-    return str(found[0]["sha"])
+    return str(commits[0]["sha"])
 
 
-def _runs(
-    settings: Settings, api: Api, wanted: StoredQuery, mark: Mark, commit: str | None
-) -> Iterator[StoredRun]:
+def _runs(settings: Settings, api: Api, query: StoredQuery, mark: Mark, commit: str | None) -> Iterator[StoredRun]:
     """Runs of the tag's commit; else of the branch, as far as the base has their commits in its history."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     side, root = settings.base_side, settings.repository
     tip = git.commit_of(root, "HEAD") if side is None else side.commit
-    for run in newest(api, wanted, MOST_READ, until=until, commit=commit):
-        if commit is not None or is_before(api, wanted.repository, root, run.commit, tip):
+    for run in newest(api, query, MOST_READ, until=until, commit=commit):
+        if commit is not None or is_before(api, query.repository, root, run.commit, tip):
             yield run
 
 
-def _read(settings: Settings, api: Api, wanted: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
+def _read(settings: Settings, api: Api, query: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
     for run in runs:
         try:
-            text = results_text(api, wanted.repository, run.id, wanted.artifact, wanted.file)
+            text = results_text(api, query.repository, run.id, query.artifact, query.file)
             report = document.parse(text, "its result").report
             require_whole(report, "its result")
-            require_of_run(api, wanted.repository, settings.repository, report.run.commit, run)
+            require_of_run(api, query.repository, settings.repository, report.run.commit, run)
         except (NotStored, InvalidDocument):
             continue
         began = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""A change that gets no secrets cannot be measured where models need a key: it is skipped, and says so."""
+"""Skips changes whose jobs have no secrets, if models need a key."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     environment = settings.environment
     if settings.target is None:
         settings = with_target(settings, load_suites(settings).suites)  # the suites may name the models
-    asked = [told for told in (settings.target, *settings.judges) if told is not None]
-    lacking = [told.api_key_env for told in asked if needs_key(told) and not environment.get(told.api_key_env)]
-    if all(told.type in ("recorded", "skill") for told in asked):
+    endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
+    lacking = [
+        endpoint.api_key_env
+        for endpoint in endpoints
+        if needs_key(endpoint) and not environment.get(endpoint.api_key_env)
+    ]
+    if all(endpoint.type in ("recorded", "skill") for endpoint in endpoints):
         return ()
     empty = [
         name
@@ -33,8 +37,8 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({*lacking, *empty}))
 
 
-def not_measured(settings: Settings, told: RawSettings) -> Conclusion | None:
-    """What is concluded of a change in a job without secrets; None where it can be measured.
+def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
+    """What is concluded of a change in a job without secrets; None if it can be measured.
 
     The base decides: where its target or judge needs a key, the change is skipped. One that only the change needs
     is a reason of its own making, and no pass.
@@ -43,7 +47,7 @@ def not_measured(settings: Settings, told: RawSettings) -> Conclusion | None:
         "nothing of this change was measured; a maintainer can have it measured by pushing its branch here. "
         "`require_credentials: true` makes the check fail instead"
     )
-    of_base, of_change = _withheld_of_base(settings, told), withheld(settings)
+    of_base, of_change = _withheld_of_base(settings, raw), withheld(settings)
     if of_base:
         why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
         verdict = FinalVerdict(
@@ -59,12 +63,12 @@ def not_measured(settings: Settings, told: RawSettings) -> Conclusion | None:
     return None
 
 
-def _withheld_of_base(settings: Settings, told: RawSettings) -> tuple[str, ...]:
-    """The same of the base; nothing where it cannot be told what it asks."""
+def _withheld_of_base(settings: Settings, raw: RawSettings) -> tuple[str, ...]:
+    """The same of the base; empty if its endpoints are unknown."""
     if settings.base_side is None:
         return ()
     try:
-        with base_checkout(settings, settings.base_side.commit, told) as base:
+        with base_checkout(settings, settings.base_side.commit, raw) as base:
             return withheld(base)
     except RunevalsError:
         return ()

@@ -92,11 +92,11 @@ def _put(client: gitlab.Gitlab, where: MergeRequest, marker: str, body: str) -> 
 def _ours(client: gitlab.Gitlab, notes: Any, marker: str) -> Any | None:
     """The newest note by us that begins with the marker; anybody can write one that has it."""
     assert client.user is not None  # noqa: S101 - auth() sets it
-    found = None
+    latest = None
     for note in notes.list(iterator=True, order_by="created_at", sort="asc", per_page=100):
         if note.body.startswith(marker) and note.author["id"] == client.user.id:
-            found = note
-    return found
+            latest = note
+    return latest
 
 
 def without_quick_actions(body: str) -> str:

@@ -37,13 +37,13 @@ class _Part:
         return folded(self.title, body) if self.passed and body else f"#### {self.title}\n\n{body}"
 
 
-def render_comment(told: str, conclusions: Mapping[str, Conclusion], links: Links, marker: str = "") -> str:
+def render_comment(line: str, conclusions: Mapping[str, Conclusion], links: Links, marker: str = "") -> str:
     """The comment, which begins with `marker`; `told` is what is said of all. What passed opens on a click.
 
     Whole sections are left out until it fits; the line of each project stays.
     """
     parts = _parts(conclusions, links)
-    while not fits(text := _joined(told, parts, marker)):
+    while not fits(text := _joined(line, parts, marker)):
         droppable = [(part, section) for part in parts for section in part.sections]
         if not droppable:
             break
@@ -53,9 +53,9 @@ def render_comment(told: str, conclusions: Mapping[str, Conclusion], links: Link
     return text
 
 
-def render_summary(told: str, conclusions: Mapping[str, Conclusion]) -> str:
+def render_summary(line: str, conclusions: Mapping[str, Conclusion]) -> str:
     """Every section, whatever its length."""
-    return _joined(told, _parts(conclusions, Links()), "")
+    return _joined(line, _parts(conclusions, Links()), "")
 
 
 def _parts(conclusions: Mapping[str, Conclusion], links: Links) -> list[_Part]:
@@ -69,6 +69,6 @@ def _part(name: str, conclusion: Conclusion, links: Links) -> _Part:
     return _Part(mark=mark, title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}", sections=rest)
 
 
-def _joined(told: str, parts: Sequence[_Part], marker: str) -> str:
-    texts = [f"### {parts[0].mark} {inert_line(told)}", *(part.text.rstrip() for part in parts)]
+def _joined(line: str, parts: Sequence[_Part], marker: str) -> str:
+    texts = [f"### {parts[0].mark} {inert_line(line)}", *(part.text.rstrip() for part in parts)]
     return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"

@@ -61,8 +61,8 @@ def fields_of(record: Any) -> dict[str, object]:
     names, values_of, defaults = _layout(type(record))  # type: ignore[arg-type] # every type can be hashed
     if defaults is None:
         return dict(zip(names, values_of(record), strict=True))
-    said = zip(names, values_of(record), defaults, strict=True)
-    return {name: value for name, value, default in said if value != default}
+    fields = zip(names, values_of(record), defaults, strict=True)
+    return {name: value for name, value, default in fields if value != default}
 
 
 @cache

@@ -43,20 +43,20 @@ def entries_of_change(settings: Settings, commit: str) -> tuple[AcceptedLoss, ..
     path, root = accepted_file(settings), settings.repository
     if not path.is_relative_to(root):
         return ()
-    shown = path.relative_to(root).as_posix()
-    here = git.file_at(root, commit, shown)
-    return () if here is None else _new_entries(here, shown, settings)
+    display_path = path.relative_to(root).as_posix()
+    here = git.file_at(root, commit, display_path)
+    return () if here is None else _new_entries(here, display_path, settings)
 
 
-def _new_entries(content: bytes, shown: str, settings: Settings) -> tuple[AcceptedLoss, ...]:
-    """Those that the base has not."""
+def _new_entries(content: bytes, display_path: str, settings: Settings) -> tuple[AcceptedLoss, ...]:
+    """The entries that the base does not have."""
     side = settings.base_side
-    before = None if side is None else git.file_at(settings.repository, side.commit, shown)
+    before = None if side is None else git.file_at(settings.repository, side.commit, display_path)
     if content == before:
         return ()
-    of_base = () if before is None else read_entries(before, f"{shown} of the base")
+    of_base = () if before is None else read_entries(before, f"{display_path} of the base")
     merged = {entry.identity for entry in of_base}
-    return tuple(entry for entry in read_entries(content, shown) if entry.identity not in merged)
+    return tuple(entry for entry in read_entries(content, display_path) if entry.identity not in merged)
 
 
 def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
@@ -65,14 +65,14 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
     if conclusion.verdict.exit_code != GATE_FAILED or conclusion.comparison is None or not path.is_file():
         return conclusion
     inside = path.is_relative_to(settings.repository)
-    shown = path.relative_to(settings.repository).as_posix() if inside else str(path)
+    display_path = path.relative_to(settings.repository).as_posix() if inside else str(path)
     try:
-        losses = matching(conclusion, _new_entries(content_of(path), shown, settings))
+        losses = matching(conclusion, _new_entries(content_of(path), display_path, settings))
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
     for entry in losses:
-        told = f"{entry.case} would be accepted if a reviewer approved the pull request: {entry.reason}"
-        conclusion = with_caveat(conclusion, told)
+        text = f"{entry.case} would be accepted if a reviewer approved the pull request: {entry.reason}"
+        conclusion = with_caveat(conclusion, text)
     return conclusion
 
 
@@ -81,7 +81,7 @@ def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[A
     comparison = conclusion.comparison
     if conclusion.verdict.exit_code != GATE_FAILED or comparison is None or comparison.on_base_suite:
         return ()
-    lost = {found.identity for found in lost_cases(comparison, conclusion.report.run.target)}
+    lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
     return tuple(known.values())
 
@@ -105,17 +105,17 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     )
     verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest)
     if verdict.exit_code == GATE_FAILED:
-        named = short_list([found.case for found in acceptance.losses])
-        return with_caveat(conclusion, f"@{acceptance.by} accepted {named}; what else is lost still blocks")
-    told = acceptance_headline(acceptance) + _suffix(conclusion, comparison)
+        cases = short_list([loss.case for loss in acceptance.losses])
+        return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")
+    text = acceptance_headline(acceptance) + _suffix(conclusion, comparison)
     if verdict.exit_code or waiting:
-        headline = f"{waiting or verdict.headline} – {told}"
+        headline = f"{waiting or verdict.headline} – {text}"
         verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
         return replace(conclusion, verdict=verdict)
     if rest is not None and rest.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.SMALL):
-        told = f"{told}. Beside it: {verdict.headline}"
-    shown = tuple(_accepted_gate(*both, acceptance) for both in zip(conclusion.gates, gates, strict=True))
-    return replace(conclusion, gates=shown, verdict=replace(verdict, headline=told), acceptance=acceptance)
+        text = f"{text}. Beside it: {verdict.headline}"
+    results = tuple(_accepted_gate(*both, acceptance) for both in zip(conclusion.gates, gates, strict=True))
+    return replace(conclusion, gates=results, verdict=replace(verdict, headline=text), acceptance=acceptance)
 
 
 def with_caveat(conclusion: Conclusion, caveat: str) -> Conclusion:
@@ -141,6 +141,6 @@ def _accepted_gate(before: GateResult, after: GateResult, acceptance: Acceptance
 
 
 def _suffix(conclusion: Conclusion, comparison: Comparison) -> str:
-    """What line one says of the base after the loss."""
+    """The end of the headline, after the loss."""
     headline, of_loss = conclusion.verdict.headline, loss(comparison)
     return headline.removeprefix(of_loss) if headline.startswith(of_loss) else ""

@@ -41,31 +41,31 @@ def compared_with(other: OtherSide | None, report: RunReport) -> tuple[RunReport
     """What the report shows against the other side; the report says it if there is nothing to compare."""
     if other is None:
         return report, None
-    found = against_other(report, other.side.report(), other.name)
-    why = other.problem or ("" if found is not None else "no case was measured on both sides")
+    comparison = against_other(report, other.side.report(), other.name)
+    why = other.problem or ("" if comparison is not None else "no case was measured on both sides")
     if not why:
-        return report, found
+        return report, comparison
     notices = (*report.run.notices, f"{other.name} was not measured in full: {why}")
-    return replace(report, run=replace(report.run, notices=notices)), found
+    return replace(report, run=replace(report.run, notices=notices)), comparison
 
 
 def _without_skill(request: RunRequest) -> RunRequest:
     """The request of the same cases without the skill, but for those that ask whether it is loaded."""
     settings = request.settings
-    told = f"--against {settings.against}"
+    option = f"--against {settings.against}"
     if settings.selection.shard is not None:
-        raise InvalidSettings(f"{told}: a shard has only a part of the cases; {LEAVE_OUT}")
+        raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
     if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
-        raise InvalidSettings(f"{told}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
+        raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
     target = _target_without_skill(settings.target, request.suites)
     if target is None:
         raise InvalidSettings(
-            f"{told}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
+            f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
             f"coding agent, or its {SKILL_FILE} as `target.system_prompt_file`; or {LEAVE_OUT}"
         )
     suites = _without_triggers(request.suites)
     if not any(is_selected(case, settings.selection) for suite in suites.suites for case in suite.cases):
-        raise InvalidSettings(f"{told}: every case asks whether the skill is loaded; {LEAVE_OUT}")
+        raise InvalidSettings(f"{option}: every case asks whether the skill is loaded; {LEAVE_OUT}")
     settings = replace(settings, target=target, against=None)
     return replace(request, settings=settings, suites=suites, notices=())
 
@@ -74,9 +74,9 @@ def _target_without_skill(target: TargetSettings, suites: LoadedSuites) -> Targe
     """The target without the skills that its suites are for, or without any if they are for none of its skills."""
     if target.agent is not None and target.agent.skills:
         under_test = {suite.skill.resolve() for suite in suites.suites if suite.skill is not None}
-        kept = tuple(skill for skill in target.agent.skills if skill not in under_test)
-        kept = () if kept == target.agent.skills else kept
-        return replace(target, agent=replace(target.agent, skills=kept))
+        skills = tuple(skill for skill in target.agent.skills if skill not in under_test)
+        skills = () if skills == target.agent.skills else skills
+        return replace(target, agent=replace(target.agent, skills=skills))
     if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
         return replace(target, system_prompt=None)
     return None

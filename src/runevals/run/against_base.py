@@ -1,4 +1,4 @@
-"""What runs for a verdict: rounds of the head, and fresh runs of both sides where the verdict asks for them."""
+"""What runs for a verdict: rounds of the head, and fresh runs of both sides if the verdict needs them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Opened = Callable[[], AbstractContextManager[Measurement]]
 
 @dataclass(kw_only=True)
 class TargetRunner:
-    """Runs real targets for `runevals.verdict.procedure`; opens what fresh runs need when they are asked for."""
+    """Runs real targets for `runevals.verdict.procedure`; opens the sides of fresh runs on demand."""
 
     head: Measurement | RunReport  # to be measured, or measured already
     progress: Progress
     open_base: Opened  # the base's commit in a checkout of its own
     open_head: Opened  # the head again, without any cache
     open_old_form: Opened  # the head's target on the base's cases
-    base_name: str  # in words
+    base_name: str  # for messages
     base_looks: int  # fresh runs of the base a case
     can_run: bool
     all_rounds: bool
-    cannot_run_base: str  # why; empty where it can be tried
+    cannot_run_base: str  # why; empty if it can be tried
     why_no_second_look: str
     phase: str = ""
     trouble: str = ""
@@ -48,7 +48,7 @@ class TargetRunner:
     _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = field(default_factory=dict)
     _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
-    base_error: str = ""  # why it cannot, where it was tried
+    base_error: str = ""  # why it cannot, if it was tried
     _suspects: int = 0
     _base_calls: int = 0
     _base_answers: bool = False
@@ -65,16 +65,16 @@ class TargetRunner:
         return self.head.run.repeat if isinstance(self.head, RunReport) else self.head.plan.repeat
 
     def next_round(self) -> RunReport:
-        """One more round of the head, or all of them where all are to be made."""
+        """One more round of the head, or all of them if `all_rounds`."""
         if isinstance(self.head, RunReport):
             return self.head
         everything = self.all_rounds or self.planned == 1
         number = self.head.rounds_made + 1
-        named = "" if everything else f"round {number} of at most {self.planned}"
+        name = "" if everything else f"round {number} of at most {self.planned}"
         sides = self.head.sides
         watch = self.progress(
             *sides,
-            phase=", ".join(filter(None, (self.phase, named))),
+            phase=", ".join(filter(None, (self.phase, name))),
             total=None if everything else sum(len(side.plan.cases) for side in sides),
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):
@@ -97,7 +97,7 @@ class TargetRunner:
 
     @property
     def why_no_base(self) -> str:
-        """Why the base cannot be run; empty where it can. Tries it."""
+        """Why the base cannot be run; empty if it can. Tries it."""
         if not self.cannot_run_base:
             try:
                 self._side("base")
@@ -138,7 +138,7 @@ class TargetRunner:
         return measured
 
     def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
-        """The cases that are about to be run again: in a run that goes on, those that it chose before."""
+        """The cases to run again: in a resumed run, those that it chose before."""
         chosen = self._chosen_before(cases)
         self._suspects += len(chosen)
         self.tell(f"Checking {plural(len(chosen), 'suspect')} on fresh runs")
@@ -149,20 +149,20 @@ class TargetRunner:
             return cases
         journal = self.journal.of("suspects")
         key = journal.key(self._suspects)
-        found = journal.read(key, _read_keys)
-        if found is None:
+        keys = journal.read(key, _read_keys)
+        if keys is None:
             journal.write(key, list(cases), _written_keys)
-        return cases if found is None else found
+        return cases if keys is None else keys
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that this side does not have."""
         if side == "base" and self.base_error:
             return {}
-        wanted = {_on(side, pair): pair.key for pair in cases}
+        keys = {_on(side, pair): pair.key for pair in cases}
         phase = f"checking {plural(self._suspects, 'suspect')}"
         try:
-            last = max([self._offset, *(self._numbered[side, key] for key in wanted)])
-            measured = self._side(side).of_cases(list(wanted), last + 1)
+            last = max([self._offset, *(self._numbered[side, key] for key in keys)])
+            measured = self._side(side).of_cases(list(keys), last + 1)
             trials = [self._next_trial(side, measured, index) for index in range(len(measured.plan.cases))]
             for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
                 pass
@@ -175,7 +175,7 @@ class TargetRunner:
         if side == "base" and self._never_answers(report):
             self._cannot_run_base(own_error(report))
             return {}
-        return {wanted[case.suite, case.key]: case.attempts[-1] for case in report.cases if case.attempts}
+        return {keys[case.suite, case.key]: case.attempts[-1] for case in report.cases if case.attempts}
 
     def _never_answers(self, report: RunReport) -> bool:
         """Whether the base has not answered a single one of its fresh calls, the retries among them."""
@@ -185,8 +185,8 @@ class TargetRunner:
 
     def _next_trial(self, side: RunSide, measured: Measurement, index: int) -> Trial:
         case = measured.plan.cases[index]
-        made = self._numbered[side, (case.suite, case.key)]
-        self._numbered[side, (case.suite, case.key)] = number = max(self._offset, made) + 1
+        count = self._numbered[side, (case.suite, case.key)]
+        self._numbered[side, (case.suite, case.key)] = number = max(self._offset, count) + 1
         return measured.plan.trials[measured.plan.positions(index)[number - 1]]
 
     @property
@@ -208,16 +208,16 @@ def lost_cases(earlier: Conclusion | None) -> Sequence[Suspect]:
 
 
 def with_earlier(report: RunReport, earlier: Conclusion | None) -> RunReport:
-    """With the runs that an earlier attempt of this job made: to run it again is no new draw."""
+    """With the runs of an earlier attempt of this job: another attempt does not draw again."""
     if earlier is None or report.run.target.deterministic:
         return report
-    told = "an earlier attempt of this job ran the same commit: its runs count, too"
-    run = replace(report.run, notices=tuple(dict.fromkeys((*report.run.notices, told))))
+    text = "an earlier attempt of this job ran the same commit: its runs count, too"
+    run = replace(report.run, notices=tuple(dict.fromkeys((*report.run.notices, text))))
     return pooled(replace(report, run=run), (_other_runs(earlier.report, report),))
 
 
 def _other_runs(earlier: RunReport, report: RunReport) -> RunReport:
-    """Without the attempts that could not be measured: an outage then is none of the commit's.
+    """Without the attempts that could not be measured: an outage then is not a property of the commit.
 
     And without those that `report` has, of shards that were not run again.
     """
@@ -244,8 +244,8 @@ def with_own_error(
     runner: TargetRunner, report: RunReport, comparison: Comparison
 ) -> tuple[RunReport, Comparison]:
     """The comparison, which says why the base could not be run, unless its verification does."""
-    said = "" if comparison.verification is None else comparison.verification.reason
-    if not runner.base_error or runner.base_error in said:
+    reason = "" if comparison.verification is None else comparison.verification.reason
+    if not runner.base_error or runner.base_error in reason:
         return report, comparison
     return report, replace(comparison, caveats=(*comparison.caveats, runner.base_error))
 

@@ -1,4 +1,4 @@
-"""How many calls of target and judge a run may plan: a change cannot spend what its base would not."""
+"""How many calls of target and judge a run may plan: a change cannot spend more than its base would."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LEAST = 1000  # calls that any change may plan
 TIMES = 3  # what its base plans
 
 
-def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSettings) -> None:
-    """Raises InvalidSettings where more calls are planned than `max_calls`, or by a change in CI than by default.
+def require_few_calls(settings: Settings, loaded: LoadedSuites, raw: RawSettings) -> None:
+    """Raises InvalidSettings if more calls are planned than `max_calls`, or than the default for a change in CI.
 
     What a change's base plans is only looked at where there are many.
     """
@@ -27,7 +27,7 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
         return
     calls = planned_calls(settings, loaded)
     if is_change and calls > LEAST and (most is None or (calls <= most and _is_of_change(settings))):
-        of_base = _calls_of_base(settings, told)
+        of_base = _calls_of_base(settings, raw)
         most = max(LEAST, TIMES * of_base)
         by = (
             f", {TIMES} times the {of_base} of the base and at least {LEAST}; lower `repeat`, set "
@@ -43,7 +43,7 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, told: RawSetting
 
 
 def _is_of_change(settings: Settings) -> bool:
-    """Whether the change's own settings say the limit: they may lower it, and raise none."""
+    """Whether the change's own settings set the limit: they can only lower it."""
     return settings.file is not None and settings.origins["max_calls"] == settings.file.display_name
 
 
@@ -65,10 +65,10 @@ def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     return (prompts + written + judged * votes) * settings.attempts * sides
 
 
-def _calls_of_base(settings: Settings, told: RawSettings) -> int:
+def _calls_of_base(settings: Settings, raw: RawSettings) -> int:
     assert settings.base_side is not None  # noqa: S101 - asked only of a change
     try:
-        with base_checkout(settings, settings.base_side.commit, told) as base:
+        with base_checkout(settings, settings.base_side.commit, raw) as base:
             loaded = load_suites(base)
             return planned_calls(with_target(base, loaded.suites), loaded)
     except RunevalsError:

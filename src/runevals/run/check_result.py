@@ -1,4 +1,4 @@
-"""What an evaluator found → the report of the check: label, threshold, outcome, what it cost."""
+"""Verdict of an evaluator → the check's result: label, threshold, outcome, cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are n
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What one evaluator came to: a verdict or a problem, and what judges said on the way."""
+    """A verdict or a problem of one evaluator, with the judgements it used."""
 
     result: Verdict | Problem
     judgements: tuple[Judgement, ...] = ()
@@ -59,24 +59,24 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
         details={**verdict.details, **_votes(evaluator, judgements)},
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
-        cached=bool(judgements) and all(said.cached for said in judgements),
+        cached=bool(judgements) and all(judgement.cached for judgement in judgements),
     )
 
 
-def errored(check: BuiltCheck, problem: Problem, found: CheckOutcome | None = None) -> CheckResult:
-    """A check that came to no verdict; without a Found, because there was no answer to look at."""
-    evaluator, judgements = check.evaluator, () if found is None else found.judgements
+def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = None) -> CheckResult:
+    """A check without a verdict; `outcome` None: there was no answer to check."""
+    evaluator, judgements = check.evaluator, () if outcome is None else outcome.judgements
     return CheckResult(
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
-        outcome=Outcome.SKIPPED if found is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
+        outcome=Outcome.SKIPPED if outcome is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
         scale=(evaluator.scale.minimum, evaluator.scale.maximum),
         threshold=check.threshold,
         weight=check.spec.weight,
         negated=check.spec.negated,
         reason=problem.message,
-        details={"logs": found.logs} if found is not None and found.logs else {},
+        details={"logs": outcome.logs} if outcome is not None and outcome.logs else {},
         error=problem,
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
@@ -91,29 +91,29 @@ def failed(check: BuiltCheck, problem: Problem) -> CheckResult:
 
 
 def nothing_measured(result: CheckResult) -> CheckResult:
-    """A skipped check as an error: it should have looked at something."""
+    """A skipped check as an error: it should have been measured."""
     problem = Problem(code="evidence_missing", message=result.reason)
     return replace(result, outcome=Outcome.ERRORED, error=problem)
 
 
 def _inverted(share: float | None, check: BuiltCheck) -> float | None:
-    """What counts: of a negated check, what is missing to the evaluator's full score."""
+    """The score that counts; of a negated check its complement."""
     return share if share is None or not check.spec.negated else 1.0 - share
 
 
 def _models(judgements: Sequence[Judgement]) -> str | None:
-    return ", ".join(sorted({said.model for said in judgements if said.model is not None})) or None
+    return ", ".join(sorted({judgement.model for judgement in judgements if judgement.model is not None})) or None
 
 
 def _cost(judgements: Sequence[Judgement]) -> float | None:
-    return total(said.cost_usd for said in judgements if said.model is not None)
+    return total(judgement.cost_usd for judgement in judgements if judgement.model is not None)
 
 
 def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
     """The single votes behind a judged evaluator's median."""
-    votes = [vote for said in judgements for vote in said.votes] if isinstance(evaluator, Judged) else []
+    votes = [vote for judgement in judgements for vote in judgement.votes] if isinstance(evaluator, Judged) else []
     if not votes:
         return {}
-    told: dict[str, object] = {"votes": [vote.score for vote in votes]}
+    details: dict[str, object] = {"votes": [vote.score for vote in votes]}
     judges = [vote.judge for vote in votes]
-    return told if len(set(judges)) == 1 else {**told, "judges": judges}
+    return details if len(set(judges)) == 1 else {**details, "judges": judges}

@@ -29,7 +29,7 @@ Probes = Callable[[Trial, int], tuple[Probe, ...]]
 
 
 def no_probes(trial: Trial, index: int) -> tuple[Probe, ...]:  # noqa: ARG001 - as Probes says
-    """Of a plan whose checks look at no workspace."""
+    """For a plan without workspace checks."""
     return ()
 
 
@@ -67,7 +67,7 @@ def converse(
             for trial in (*pending.values(), *left):
                 yield _unasked(trial, stop.problem)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then the rest is not awaited
 
 
 def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
@@ -124,7 +124,7 @@ def _after(problem: Problem, number: int) -> Problem:
 
 
 def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:
-    """What checks of any turn may restore: it is copied before the first one."""
+    """The paths that checks of any turn may restore: they are copied before the first turn."""
     of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
     return tuple(sorted({path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}))
 

@@ -1,4 +1,4 @@
-"""The target of a run for which the settings name none."""
+"""The target of a run if the settings name none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runevals.suites.load import without_model
 
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
-    """Settings that name no target get the one that the suites are for: skills, or the models that they name."""
+    """Adds the target that the suites imply if none is set: skills, or the models that they name."""
     if settings.target is not None or not suites:
         return settings
     if all(suite.dialect == skill_cases.NAME for suite in suites):

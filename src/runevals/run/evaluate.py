@@ -1,4 +1,4 @@
-"""Traces → results: what evaluators find, with label, threshold and outcome."""
+"""Traces → results of evaluators, with label, threshold and outcome."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Evaluation:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the run ended before all of it was answered and looked at."""
+        """Whether the run was stopped before all of it was answered and evaluated."""
         answers = [turn.response.problem for turn in self.trace.turns]
         checks = [result.error for result in self.results]
         return any(problem is not None and problem.code in STOPPED_CODES for problem in (*answers, *checks))
@@ -88,11 +88,11 @@ def evaluate(
     pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
         for trace, sandbox in _taken_ahead(plan, traces, world.sandbox, ahead):
-            seen = world if sandbox is world.sandbox else replace(world, sandbox=sandbox)
+            own_world = world if sandbox is world.sandbox else replace(world, sandbox=sandbox)
             if world.stop.problem is None and _is_quick(plan, trace, sandbox):
-                yield _evaluate_one(plan, trace, seen)
+                yield _evaluate_one(plan, trace, own_world)
             else:
-                pending[pool.submit(_evaluate_one, plan, trace, seen)] = trace
+                pending[pool.submit(_evaluate_one, plan, trace, own_world)] = trace
             for future in world.stop.first_of(pending) if len(pending) >= 4 * workers else pending.done():
                 del pending[future]
                 yield future.result()
@@ -104,8 +104,8 @@ def evaluate(
             assert world.stop.problem is not None  # noqa: S101 - it is why they are still pending
             yield _unevaluated(plan, trace, world.stop.problem)
     finally:
-        traces.close()  # nothing more is asked of the target, and no call of ours outlives the run
-        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then nobody waits for the rest
+        traces.close()  # no further target calls, and no call outlives the run
+        pool.shutdown(wait=False, cancel_futures=True)  # done, or stopped: then the rest is not awaited
 
 
 def _taken_ahead(
@@ -126,9 +126,9 @@ def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:
         for check in planned[index].checks:
             evaluator = check.evaluator
             if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
-                asked = evaluator.call(_subject(trial, index, turn))
-                if isinstance(asked, Call):
-                    yield asked
+                call = evaluator.call(_subject(trial, index, turn))
+                if isinstance(call, Call):
+                    yield call
 
 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
@@ -143,15 +143,15 @@ def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
 def _without_silence(
     trial: Trial, planned: Sequence[PlannedTurn], turns: tuple[tuple[CheckResult, ...], ...], world: World
 ) -> tuple[tuple[CheckResult, ...], ...]:
-    """Skipped checks as errors, where none of the trial's was measured and they have no excuse."""
+    """Skipped checks as errors, if none of the trial's was measured and they must not be skipped."""
     if any(result.outcome is not Outcome.SKIPPED or result.error for turn in turns for result in turn):
         return turns
     return tuple(
         tuple(
-            result if _is_excused(check.evaluator, asked.expected, world) else nothing_measured(result)
+            result if _is_excused(check.evaluator, turn_of_case.expected, world) else nothing_measured(result)
             for check, result in zip(checks.checks, results, strict=True)
         )
-        for asked, checks, results in zip(trial.case.turns, planned, turns, strict=True)
+        for turn_of_case, checks, results in zip(trial.case.turns, planned, turns, strict=True)
     )
 
 
@@ -164,7 +164,7 @@ def _is_excused(evaluator: Evaluator, expected: str | None, world: World) -> boo
 
 
 def _is_quick(plan: RunPlan, trace: Trace, sandbox: ScriptRunner) -> bool:
-    """Whether no check needs a judge or a worker: then a thread would cost more than it saves."""
+    """Whether no check needs a judge or a worker: then a thread costs more than it saves."""
     trial = plan.trials[trace.position]
     planned = plan.checks[trace.position // plan.repeat]
     return all(
@@ -177,17 +177,17 @@ def _is_quick(plan: RunPlan, trace: Trace, sandbox: ScriptRunner) -> bool:
 def _answers_at_once(
     evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: ScriptRunner
 ) -> bool:
-    """How long a plugin's evaluator takes, only the plugin knows."""
+    """Not for plugins: the duration of their evaluators is unknown."""
     if not type(evaluator).__module__.startswith("runevals."):
         return False
     if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
-        asked = evaluator.call(_subject(trial, index, turn))
-        return isinstance(asked, Verdict | Problem) or sandbox.is_quick(asked)
+        call = evaluator.call(_subject(trial, index, turn))
+        return isinstance(call, Verdict | Problem) or sandbox.is_quick(call)
     return isinstance(evaluator, Check)
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
-    """An answer that nobody had time to look at."""
+    """The results of an answer that was not evaluated before the stop."""
     planned = plan.checks[trace.position // plan.repeat]
 
     def without_time(check: BuiltCheck, answer: Response) -> CheckResult:
@@ -211,12 +211,12 @@ def _evaluate_turn(
 
 
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
-    asked, talk = trial.case.turns[index], turn.response.conversation
+    turn_of_case, talk = trial.case.turns[index], turn.response.conversation
     return Subject(
-        prompt=asked.prompt if asked.author_prompt is None else asked.author_prompt,
+        prompt=turn_of_case.prompt if turn_of_case.author_prompt is None else turn_of_case.author_prompt,
         response=turn.response,
-        expected=asked.expected,
-        context=asked.context,
+        expected=turn_of_case.expected,
+        context=turn_of_case.context,
         history=turn.history if talk is None else (*turn.history, *talk.messages),
         metadata=trial.case.metadata,
     )
@@ -225,13 +225,13 @@ def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
 def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckResult:
     if problem.code == WORKSPACE_BROKEN:
         return failed(check, problem)
-    found = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
-    return errored(check, problem) if found is None else measured(check, found, ())
+    outcome = check.evaluator.of_no_json(response) if problem.code == NO_JSON else None
+    return errored(check, problem) if outcome is None else measured(check, outcome, ())
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Which answer it is, by which judgements are found again."""
+    """Identifies the answer, so that its judgements can be cached."""
 
     case: str
     turn: int
@@ -239,10 +239,10 @@ class _Place:
 
 
 def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckResult:
-    found = _find_safely(check.evaluator, subject, place, world)
-    if isinstance(found.result, Problem):
-        return errored(check, found.result, found)
-    return measured(check, found.result, found.judgements)
+    outcome = _find_safely(check.evaluator, subject, place, world)
+    if isinstance(outcome.result, Problem):
+        return errored(check, outcome.result, outcome)
+    return measured(check, outcome.result, outcome.judgements)
 
 
 def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
@@ -284,15 +284,15 @@ def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> 
 
 
 def _says_nothing(text: str) -> bool:
-    """White space and punctuation alone: some models praise even that."""
+    """Only white space and punctuation, which some judges rate well."""
     return all(unicodedata.category(character)[0] in "ZPC" for character in text)
 
 
 def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) -> CheckOutcome:
-    asked = evaluator.call(subject)
-    if isinstance(asked, Verdict | Problem):
-        return CheckOutcome(asked)
-    answer = sandbox.run(asked)
+    call = evaluator.call(subject)
+    if isinstance(call, Verdict | Problem):
+        return CheckOutcome(call)
+    answer = sandbox.run(call)
     if answer.error is not None:
         return CheckOutcome(Problem(code=answer.error, message=answer.reason), logs=answer.logs)
     return CheckOutcome(evaluator.verdict(answer))
@@ -301,15 +301,15 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) ->
 def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
-    for member, found in _members(evaluator, subject, place, world):
-        judgements += found.judgements
-        if isinstance(found.result, Problem):
-            told = f"{found.result.code}: {found.result.message}"
-            parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=told))
+    for member, part in _members(evaluator, subject, place, world):
+        judgements += part.judgements
+        if isinstance(part.result, Problem):
+            reason = f"{part.result.code}: {part.result.message}"
+            parts.append(Part(id=member.id, outcome=Outcome.ERRORED, score=None, reason=reason))
         else:
-            outcome = outcome_of(found.result, member.evaluator, member.threshold, negated=member.negated)
-            score = None if member.negated else share_of(found.result, member.evaluator)
-            parts.append(Part(id=member.id, outcome=outcome, score=score, reason=found.result.reason))
+            outcome = outcome_of(part.result, member.evaluator, member.threshold, negated=member.negated)
+            score = None if member.negated else share_of(part.result, member.evaluator)
+            parts.append(Part(id=member.id, outcome=outcome, score=score, reason=part.result.reason))
         if evaluator.enough(parts):
             break
     return CheckOutcome(evaluator.combine(parts), judgements)
@@ -318,7 +318,7 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
 def _members(
     evaluator: Composite, subject: Subject, place: _Place, world: World
 ) -> Iterator[tuple[Member, CheckOutcome]]:
-    """What each member found, in their order; those that wait for a judge or a worker wait together."""
+    """The outcome of each member in order; those that need a judge or a worker wait in parallel."""
 
     def find(member: Member) -> CheckOutcome:
         return _find_safely(member.evaluator, subject, place, world)

@@ -18,7 +18,7 @@ SKILL_FILES = ("benchmark.json", "grading.json")
 
 
 def separated(outputs: Sequence[Path], form: str) -> tuple[list[Path], list[Path]]:
-    """(outputs of reporters, those that are eval documents). Raises InvalidSettings where there is none."""
+    """(outputs of reporters, those that are eval documents). Raises InvalidSettings if there is none."""
     if form == AGENTSKILLS and not any(path.name.lower() in SKILL_FILES for path in outputs):
         raise InvalidSettings(
             f"--format {form} writes {' and '.join(SKILL_FILES)}; name one of them with --output"
@@ -31,27 +31,27 @@ def separated(outputs: Sequence[Path], form: str) -> tuple[list[Path], list[Path
     return [path for path in outputs if path not in documents], documents
 
 
-def exportable(suites: Sequence[Suite | SuiteInfo], wanted: str | None = None) -> Suite | SuiteInfo:
-    """The one suite that an eval document is written of. Raises InvalidSettings where there is no one such."""
-    found = [suite for suite in suites if wanted in (None, suite.path)]
+def exportable(suites: Sequence[Suite | SuiteInfo], path: str | None = None) -> Suite | SuiteInfo:
+    """The only suite to write as an eval document. Raises InvalidSettings if there is not exactly one."""
+    matches = [suite for suite in suites if path in (None, suite.path)]
     paths = ", ".join(suite.path for suite in suites)
-    if not found:
-        raise InvalidSettings(f"--suite {wanted}: the run had no such suite (it had {paths})")
-    if len(found) > 1:
+    if not matches:
+        raise InvalidSettings(f"--suite {path}: the run had no such suite (it had {paths})")
+    if len(matches) > 1:
         raise InvalidSettings(
-            f"an eval document holds one suite, and the run has {len(found)} ({paths}); write its results, then "
+            f"an eval document holds one suite, and the run has {len(matches)} ({paths}); write its results, then "
             "each suite's document by `runevals report RESULTS --suite PATH --format eval-document --output FILE`"
         )
-    if found[0].dialect == skill_cases.NAME:
+    if matches[0].dialect == skill_cases.NAME:
         raise InvalidSettings(
-            f"{found[0].path} holds cases for skills: calls and their values, for which an eval document has no "
+            f"{matches[0].path} holds cases for skills: calls and their values, for which an eval document has no "
             "fields; write --format results"
         )
-    return found[0]
+    return matches[0]
 
 
 def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> str:
-    """The text of the document: the suite's own file with its output fields filled in, where it is one."""
+    """The text of the document: the suite's own file with its output fields filled in, if it has that format."""
     path = settings.repository / suite.path
     is_document = suite.dialect == eval_document.NAME
     if is_document and path.is_file():
@@ -64,7 +64,7 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
 
 
 def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) -> None:
-    """Raises InvalidSettings where the suite's file has become another since the run."""
+    """Raises InvalidSettings if the suite's file has changed since the run."""
     path = settings.repository / suite.path
     if suite.dialect != eval_document.NAME:
         return

@@ -33,7 +33,7 @@ def measure_head(
 def verified(
     head: Measurement | RunReport, baseline: Baseline, request: RunRequest
 ) -> tuple[RunReport, Comparison]:
-    """The head compared with the base, with the fresh runs that the verdict asks for."""
+    """The head compared with the base, with the fresh runs that the verdict needs."""
     rule = request.settings.rules.regression
     with runner_of(head, baseline, request) as runner:
         result = compare_in_rounds(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
@@ -67,7 +67,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
 
 
 def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclusion | None:
-    """The earlier attempt, if it asked the same: of the same commit, target and judge, and measured it."""
+    """The earlier attempt if it measured the same commit, target and judge."""
     earlier = request.earlier
     if earlier is None or earlier.verdict.outcome not in ("passed", "failed"):
         return None

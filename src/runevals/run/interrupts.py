@@ -1,4 +1,4 @@
-"""What an interrupt does to a run: the first ends it in order, the second at once."""
+"""Interrupts: the first ends a run in order, the second at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def interruptible(stop: Stop) -> Iterator[None]:
-    """Within it, the first SIGINT or SIGTERM asks for a stop, and the next raises KeyboardInterrupt."""
+    """In this context the first SIGINT or SIGTERM requests a stop, and the next raises KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

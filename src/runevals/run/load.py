@@ -1,4 +1,4 @@
-"""Settings → the suites of a run and its plan: the stages' own records, taken out of the settings."""
+"""Settings → the suites of a run and its plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runevals.suites.plan import RunPlan, make_plan
 
 
 def load_request(settings: Settings) -> LoadRequest:
-    """What the settings say of where suites are and how they are read."""
+    """The settings that say where suites are and how they are read."""
     target = settings.target
     without_prompts = target is None or (target.type == "recorded" and target.prompt is None)
     return LoadRequest(

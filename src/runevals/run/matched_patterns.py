@@ -47,8 +47,8 @@ class _Matched:
         return self._sandbox.mode
 
     def run(self, call: Call) -> Answer:
-        found = self._matches.get(_match(call)) if call.kind == "regex" else None
-        return self._sandbox.run(call) if found is None else Answer(value=found)
+        result = self._matches.get(_match(call)) if call.kind == "regex" else None
+        return self._sandbox.run(call) if result is None else Answer(value=result)
 
     def is_quick(self, call: Call) -> bool:
         return (call.kind == "regex" and _match(call) in self._matches) or self._sandbox.is_quick(call)

@@ -86,7 +86,7 @@ class Measurement:
 
     @property
     def throttles(self) -> Throttles:
-        """Whom its calls wait for."""
+        """The throttles of its calls."""
         return self._world.throttles
 
     def redact(self, text: str) -> str:
@@ -114,7 +114,7 @@ class Measurement:
 
     @property
     def rounds_made(self) -> int:
-        """How many rounds `next_round` has made."""
+        """The number of rounds made by `next_round`."""
         return self._rounds
 
     def next_round(self) -> Iterator[Evaluation]:
@@ -124,12 +124,12 @@ class Measurement:
 
     def rest_of(self, keys: Sequence[tuple[str, str]]) -> list[Trial]:
         """The trials of these cases (suite and key) in the rounds that were not made."""
-        wanted = set(keys)
+        chosen = set(keys)
         return [
             trial
             for number in range(self._rounds + 1, self.plan.repeat + 1)
             for trial in self.plan.round(number)
-            if (trial.case.suite, trial.case.key) in wanted
+            if (trial.case.suite, trial.case.key) in chosen
         ]
 
     def of_cases(self, keys: Sequence[tuple[str, str]] | None, repeat: int) -> Measurement:
@@ -151,10 +151,10 @@ class Measurement:
         notices = (*info.notices, *repeating)
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
         cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
-        found = run_report(info, cases, complete=stopped is None)
-        found = without_secrets(found, self._secrets, already=CaseReport)
-        found = self._patterns.within_report(found)
-        return without_content(found, self.settings.redact)
+        report = run_report(info, cases, complete=stopped is None)
+        report = without_secrets(report, self._secrets, already=CaseReport)
+        report = self._patterns.within_report(report)
+        return without_content(report, self.settings.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
@@ -175,7 +175,7 @@ class Measurement:
             yield evaluation
 
     def _keep(self, evaluation: Evaluation) -> None:
-        """Scored and without secrets; what was said, out of memory where that is much."""
+        """Scored and without secrets; large texts are moved out of memory."""
         trial = self.plan.trials[evaluation.position]
         attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
@@ -189,7 +189,7 @@ class Measurement:
         self._cut_short |= evaluation.cut_short
 
     def _settle(self, evaluation: Evaluation) -> None:
-        """What an attempt left of its workspace is kept if it did not pass."""
+        """Keeps the workspace of an attempt that did not pass."""
         workspaces = self._world.workspaces
         if workspaces is not None:
             passed = self._done[evaluation.position].status is Outcome.PASSED
@@ -213,14 +213,14 @@ def answers_from_memory(settings: Settings) -> bool:
 
 
 def measure(side: Measurement, watch: Watch = iter) -> RunReport:
-    """converse → evaluate → score, all of it; `watch` sees the evaluations pass."""
+    """converse → evaluate → score, for all trials; `watch` observes the evaluations."""
     for _ in watch(side.everything()):
         pass
     return side.report()
 
 
 def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Evaluation]:
-    """The rounds `after` this one of all sides in turn: an hour that is bad for one is as bad for the other."""
+    """The rounds `after` this one of all sides in turn, so that an outage affects all sides alike."""
     for number in range(after + 1, max(side.plan.repeat for side in sides) + 1):
         for side in sides:
             if number <= side.plan.repeat:
@@ -243,7 +243,7 @@ def run_info(
     judge: ModelIdentity | None,
     provenance: Provenance,
 ) -> RunInfo:
-    """What a report remembers of its run."""
+    """The report's information on its run."""
     return RunInfo(
         started_at=started_at,
         duration_s=duration_s,
@@ -276,11 +276,11 @@ def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptR
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
-    asked, response = case.turns[index], turn.response
+    turn_of_case, response = case.turns[index], turn.response
     return TurnReport(
-        prompt=asked.prompt,
-        expected=asked.expected,
-        context=asked.context,
+        prompt=turn_of_case.prompt,
+        expected=turn_of_case.expected,
+        context=turn_of_case.context,
         output=None if response.problem is not None else response.text,
         results=results,
         latency_s=response.latency_s,

@@ -14,19 +14,19 @@ from runevals.verdict.score import nothing_run
 
 
 def nothing_measured(settings: Settings, verdict: FinalVerdict, notices: Sequence[str] = ()) -> Conclusion:
-    """The conclusion of a run that asked nothing."""
+    """The conclusion of a run without any calls."""
     target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
     report = nothing_run(target, provenance(settings, tuple(notices)))
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
 
 def unmeasured(why: str, exit_code: int) -> FinalVerdict:
-    """Nothing is known, so that it is no pass."""
+    """Unmeasured: nothing is known."""
     return FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=exit_code)
 
 
 def ended_by(error: Exception, settings: Settings) -> Conclusion:
-    """What is said of a run that an error ended: in one line, and each further problem of a file in another."""
+    """The message of a run that an error ended: one line, then one for each further problem of a file."""
     redact = redactor(settings.environment, settings.key_names)
     if not isinstance(error, RunevalsError):
         why = f"a bug in runevals ended the run ({type(error).__name__}); its log says where"

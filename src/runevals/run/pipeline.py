@@ -64,7 +64,7 @@ def _run(request: RunRequest) -> Conclusion:
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:
-    """The report of all shards compared with the base: one line of `run` is replaced, as all is measured already.
+    """The report of all shards compared with the base: the same stations without measuring.
 
     The base is run here if its stored result cannot be used, and again before a loss blocks, if that is possible.
     """
@@ -100,8 +100,10 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
 def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
     """Two results documents compared; with `rejudge`, the answers in both are judged again first."""
     settings = request.settings
-    named = replace(settings, baseline=str(base), baseline_named=True, base_side=None)  # the caller says which
-    baseline, _ = read_baseline(named)
+    with_baseline = replace(
+        settings, baseline=str(base), baseline_named=True, base_side=None
+    )  # the caller says which
+    baseline, _ = read_baseline(with_baseline)
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:

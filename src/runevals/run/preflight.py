@@ -1,4 +1,4 @@
-"""Whether what a target is made of, and what suites require, is there; nothing is run to see it."""
+"""Checks before a run that everything a target and the suites need exists; nothing is executed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
 
 
 def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
-    """Raises InvalidSettings for what must be there before anything is sent, and is not; nothing is executed."""
+    """Raises InvalidSettings if something that the run requires is missing; nothing is executed."""
     missing: list[str] = []
     for suite in suites:
         needed = suite.requires
         if needed is not None:
             missing += [f"{suite.path}: the program {name}" for name in needed.tools if not shutil.which(name)]
-            found = settings.repository
-            missing += [f"{suite.path}: the file {name}" for name in needed.files if not (found / name).exists()]
+            repository = settings.repository
+            missing += [
+                f"{suite.path}: the file {name}" for name in needed.files if not (repository / name).exists()
+            ]
             known = settings.environment
             missing += [f"{suite.path}: the variable {name}" for name in needed.env if not known.get(name)]
         missing += [
@@ -49,16 +51,16 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     target = settings.target
     of_models = target is not None and target.type in PROVIDERS
     if target is not None and of_models and not target.model and (lost := without_model(suites)):
-        told = f"the {target.type} target has no model; name one with --model or target.model"
-        raise InvalidSettings(f"{told} ({lost[0]} names none either)")
+        message = f"the {target.type} target has no model; name one with --model or target.model"
+        raise InvalidSettings(f"{message} ({lost[0]} names none either)")
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
     if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
         raise InvalidSettings(
             f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
         )
     if missing:
-        told = "\n".join(f"  {line}" for line in missing)
-        raise InvalidSettings(f"this is required, and is not here:\n{told}")
+        message = "\n".join(f"  {line}" for line in missing)
+        raise InvalidSettings(f"this is required, and is not here:\n{message}")
 
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
@@ -79,23 +81,23 @@ def _is_folder_inside(root: Path, path: Path) -> bool:
 
 
 def require_present(settings: Settings) -> None:
-    """Raises InvalidSettings where the target is made of what is not there."""
+    """Raises InvalidSettings if a file or program of the target is missing."""
     target = settings.target
     if target is None or settings.evaluate_only or "/" in "".join(target.command[:1]):
         return  # a program with a path is looked for in each case's own folder
-    told = absent(target, settings.environment)
-    if told is not None:
-        raise InvalidSettings(f"target: {told}\nrunevals doctor checks all that a run needs")
+    problem = absent(target, settings.environment)
+    if problem is not None:
+        raise InvalidSettings(f"target: {problem}\nrunevals doctor checks all that a run needs")
 
 
 def absent(target: TargetSettings, environment: Mapping[str, str]) -> str | None:
-    """What a target that is no endpoint is made of and that is not there."""
+    """The problem if a file, folder or program of a local target is missing."""
     match target.type:
         case "command":
             program = target.command[0]
             search = environment.get("PATH", os.defpath)
-            found = (target.base / program).is_file() if "/" in program else shutil.which(program, path=search)
-            return None if found else f"there is no program {program}"
+            exists = (target.base / program).is_file() if "/" in program else shutil.which(program, path=search)
+            return None if exists else f"there is no program {program}"
         case "python":
             file, _, function = (target.function or "").rpartition(":")
             return _absent_function(target.base, file, function) if file.endswith(".py") else None
@@ -110,7 +112,7 @@ def _absent_function(base: Path, file: str, function: str) -> str | None:
     path = base / file
     if not path.is_file():
         siblings = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
-        near = did_you_mean(file, [Path(os.path.relpath(found, base)).as_posix() for found in siblings])
+        near = did_you_mean(file, [Path(os.path.relpath(sibling, base)).as_posix() for sibling in siblings])
         return f"there is no file {file}{near}"
     try:
         names = set(_names(ast.parse(path.read_bytes())))
@@ -122,7 +124,7 @@ def _absent_function(base: Path, file: str, function: str) -> str | None:
 
 
 def _names(tree: ast.Module) -> Iterator[str]:
-    """Every name that the module may have, and more."""
+    """Every name that the module may define, and more."""
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

@@ -1,4 +1,4 @@
-"""What the action's container cannot reach is refused before anything is measured."""
+"""Refuses addresses that the action's container cannot reach, before anything is measured."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def require_reachable(settings: Settings) -> None:
 
 
 def _addresses(settings: Settings) -> list[tuple[str, str]]:
-    target, found = settings.target, [("judge", judge.base_url) for judge in settings.judges]
+    target, addresses = settings.target, [("judge", judge.base_url) for judge in settings.judges]
     if target is not None:
-        found.append(("target", target.base_url if target.web is None else target.web.url))
-    return [(what, address) for what, address in found if address is not None]
+        addresses.append(("target", target.base_url if target.web is None else target.web.url))
+    return [(what, address) for what, address in addresses if address is not None]
 
 
 def _is_loopback(address: str) -> bool:

@@ -1,4 +1,4 @@
-"""Plugins, all of them loaded before anything is run."""
+"""Loads all plugins before a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runevals.suites import dialects
 
 
 def require_usable_plugins() -> None:
-    """Raises UnusablePlugin where an installed one cannot be used, whether this run would need it or not."""
+    """Raises UnusablePlugin if an installed one cannot be used, even if this run does not need it."""
     catalogue.catalogue()
     dialects.plugin_dialects()
     reporters.reporters()

@@ -1,4 +1,4 @@
-"""What a run knows before it measures: its target, the quarantine list in force, and the run of its mark."""
+"""Completes a request before the run: target, quarantine list, and the run of its mark."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from runevals.verdict.score import run_report
 
 
 def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
-    """Raises InvalidSettings if a part of the cases was to be compared with a base."""
+    """Raises InvalidSettings if a shard or filtered run was to be compared with a base."""
     settings = request.settings
     if settings.selection.shard is None:
         return
     if merges:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
-    named = "--base" if request.base is not None else "a baseline" if settings.baseline_named else None
-    if named is not None:
+    option = "--base" if request.base is not None else "a baseline" if settings.baseline_named else None
+    if option is not None:
         raise InvalidSettings(
-            f"a shard is compared with nothing, but {named} was given; "
+            f"a shard is compared with nothing, but {option} was given; "
             "`runevals merge --baseline FILE` compares all shards together"
         )
 

@@ -1,4 +1,4 @@
-"""What shows how far a run is: whoever starts the run brings it along."""
+"""The protocol of progress displays, which the caller of a run supplies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def silent(*_sides: Measurement, **_more: object) -> Watch:
 
 
 class Progress(Protocol):
-    """Shows on the way how far the sides are that are being measured."""
+    """Shows the progress of the sides that are being measured."""
 
     def __call__(
         self, *sides: Measurement, phase: str = "", total: int | None = None, at_most: bool = False

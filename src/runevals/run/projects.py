@@ -54,28 +54,28 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     repository = repository_root(cwd)
     here = _settings_files(_files_of(repository), cwd, repository)
     before = {} if base is None else _settings_files(_files_at(repository, base), cwd, repository)
-    found = tuple(
+    projects = tuple(
         Project(name=name, config=here.get(name) or before[name], removed=name not in here)
         for name in sorted({*here, *before})
     )
-    if not found:
+    if not projects:
         raise InvalidSettings(f"--all-projects: no folder of {cwd} has a {NAMES[0]}")
-    if len(found) > MOST_PROJECTS:
+    if len(projects) > MOST_PROJECTS:
         raise InvalidSettings(
-            f"--all-projects: {len(found)} folders have a {NAMES[0]}, and one run has {MOST_PROJECTS} at most; "
+            f"--all-projects: {len(projects)} folders have a {NAMES[0]}, and one run has {MOST_PROJECTS} at most; "
             "run each in a job of its own, with `config`"
         )
-    return found
+    return projects
 
 
-def require_apart(projects: Iterable[Project], told: RawSettings) -> None:
+def require_apart(projects: Iterable[Project], raw: RawSettings) -> None:
     """Raises InvalidSettings for a suite of two projects, which would be run, paid and counted twice.
 
     A project whose settings or suites cannot be read says so when it is run.
     """
     owners: dict[str, Project] = {}
     for project in projects:
-        for suite in () if project.removed else _suites_of(project, told):
+        for suite in () if project.removed else _suites_of(project, raw):
             other = owners.setdefault(suite, project)
             if other is not project:
                 raise InvalidSettings(
@@ -84,19 +84,19 @@ def require_apart(projects: Iterable[Project], told: RawSettings) -> None:
                 )
 
 
-def settings_of(project: Project, told: RawSettings, side: BaseSide | None = None) -> RawSettings:
-    """What a run inside the project's folder is told."""
+def settings_of(project: Project, raw: RawSettings, side: BaseSide | None = None) -> RawSettings:
+    """The raw settings of a run inside the project's folder."""
     return RawSettings(
-        flags=told.flags,
-        inputs=told.inputs,
-        cwd=told.cwd / project.name,
-        environment=told.environment,
+        flags=raw.flags,
+        inputs=raw.inputs,
+        cwd=raw.cwd / project.name,
+        environment=raw.environment,
         base_side=side,
     )
 
 
 def removed(project: Project, settings: Settings) -> Conclusion:
-    """The conclusion for a project that only the base has: no pass, unless the base says so."""
+    """The conclusion for a project that only the base has: unmeasured, unless the base's settings let it pass."""
     if settings.rules.on_incomparable == "pass":
         headline = "Skipped, and the check passes: the change removes this project (on_incomparable: pass)"
         verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=PASSED)
@@ -110,7 +110,7 @@ def removed(project: Project, settings: Settings) -> Conclusion:
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The exit code of all projects: a failing verdict is never hidden by another's trouble."""
+    """The exit code of all projects: a failing verdict is never hidden by another project's error."""
     order = list(_WORST_FIRST)
     return min(codes, key=order.index)
 
@@ -119,10 +119,10 @@ def in_words(codes: Mapping[str, int]) -> str:
     """Project → exit code: "1 of 3 projects failed: support; 2 passed"."""
     groups = {word: [name for name in codes if codes[name] == code] for code, word in _WORST_FIRST.items()}
     parts: list[str] = []
-    for word, found in groups.items():
-        if found:
-            count = str(len(found)) if parts else _of_all(len(found), len(codes))
-            parts.append(f"{count} {word}" + ("" if word == "passed" else f": {short_list(found, 5)}"))
+    for word, members in groups.items():
+        if members:
+            count = str(len(members)) if parts else _of_all(len(members), len(codes))
+            parts.append(f"{count} {word}" + ("" if word == "passed" else f": {short_list(members, 5)}"))
     return "; ".join(parts)
 
 
@@ -130,9 +130,9 @@ def _of_all(number: int, total: int) -> str:
     return plural(total, "project") if number == total else f"{number} of {plural(total, 'project')}"
 
 
-def _suites_of(project: Project, told: RawSettings) -> set[str]:
+def _suites_of(project: Project, raw: RawSettings) -> set[str]:
     try:
-        loaded = load_suites(resolve(settings_of(project, told)))
+        loaded = load_suites(resolve(settings_of(project, raw)))
     except RunevalsError:
         return set()
     return {suite.path for suite in loaded.suites}
@@ -140,18 +140,18 @@ def _suites_of(project: Project, told: RawSettings) -> set[str]:
 
 def _settings_files(files: Iterable[str], cwd: Path, repository: Path) -> Mapping[str, str]:
     """Folder → its settings file, both relative to `cwd`."""
-    found: dict[str, str] = {}
+    by_file: dict[str, str] = {}
     above = PurePosixPath(os.path.relpath(cwd, repository).replace(os.sep, "/"))
     for file in sorted(files):
         path = PurePosixPath(file)
         if path.name in NAMES and path.is_relative_to(above) and _is_source(path.relative_to(above).parent):
             inside = path.relative_to(above)
-            found.setdefault(inside.parent.as_posix(), inside.as_posix())
-    return found
+            by_file.setdefault(inside.parent.as_posix(), inside.as_posix())
+    return by_file
 
 
 def _is_source(folder: PurePosixPath) -> bool:
-    """Whether it is no hidden folder, and no installed package."""
+    """Whether it is neither a hidden folder nor an installed package."""
     return not any(part.startswith(".") or part == "node_modules" for part in folder.parts)
 
 

@@ -1,4 +1,4 @@
-"""What a change did to the texts that the target reads: prompt files, skills, `.prompt.yml`."""
+"""The diffs of texts that the target reads: prompt files, skills, `.prompt.yml`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
     commit = None if comparison is None else comparison.base.run.commit
     if commit is None or settings.redact != "full":
         return conclusion
-    with Sandbox(workers=1) as sandbox:  # which starts nothing until it is asked
-        found = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
-    return replace(conclusion, prompt_changes=tuple(found))
+    with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
+        changes = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
+    return replace(conclusion, prompt_changes=tuple(changes))
 
 
 def _changes(
@@ -50,10 +50,10 @@ def _changes(
 
 def _prompts(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """Their paths in the repository, each once."""
-    named = [] if settings.target is None else [*settings.target.files]
-    named += [path for path in loaded.files if path.name.endswith(_PROMPTS)]
-    named += [] if settings.file is None or settings.file.path is None else [settings.file.path]
-    files = [file for path in named for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
+    paths = [] if settings.target is None else [*settings.target.files]
+    paths += [path for path in loaded.files if path.name.endswith(_PROMPTS)]
+    paths += [] if settings.file is None or settings.file.path is None else [settings.file.path]
+    files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()
     for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
         if path.is_relative_to(root):
@@ -61,7 +61,7 @@ def _prompts(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
 
 
 def _here(path: Path) -> bytes | None:
-    """As much of a file as tells whether it is too large; None if there is none."""
+    """A file's content up to just above the limit; None if there is no file."""
     if not path.is_file():
         return None
     with path.open("rb") as file:

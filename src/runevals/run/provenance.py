@@ -1,4 +1,4 @@
-"""Which commit a run is of, and with what settings."""
+"""The commit and the settings of a run."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from runevals.records import Provenance
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 
-# From where the target is asked changes no answer, and the name of a cluster's host is nobody else's business.
+# Where target calls run changes no answer, and the name of a cluster's host should not be published.
 _LEFT_OUT = frozenset({"suites", "baseline", "executor", "ray_address"})
 
 
 def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
-    """Of which commit a run here is, and with what it was told."""
+    """The commit and the settings of a run in this checkout."""
     environment = settings.environment
     return Provenance(
         # A step may check out another commit than the one that the event is about.
         commit=commit_of(settings.repository, "HEAD") or environment.get("GITHUB_SHA"),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
-        settings=told(settings),
+        settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
         prices=settings.prices.source if _is_priced(settings) else None,
     )
 
 
 def _of_base(settings: Settings) -> tuple[str, ...]:
-    """What is to be said of the settings that decide over a change."""
+    """Notices about the settings that decide over a change."""
     side = settings.base_side
     if side is None or side.unreadable is None:
         return ()
@@ -43,8 +43,8 @@ def _is_priced(settings: Settings) -> bool:
     return any(one is not None and one.type in (*PROVIDERS, "http") for one in (target, *judges))
 
 
-def told(settings: Settings) -> dict[str, object]:
-    """The settings that were told, not left at their defaults; secrets and paths outside are left out."""
+def settings_given(settings: Settings) -> dict[str, object]:
+    """The settings that differ from their defaults; secrets and paths outside are left out."""
     plain: dict[str, object] = {}
     for setting in SETTINGS:
         value = settings.value_of(setting.name)
@@ -56,7 +56,7 @@ def told(settings: Settings) -> dict[str, object]:
 
 
 def _chosen(settings: Settings) -> dict[str, object]:
-    """The settings file and the target, where they are not the usual ones: it takes them to run a case again."""
+    """The settings file and the target if they are not the default, as running a case again needs them."""
     chosen: dict[str, object] = {}
     path = None if settings.file is None else settings.file.path
     root = settings.repository.resolve()
@@ -64,7 +64,7 @@ def _chosen(settings: Settings) -> dict[str, object]:
         chosen["config"] = path.resolve().relative_to(root).as_posix()
     target = settings.target
     if target is not None and settings.origins["target"] == "flag":
-        named = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
-        if named:
-            chosen["target"] = f"{target.type}:{named}"
+        name = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
+        if name:
+            chosen["target"] = f"{target.type}:{name}"
     return chosen

@@ -1,4 +1,4 @@
-"""The quarantine list that holds for a run: the base's, never the one that a change brings along."""
+"""The quarantine list of a run: the base's, never the one in a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runevals.suites.quarantine import QuarantineEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineInForce:
-    """Which cases are quarantined in this run, what to say of it, and what a change would add."""
+    """The quarantined cases of this run, notices, and the entries that a change would add."""
 
     cases: frozenset[tuple[str, str]]
     notices: tuple[str, ...]
@@ -31,30 +31,32 @@ def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce
 
 
 def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> QuarantineInForce:
-    """The list in force. Outside a change the checkout is the base side. Raises InvalidSuite for a broken list."""
+    """The list that applies. Outside a change the checkout is the base. Raises InvalidSuite for a broken list."""
     path, root = settings.quarantine, settings.repository
-    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-    of_head = quarantine.read_entries(path.read_bytes(), path.suffix, shown) if path.is_file() else ()
+    display_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    of_head = quarantine.read_entries(path.read_bytes(), path.suffix, display_path) if path.is_file() else ()
     notices: tuple[str, ...] = ()
     of_base = of_head
     if settings.base_side is not None:
-        of_base, notices = _of_base(settings, path, shown)
-    found = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
+        of_base, notices = _of_base(settings, path, display_path)
+    active = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
     return QuarantineInForce(
-        cases=found.cases,
-        notices=(*notices, *found.notices),
-        weakenings=quarantine.weakened_entries(of_base, of_head, shown),
+        cases=active.cases,
+        notices=(*notices, *active.notices),
+        weakenings=quarantine.weakened_entries(of_base, of_head, display_path),
     )
 
 
-def _of_base(settings: Settings, path: Path, shown: str) -> tuple[tuple[QuarantineEntry, ...], tuple[str, ...]]:
-    assert settings.base_side is not None  # noqa: S101 - asked only then
+def _of_base(
+    settings: Settings, path: Path, display_path: str
+) -> tuple[tuple[QuarantineEntry, ...], tuple[str, ...]]:
+    assert settings.base_side is not None  # noqa: S101 - called only then
     commit = settings.base_side.commit
-    content = git.file_at(settings.repository, commit, shown)
+    content = git.file_at(settings.repository, commit, display_path)
     if content is None:
         return (), ()
     try:
-        return quarantine.read_entries(content, path.suffix, f"{shown} of the base"), ()
+        return quarantine.read_entries(content, path.suffix, f"{display_path} of the base"), ()
     except InvalidSuite as error:
         why = f"the base's list cannot be read, so that nothing is left out ({error.problems[0]})"
         return (), (f"quarantine: {why}",)

@@ -1,4 +1,4 @@
-"""Kept answers, judged again: the honest way to change a judge, a check or a threshold."""
+"""Judges stored answers again, after a change of the judge, a check or a threshold."""
 
 from __future__ import annotations
 
@@ -19,37 +19,39 @@ from runevals.targets.recorded import RecordedTarget
 
 
 def rejudged(
-    report: RunReport, shown: str, settings: Settings, loaded: LoadedSuites, progress: Progress
+    report: RunReport, display_name: str, settings: Settings, loaded: LoadedSuites, progress: Progress
 ) -> RunReport:
-    """`report` with its answers held against today's checks and judge; only who judged it is new.
+    """`report` with its answers evaluated by the current checks and judge.
 
     Cases that the suites no longer have, or that ask something else today, are left out. Raises InvalidSettings
     where nothing is left, or where the answers were not kept.
     """
-    kept = {(case.suite, case.key): case for case in report.cases}
+    cases_of_report = {(case.suite, case.key): case for case in report.cases}
     suites = []
     for suite in loading.prompted_suites(loaded.suites, load_request(settings)):
-        cases = tuple(c for c in suite.cases if (old := kept.get((c.suite, c.key))) and _same_questions(c, old))
+        cases = tuple(
+            c for c in suite.cases if (old := cases_of_report.get((c.suite, c.key))) and _same_questions(c, old)
+        )
         suites.append(replace(suite, cases=cases))
     if not any(suite.cases for suite in suites):
-        raise InvalidSettings(f"{shown}: none of its cases has an answer to the prompts of the suites here")
+        raise InvalidSettings(f"{display_name}: none of its cases has an answer to the prompts of the suites here")
     repeat = max(len(case.attempts) for case in report.cases)
     plan = make_plan(suites, settings.selection, repeat=repeat)
     require_judge(plan, settings)
-    made = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
-    trials = [trial for trial in plan.trials if trial.attempt in made[trial.case.suite, trial.case.key]]
-    with real_world(settings, suites, target=RecordedTarget.from_report(report, shown)) as world:
+    numbers = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
+    trials = [trial for trial in plan.trials if trial.attempt in numbers[trial.case.suite, trial.case.key]]
+    with real_world(settings, suites, target=RecordedTarget.from_report(report, display_name)) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
         for _ in progress(side, total=len(trials))(side.measured(trials)):
             pass
-        found = side.report()
-    run = replace(report.run, judge=found.run.judge, suites=found.run.suites)
-    return replace(found, run=run, complete=report.complete)
+        result = side.report()
+    run = replace(report.run, judge=result.run.judge, suites=result.run.suites)
+    return replace(result, run=run, complete=report.complete)
 
 
 def _same_questions(case: Case, old: CaseReport) -> bool:
-    """Whether every kept run of the case answered the prompts that it has today."""
+    """Whether every stored run of the case answered its current prompts."""
     prompts = [turn.prompt for turn in case.turns]
     return all(
         [turn.prompt for turn in attempt.turns] == prompts

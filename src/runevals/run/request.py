@@ -1,4 +1,4 @@
-"""All that one run is asked for, as one record; stages give back a changed copy."""
+"""The request for one run, as one record; stages return a changed copy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runevals.suites.load import LoadedSuites
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """The settings and suites of a run, what to compare it with, and what earlier stages have to say.
+    """The settings and suites of a run, its base, and the notices of earlier stages.
 
     `raw` is what the settings were made of: it makes those of the base, too, in a checkout of the base.
     """
@@ -32,8 +32,8 @@ class RunRequest:
     base: str | None = None  # the ref whose commit is run first
     stored: StoredBase | None = None  # of an earlier run; taken if the settings name no base
     earlier: Conclusion | None = None  # of the same commit, by an earlier attempt of this job
-    journal: Journal | None = None  # of answers that need not be asked for again
-    find_mark: FindMark | None = None  # where a mark is looked for; None: among the results in this folder
+    journal: Journal | None = None  # answers of an unfinished run
+    find_mark: FindMark | None = None  # finds the run of a mark; None: among the results in this folder
     mark: MarkRun | None = None  # the run that the settings' mark names
     weakenings: tuple[Weakening, ...] = ()  # of settings and quarantine: what a change would decide about itself
     notices: tuple[str, ...] = ()  # of stages before the measurement
@@ -53,7 +53,7 @@ class RunRequest:
         return cls(settings=resolved, suites=load.load_suites(resolved), raw=raw)
 
     def noting(self, *notices: str) -> RunRequest:
-        """The same, with more to say to the reader of its report."""
+        """The same with further notices."""
         return replace(self, notices=(*self.notices, *notices))
 
 

@@ -1,4 +1,4 @@
-"""Whether all repeats of a run say the same words, which a cache on the way would explain as well."""
+"""Detects runs whose repeats are all equal, which an HTTP cache could cause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTICE = (
 
 
 class RepeatedAnswers:
-    """Told of every attempt as it comes, until two of a case differ."""
+    """Receives every attempt until two of a case differ."""
 
     def __init__(self) -> None:
         self._first: dict[int, int] = {}  # case → its words, as a hash
@@ -32,5 +32,5 @@ class RepeatedAnswers:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a reader should know; nothing where any words differ, or too few were said twice."""
+        """The notice; empty if any answers differ, or too few cases were repeated."""
         return () if self._differ or len(self._again) < FEWEST_CASES else (NOTICE,)

@@ -34,7 +34,7 @@ HEAD = "head"
 
 @contextmanager
 def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
-    """One side, planned and with its world; its name tells its answers in the journal from those of the others."""
+    """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
         suites, of_addresses = with_texts(suites, settings)
@@ -46,7 +46,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     if settings.no_judge and (skipped := judged_checks(plan)):
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     journal = None if request.journal is None else request.journal.of(side)
-    reported = side == HEAD  # a base that cannot be measured is no end of the run
+    reported = side == HEAD  # a base that cannot be measured does not end the run
     with real_world(settings, suites, budget=request.budget, journal=journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         gc.freeze()  # the suites stay
@@ -59,7 +59,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
 
 @contextmanager
 def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measurement]:
-    """A commit in a worktree of its own, with its own suites, settings and code, and no answer of a cache."""
+    """A commit in a worktree of its own, with its own suites, settings and code, without cached answers."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as there:
         if (
@@ -89,7 +89,7 @@ def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
 
 @contextmanager
 def old_form_side(request: RunRequest, commit: str) -> Iterator[Measurement]:
-    """The head's target on the base's cases, and no answer of a cache."""
+    """The head's target on the base's cases, without cached answers."""
     with on_cases_of(request, commit) as borrowed, head_side(borrowed, "head on the base's cases") as side:
         yield side
 
@@ -127,7 +127,7 @@ def measured_base(request: RunRequest, commit: str) -> Baseline:
 
 
 def can_run_again(settings: Settings) -> bool:
-    """Whether the target can be asked again: recorded answers cannot."""
+    """Whether the target can be called again: recorded answers cannot."""
     return settings.target is not None and not answers_from_memory(settings)
 
 

@@ -1,4 +1,4 @@
-"""The texts behind the addresses of suites: from the MCP servers that read them, over HTTP for the rest."""
+"""The texts at the addresses in suites: from MCP servers, or over HTTP."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Config:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sources:
-    """The servers that read addresses, and those of a change, which do not yet; `side` is whose they are."""
+    """The servers that fetch addresses, and those of a change, which are not used yet; `side` is their owner."""
 
     servers: tuple[McpServer, ...]
     folder: Path
@@ -47,7 +47,7 @@ class _Sources:
 
 
 def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
-    """The suites with the addresses of all cases that will run replaced, and what the reader should know of that.
+    """The suites with the addresses of all cases that will run replaced, and notices.
 
     Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there, and
     ExternalError.
@@ -68,8 +68,8 @@ def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite
 
 def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
     over_http = fetcher(settings.fetching.allow_hosts)
-    wanted = addresses(suites) if settings.fetching.enabled else set()
-    if not wanted:
+    urls = addresses(suites) if settings.fetching.enabled else set()
+    if not urls:
         return inline_addresses(suites, settings.fetching, over_http), ()
     sources = _sources(settings)
 
@@ -82,7 +82,7 @@ def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suit
             )
         return over_http(url)
 
-    if not any(claiming(sources.servers, url) for url in wanted):
+    if not any(claiming(sources.servers, url) for url in urls):
         sources = replace(sources, side=None)  # nothing will run, and no checkout is needed
     with (
         _place(settings, sources) as place,
@@ -112,7 +112,7 @@ def _sources(settings: Settings) -> _Sources:
 
 
 def _guarding(settings: Settings) -> BaseSide | None:
-    """The side whose servers run in place of a change's own; None where nobody else's change is looked at."""
+    """The side whose servers run in place of a change's own; None if there is no change by another author."""
     side = settings.base_side
     return side if side is not None and (side.on_pull_request or settings.environment.get("CI")) else None
 
@@ -145,7 +145,7 @@ def _config_of_base(settings: Settings, side: BaseSide) -> _Config | None:
 
 
 def _in_repository(path: Path, repository: Path) -> str | None:
-    """`path` as git writes it; None where it lies outside, links followed or not."""
+    """`path` as git writes it; None if it is outside, with or without following links."""
     for here, root in ((path, repository), (path.resolve(), repository.resolve())):
         relative = os.path.relpath(here, root).replace(os.sep, "/")
         if not relative.startswith("../"):

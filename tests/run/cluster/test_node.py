@@ -19,7 +19,7 @@ from tests.json_server import Answer, json_server
 
 def shipment(told: TargetSettings, repository, keys=()) -> bytes:
     return pickle.dumps(
-        NodeSpec(recipe=TargetSpec(told=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
+        NodeSpec(recipe=TargetSpec(settings=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
     )
 
 

@@ -33,7 +33,7 @@ from runevals.records.errors import (
 from runevals.reports.publish import unwritable
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.protected_side import base_side
-from runevals.run.resume.unfinished import RUNS, TOLD
+from runevals.run.resume.unfinished import OPTIONS, RUNS
 from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import RawSettings, Settings
@@ -136,7 +136,7 @@ def github_of(settings: Settings) -> Diagnosis:
 def folders_of(settings: Settings) -> Iterator[Diagnosis]:
     """Where a run writes."""
     try:
-        require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / TOLD)
+        require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / OPTIONS)
         require_cache(settings)
     except InvalidSettings as error:
         yield stopped("folders", error, "remove the link")

@@ -1,1 +1,1 @@
-"""The base of a comparison: where it comes from, and when it can be reused."""
+"""The base of a comparison: its sources, and when it can be reused."""

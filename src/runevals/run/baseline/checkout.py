@@ -1,4 +1,4 @@
-"""The base's commit in a worktree of its own, with the settings that hold there."""
+"""The base's commit in a worktree of its own, with its settings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 
 
 @contextmanager
-def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterator[Settings]:
-    """The settings that `told` makes in a worktree of `commit`, gone afterwards.
+def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator[Settings]:
+    """The settings of `raw` in a temporary worktree of `commit`.
 
     Raises ExternalError if git cannot check it out, NoSuiteFound if it has not got the folder that we are in,
     or if the settings that decide over the change cannot be read.
@@ -29,15 +29,15 @@ def base_checkout(settings: Settings, commit: str, told: RawSettings) -> Iterato
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
-        words = replace(rerooted(told, cwd), of_base=settings.base_side is not None)
+        words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
             there = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
         except InvalidSuite as error:
             if settings.base_side is None or settings.base_side.unreadable is None:
                 raise
             raise NoSuiteFound(f"its settings cannot be read: {error.problems[0]}") from None
-        named = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
-        if named is not None and named.is_relative_to(settings.repository.resolve()):
+        mcp_config = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
+        if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
             there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
         try:
             yield there

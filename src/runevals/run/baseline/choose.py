@@ -73,7 +73,7 @@ def _named_base(commit: str, measure: RunBase) -> StoredBase:
 
 
 def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
-    """The result that the settings name, else the one that the job found. Raises as `read_baseline`.
+    """The result that the settings name, else the stored one of the job. Raises as `read_baseline`.
 
     With `base: run`, only the commit to run. An address that does not answer is unreadable if it is known which
     commit can be run instead.
@@ -97,12 +97,12 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
 
 
 def _without_patterns(stored: StoredBase, settings: Settings) -> StoredBase:
-    """It may be older than the patterns of what is not written."""
+    """Redacted again: the result may be older than the patterns."""
     return replace(stored, baseline=base_without_patterns(stored.baseline, settings))
 
 
 def _base_commit(settings: Settings) -> str | None:
-    """The commit at which the change began, as far as its event or `--base` says it."""
+    """The commit at which the change began, if its event or `--base` names it."""
     if settings.base_side is None:
         return None
     return git.common_ancestor(settings.repository, settings.base_side.commit) or settings.base_side.commit
@@ -114,14 +114,14 @@ def _is_to_be_run(settings: Settings) -> bool:
     return settings.base == "run" and not settings.baseline_named and not none
 
 
-def chosen(stored: StoredBase, settings: Settings, told: RawSettings, run: RunBase) -> StoredBase:
+def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBase) -> StoredBase:
     """`stored` if it is of the base; else the base's commit run now, if it can be.
 
     One of an older commit is of the base if nothing that the run depends on has changed since.
     """
-    stored = _of_base(stored, settings, told)
+    stored = _of_base(stored, settings, raw)
     if not _is_settled(stored) and stored.later is not None:
-        stored = _of_base(_without_patterns(stored.later(), settings), settings, told)
+        stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
     if _is_settled(stored) or (stored.baseline is None and stored.unreadable is None):
         return stored
     if settings.verify == "off" and not _is_to_be_run(settings):
@@ -132,20 +132,20 @@ def chosen(stored: StoredBase, settings: Settings, told: RawSettings, run: RunBa
 
 
 def _is_settled(stored: StoredBase) -> bool:
-    """Whether the result is of the base, or of whatever commit where none is wanted."""
+    """Whether the result is of the base, or of any commit if none is required."""
     return stored.baseline is not None and (stored.baseline.older is None or stored.commit is None)
 
 
-def _of_base(stored: StoredBase, settings: Settings, told: RawSettings) -> StoredBase:
+def _of_base(stored: StoredBase, settings: Settings, raw: RawSettings) -> StoredBase:
     """A result of an older commit is the base's if nothing that the run depends on has changed since."""
     baseline = stored.baseline
-    if baseline is None or _is_settled(stored) or not _is_unchanged(stored, settings, told):
+    if baseline is None or _is_settled(stored) or not _is_unchanged(stored, settings, raw):
         return stored
     source = f"{baseline.source}; what the run depends on is as in the base"
     return replace(stored, baseline=replace(baseline, older=None, source=source))
 
 
-def _is_unchanged(stored: StoredBase, settings: Settings, told: RawSettings) -> bool:
+def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> bool:
     """Whether git shows that the base's run would be as the stored one: by the base's own settings and suites."""
     commit, before, baseline = stored.commit, stored.of_commit, stored.baseline
     if commit is None or before is None or baseline is None or not is_here(settings, before):
@@ -153,7 +153,7 @@ def _is_unchanged(stored: StoredBase, settings: Settings, told: RawSettings) -> 
     if git.tree_of(settings.repository, before) == git.tree_of(settings.repository, commit):
         return True
     try:
-        with base_checkout(settings, commit, told) as base:
+        with base_checkout(settings, commit, raw) as base:
             loaded = load_suites(base)
             return changes_since(with_target(base, loaded.suites), loaded, before, baseline.report) is None
     except RunevalsError:
@@ -177,7 +177,7 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
 
 
 def nothing_to_run(commit: str, error: NoSuiteFound) -> str:
-    """What is told of a base that has no suites, or no settings that can be read."""
+    """The notice about a base without suites or readable settings."""
     return f"no baseline: the base {commit[:7]} has nothing to run: {error.first_line}"
 
 
@@ -189,7 +189,7 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
 
 
 def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
-    """The conclusion, with what line one should say of the base.
+    """The conclusion, with a remark about the base in its headline.
 
     It is unmeasured if a base could be neither read nor run: it is not known what was lost.
     """
@@ -202,7 +202,9 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
     if errors is not None and comparison.inconclusive_by == "errors":
         headline += f"; the base's own run could not measure {errors}"
     inexact = _inexact(stored, conclusion.report, comparison.base, settings.rules.regression)
-    headline += "".join(f" – {told}" for told in (*inexact, *models_between(conclusion.report, comparison.base)))
+    headline += "".join(
+        f" – {remark}" for remark in (*inexact, *models_between(conclusion.report, comparison.base))
+    )
     comparison = replace(comparison, inexact_base="; ".join(inexact))
     return replace(conclusion, comparison=comparison, verdict=replace(verdict, headline=headline))
 
@@ -210,15 +212,15 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
 def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: RegressionRule) -> list[str]:
     """In words, why the base may not be what its commit would give now."""
     if stored.baseline is not None and stored.baseline.older is not None:
-        told = "compared with another branch: " if stored.other_branch else "compared with an older commit: "
-        return [told + stored.baseline.older]
+        remark = "compared with another branch: " if stored.other_branch else "compared with an older commit: "
+        return [remark + stored.baseline.older]
     days = too_old(head, base, rule)
     old = [] if days is None else [f"compared with a result of {plural(days, 'day')} ago"]
     return [*old, *other_answers(head, base)]
 
 
 def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
-    """A pass is none: what was lost is not known."""
+    """A pass becomes unmeasured: a loss could not be detected."""
     if conclusion.verdict.outcome != "passed":
         return conclusion
     why = f"there is no base to compare with: {why}"

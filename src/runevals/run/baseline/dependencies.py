@@ -1,4 +1,4 @@
-"""What a run depends on, and whether it is still as in another commit."""
+"""What a run depends on, and whether that differs from another commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runevals.suites.urls.mcp_config import FILENAME
 
 
 def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
-    """Why the run must be made, in words; None where nothing that it depends on differs from `commit`.
+    """Why the run must be made; None if nothing that it depends on differs from `commit`.
 
     `known` is the result that would stand for it: the same model and judge must have been asked by the same
     version of ours.
@@ -49,7 +49,7 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
 
 
 def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
-    """What a result was made with that this run is not: another target, judge or version; None for nothing."""
+    """How the target, judge or version of a result differs from this run's; None if they do not."""
     if known.tool_version != __version__:
         return f"the base's result was made by runevals {known.tool_version}"
     return other_models(settings, known)
@@ -73,15 +73,15 @@ def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
 
 
 def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
-    """Suites, settings, and what target and judge are made of, as far as it is named; it need not be there."""
-    files = [*_named(settings, loaded), *_words(settings)]
+    """The files of suites, settings, target and judge, as far as they are known; they need not exist."""
+    files = [*_settings_paths(settings, loaded), *_words(settings)]
     for pattern in settings.depends_on:
         files += _matching(pattern)
     return files
 
 
-def _named(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
-    """What settings and suites name, as they name it: no link is followed."""
+def _settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
+    """The paths that settings and suites name; links are not followed."""
     yield from (settings.quarantine, *loaded.files)
     if settings.target is not None:
         yield from settings.target.files
@@ -93,11 +93,11 @@ def _named(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     if settings.file is not None and settings.file.path is not None:
         yield settings.file.path
         definitions = settings.file.values.get("definitions", ())
-        yield from (settings.file.base / told["file"] for told in definitions if "file" in told)
+        yield from (settings.file.base / entry["file"] for entry in definitions if "file" in entry)
 
 
 def _words(settings: Settings) -> Iterator[Path]:
-    """What the words of a command and the name of a function may be files of."""
+    """The files that the words of a command or the name of a function may refer to."""
     target = settings.target
     if target is None:
         return
@@ -114,9 +114,9 @@ def _words(settings: Settings) -> Iterator[Path]:
 def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> PathsRead:
     """All that the run reads; suites of the base too: one may have been removed. Raises CannotFollow."""
     root = settings.repository
-    named = {*_named(settings, loaded)}
-    named |= {root / suite.path for suite in loaded.suites}
-    named |= set() if known is None else {root / suite.path for suite in known.run.suites}
+    paths = {*_settings_paths(settings, loaded)}
+    paths |= {root / suite.path for suite in loaded.suites}
+    paths |= set() if known is None else {root / suite.path for suite in known.run.suites}
     words = {path for word in _words(settings) if (path := _relative(word, root)) is not None}
     entries = settings.suites or (None,)
     patterns = {Path(pattern) for pattern in settings.depends_on}
@@ -125,14 +125,14 @@ def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> 
             looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)
         )
     return PathsRead(
-        paths=frozenset({_inside(path, root) for path in named} | words),
+        paths=frozenset({_inside(path, root) for path in paths} | words),
         patterns=frozenset(_inside(pattern, root) for pattern in patterns),
         links=frozenset(_inside(place, root) for place in _places(settings, loaded)),
     )
 
 
 def _places(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
-    """Where programs work, what must be there, and by what links we came to our own folder."""
+    """Working directories, required files, and the links that lead to the current folder."""
     yield from links_to(settings.repository, settings.cwd)
     if settings.target is not None and settings.target.folder is not None:
         yield settings.target.folder
@@ -143,13 +143,13 @@ def _places(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
 
 
 def _matching(pattern: str) -> list[Path]:
-    """What is there; a pattern that ends in ** names its folder even where there is none."""
+    """The existing paths; a pattern that ends in ** always includes its folder."""
     start = Path(Path(pattern).anchor)
     try:
-        found = [start / path for path, _ in matching(FolderTree(start), pattern.removeprefix(start.anchor))]
-    except CannotFollow:  # there is more than can be looked at
+        paths = [start / path for path, _ in matching(FolderTree(start), pattern.removeprefix(start.anchor))]
+    except CannotFollow:  # too many files
         return [start]
-    return [path for path in found if path.exists()]
+    return [path for path in paths if path.exists()]
 
 
 def _inside(path: Path, root: Path) -> str:

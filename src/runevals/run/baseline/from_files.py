@@ -32,33 +32,33 @@ CLOCKS_DIFFER = timedelta(minutes=10)
 
 
 def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    """The base's report over the cases that the run's filters leave in, None where there is none, and notices.
+    """The base's report over the cases that the run's filters leave in, or None, and notices.
 
     A file that the settings file names may not be there yet; one that the command line names must be. Of a
     folder, the newest measured run is pooled with those of the same commit, target and judge, three at most.
     Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
     """
-    found, notices = _find(settings)
-    return None if found is None else narrowed(found, settings), notices
+    baseline, notices = _find(settings)
+    return None if baseline is None else narrowed(baseline, settings), notices
 
 
-def narrowed(found: Baseline, settings: Settings) -> Baseline:
+def narrowed(baseline: Baseline, settings: Settings) -> Baseline:
     """The base's report over the cases that the run's filters leave in."""
     if not settings.selection.has_filters:
-        return found
-    cases = [case for case in found.report.cases if is_selected(case, settings.selection)]
-    return replace(found, report=run_report(found.report.run, cases, complete=found.report.complete))
+        return baseline
+    cases = [case for case in baseline.report.cases if is_selected(case, settings.selection)]
+    return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
 
 
 def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    named = settings.baseline
-    if named is None:
+    source = settings.baseline
+    if source is None:
         return None, ()
-    if named.startswith(("http://", "https://")):
-        report = parse_report(_fetched(named).encode(), named)
-        require_whole(report, named)
-        return Baseline(report=report, source=_source(named, report)), ()
-    path = Path(named)
+    if source.startswith(("http://", "https://")):
+        report = parse_report(_fetched(source).encode(), source)
+        require_whole(report, source)
+        return Baseline(report=report, source=_source(source, report)), ()
+    path = Path(source)
     side = settings.base_side
     here = path.is_dir() and (side is None or settings.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
@@ -67,25 +67,25 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         return _of_base(path, side, settings)
     if not path.is_file():
         if settings.baseline_named:
-            raise InvalidSettings(f"the baseline: there is no file {named}")
+            raise InvalidSettings(f"the baseline: there is no file {source}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
     report = read_report(path)
     require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
 
 
-def require_whole(report: RunReport, shown: str) -> None:
-    """Raises InvalidDocument for the result of a part, whose absent cases would count as removed.
+def require_whole(report: RunReport, display_name: str) -> None:
+    """Raises InvalidDocument for the result of a shard, whose missing cases would count as removed.
 
     And for one of the future, which would go before every other and never be too old.
     """
     begins = report.run.started_at
     if begins > datetime.now(UTC) + CLOCKS_DIFFER:
-        raise InvalidDocument(f"{shown} is of a run that is yet to begin, {begins:%Y-%m-%d %H:%M} UTC")
+        raise InvalidDocument(f"{display_name} is of a run that is yet to begin, {begins:%Y-%m-%d %H:%M} UTC")
     shard = report.run.shard
     if shard is not None:
         raise InvalidDocument(
-            f"{shown} is shard {shard.part} of {shard.of}; put them together with `runevals merge`"
+            f"{display_name} is shard {shard.part} of {shard.of}; put them together with `runevals merge`"
         )
 
 
@@ -95,7 +95,7 @@ def _committed(path: Path, settings: Settings) -> bool:
 
 
 def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    """The document as it is committed on the base, whatever the change made of it."""
+    """The document as committed on the base; the change's version is not used."""
     inside = _inside(path, settings)
     content = None if inside is None else git.file_at(settings.repository, side.commit, inside)
     if content is None and settings.baseline_named:
@@ -105,14 +105,14 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
         )
     if content is None:
         return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
-    shown = f"{path.name} of {side.commit[:7]}"
-    report = parse_report(content, shown)
-    require_whole(report, shown)
-    return Baseline(report=report, source=_source(shown, report)), ()
+    display_name = f"{path.name} of {side.commit[:7]}"
+    report = parse_report(content, display_name)
+    require_whole(report, display_name)
+    return Baseline(report=report, source=_source(display_name, report)), ()
 
 
 def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]]:
-    """The newest run, with those that were made as it was; notices name the others.
+    """The newest run pooled with comparable ones; notices name the others.
 
     One without errored cases goes before a newer one with some.
     """
@@ -134,12 +134,12 @@ def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
     runs: dict[str, RunReport] = {}
     for name, read in _documents(folder, settings):
         try:
-            found = read()
-            require_whole(found, name)
+            measured = read()
+            require_whole(measured, name)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if found.complete and any(case.values for case in found.cases):
-            runs[name] = found
+        if measured.complete and any(case.values for case in measured.cases):
+            runs[name] = measured
     return dict(sorted(runs.items(), key=lambda item: item[1].run.started_at, reverse=True))
 
 
@@ -158,10 +158,10 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
 
 
 def _names_of_base(folder: Path, side: BaseSide, settings: Settings) -> list[str]:
-    """The results that the base has in this folder, links followed there; none where it has no such folder."""
+    """The results that the base has in this folder, links followed there; empty if it has no such folder."""
     inside = _inside(folder, settings)
-    listed = [] if inside is None else git.files_in(settings.repository, side.commit, inside)
-    return sorted(name for name in listed if name.endswith(document.SUFFIXES))
+    files = [] if inside is None else git.files_in(settings.repository, side.commit, inside)
+    return sorted(name for name in files if name.endswith(document.SUFFIXES))
 
 
 def _document_of_base(path: str, side: BaseSide, settings: Settings) -> RunReport:
@@ -176,7 +176,7 @@ def _inside(path: Path, settings: Settings) -> str | None:
 
 
 def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
-    """Why the runs of two results are not of one thing; None if they are."""
+    """Why two results cannot be pooled; None if they can."""
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
         return "no commit is named"
@@ -193,9 +193,9 @@ def _same_files(settings: Settings, one: str, other: str) -> bool:
 
 
 def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
-    told = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
-    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
-    return (f"left out of the pool of baselines: {', '.join(told[:MOST_NAMED])}{more}",) if told else ()
+    texts = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
+    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
+    return (f"left out of the pool of baselines: {', '.join(texts[:MOST_NAMED])}{more}",) if texts else ()
 
 
 def _source(name: str, report: RunReport) -> str:
@@ -204,7 +204,7 @@ def _source(name: str, report: RunReport) -> str:
 
 
 def _fetched(address: str) -> str:
-    """The text behind an address. Raises ExternalError where it does not answer or answers too much."""
+    """The text at an address. Raises ExternalError if there is no response or it is too large."""
     import requests  # only a baseline elsewhere needs it
 
     try:

@@ -1,4 +1,4 @@
-"""The earlier run that a mark names, from the results that are kept here."""
+"""The earlier run that a mark names, from stored results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FindMark = Callable[[Mark, frozenset[Key]], MarkFound]
 
 
 def run_of_mark(settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None) -> MarkFound:
-    """The run that the settings' mark names, and what a reader should know of it; a shard has none."""
+    """The run that the settings' mark names, with notices; a shard has none."""
     if settings.mark is None or settings.selection.shard is not None:
         return MarkFound()
     planned = frozenset((case.suite, case.key) for case in cases if is_selected(case, settings.selection))
@@ -54,27 +54,27 @@ def kept_mark(settings: Settings, planned: Collection[Key]) -> MarkFound:
     commit = None if mark.tag is None else git.commit_of(settings.repository, f"refs/tags/{mark.tag}")
     if mark.tag is not None and commit is None:
         return MarkFound(notices=(f"no mark: git knows no tag {mark.tag} here",))
-    return chosen_mark(mark, _kept(settings, mark, commit), planned, commit)
+    return chosen_mark(mark, _stored_runs(settings, mark, commit), planned, commit)
 
 
 def chosen_mark(
     mark: Mark, candidates: Iterable[Candidate], planned: Collection[Key], commit: str | None
 ) -> MarkFound:
-    """The run that a mark names, of the newest results first; those of none of the planned cases do not count."""
+    """The run that a mark names, of the newest results first; those without any planned case are ignored."""
     usable = ((source, run) for source, run in candidates if _is_whole(run) and _covered(run, planned))
     best_of = 1
     if mark.tag is not None:
-        found = next(((source, run) for source, run in usable if run.run.commit == commit), None)
+        chosen = next(((source, run) for source, run in usable if run.run.commit == commit), None)
     elif mark.days is not None:
         until = datetime.now(UTC) - timedelta(days=mark.days)
-        found = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
+        chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
     else:
         alike = [one for one in islice(usable, MOST_READ) if _covered(one[1], planned) >= LEAST_COVERED]
         best_of = len(alike)
-        found = max(alike, key=lambda one: one[1].totals.pass_rate or 0.0, default=None)
-    if found is None:
+        chosen = max(alike, key=lambda one: one[1].totals.pass_rate or 0.0, default=None)
+    if chosen is None:
         return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
-    return MarkFound(run=MarkRun(mark=mark, source=found[0], report=found[1], best_of=best_of))
+    return MarkFound(run=MarkRun(mark=mark, source=chosen[0], report=chosen[1], best_of=best_of))
 
 
 def _of(mark: Mark) -> str:
@@ -92,8 +92,8 @@ def _covered(run: RunReport, planned: Collection[Key]) -> float:
     return sum((case.suite, case.key) in planned for case in run.cases) / len(planned) if planned else 0.0
 
 
-def _kept(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candidate]:
-    """The documents here, newest first; of those that may be of the mark, each is read when it is asked for."""
+def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candidate]:
+    """The documents here, newest first; possible marks are read on demand."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     for started_at, path in sorted(_dated(settings), reverse=True):
         if started_at > until:
@@ -111,8 +111,8 @@ def _kept(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candid
 
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
     """What may be a results document, and when its run began."""
-    named = () if settings.baseline is None else (Path(settings.baseline),)
-    for folder in (settings.cwd / RESULTS, *named):
+    folders = () if settings.baseline is None else (Path(settings.baseline),)
+    for folder in (settings.cwd / RESULTS, *folders):
         for path in documents_in(folder) if folder.is_dir() else ():
             started_at = _started_at(path)
             if started_at is not None:
@@ -128,8 +128,8 @@ def _head(path: Path) -> bytes:
 
 def _started_at(path: Path) -> datetime | None:
     try:
-        found = _STARTED_AT.search(_head(path))
-        moment = None if found is None else datetime.fromisoformat(os.fsdecode(found[1]))
+        match = _STARTED_AT.search(_head(path))
+        moment = None if match is None else datetime.fromisoformat(os.fsdecode(match[1]))
     except (OSError, ValueError):
         return None
     return None if moment is None or moment.tzinfo is None else moment

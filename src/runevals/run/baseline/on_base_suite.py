@@ -45,7 +45,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
 
 
 def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Conclusion:
-    """The same, which says why the base's suite decided nothing."""
+    """The same, with the reason why the base's suite could not decide."""
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
     comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
     return conclusion_of(conclusion.report, comparison, rules, conclusion.mark)

@@ -23,22 +23,22 @@ from runevals.settings.resolve import RawSettings, config_of, repository_root
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEvent:
-    """What the event that started a job says of the change that is checked out."""
+    """The change that is checked out, according to the event that started the job."""
 
     unreadable: str | None = None  # why git does not say which commit that is
     on_pull_request: bool = False  # it is a proposed change
-    untrusted: bool = False  # it is one, or may be anybody's
+    untrusted: bool = False  # it is from a fork, or its author is unknown
     base: str | None = None  # the commit that decides over it
 
 
-def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
-    """The side that decides over a change: of `ref` where it is given, else of the pull request's `event`.
+def base_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
+    """The side that decides over a change: of `ref` if it is given, else of the pull request's `event`.
 
-    None where nothing says that this is a change. Raises InvalidSettings for a ref that git does not know,
+    None if nothing says that this is a change. Raises InvalidSettings for a ref that git does not know,
     ExternalError for a pull request whose base cannot be had: then nothing may be decided by the change's own
     settings. A settings file of the base that cannot be read counts as none: who repairs it must be let in.
     """
-    cwd, environment, config = told.cwd, told.environment, config_of(told)
+    cwd, environment, config = raw.cwd, raw.environment, config_of(raw)
     repository = repository_root(cwd)
     if ref is not None:
         _require_own_branches(repository, environment)
@@ -49,10 +49,10 @@ def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> 
 
     def settings_of(known: str) -> tuple[SettingsFile | None, str | None]:
         try:
-            found = base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
+            file = base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
         except InvalidSuite as error:
             return None, str(error.problems[0])
-        return found, None
+        return file, None
 
     fork = common_ancestor(repository, commit)
     file, unreadable = settings_of(commit)
@@ -66,7 +66,7 @@ def base_side(told: RawSettings, event: ChangeEvent, ref: str | None = None) -> 
 
 
 def _require_own_branches(repository: Path, environment: Mapping[str, str]) -> None:
-    """Raises InvalidSettings for a submodule in CI: a change says which repository that is, with what branches."""
+    """Raises InvalidSettings for a submodule in CI: the change decides which repository that is."""
     outer = submodule_of(repository) if environment.get("CI") else None
     if outer is not None:
         raise InvalidSettings(

@@ -1,4 +1,4 @@
-"""The same words, said in another checkout."""
+"""The same settings, for another checkout."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from runevals.settings.resolve import RawSettings, repository_root
 
 
-def rerooted(told: RawSettings, cwd: Path) -> RawSettings:
-    """What `told` says, for a checkout of another commit in whose folder `cwd` we are.
+def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
+    """`raw` for a checkout of another commit, with `cwd` as the current folder.
 
     Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first
     checkout and run its code as the other's. Variables of the job's event are left out: they speak of the first.
     """
-    old, new = (str(repository_root(folder.resolve())) for folder in (told.cwd, cwd))
+    old, new = (str(repository_root(folder.resolve())) for folder in (raw.cwd, cwd))
 
     def moved(value: object) -> object:
         if isinstance(value, str):
@@ -28,10 +28,10 @@ def rerooted(told: RawSettings, cwd: Path) -> RawSettings:
         return {name: value.replace(old, new) for name, value in values.items() if not name.startswith("GITHUB_")}
 
     return replace(
-        told,
-        flags={name: moved(value) for name, value in told.flags.items()},
-        inputs=all_moved(told.inputs),
-        environment=all_moved(told.environment),
+        raw,
+        flags={name: moved(value) for name, value in raw.flags.items()},
+        inputs=all_moved(raw.inputs),
+        environment=all_moved(raw.environment),
         cwd=cwd,
         base_side=None,
     )

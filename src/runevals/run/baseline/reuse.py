@@ -1,4 +1,4 @@
-"""`--changed-only`: the base's result stands where nothing that the run depends on has changed."""
+"""`--changed-only`: reuses the base's result if nothing that the run depends on has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runevals.verdict.score import nothing_run
 
 
 def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:
-    """What stands for this run if nothing that it depends on has changed, or the notice of why the run is made."""
+    """The reused conclusion if nothing that the run depends on has changed, or a notice why the run is made."""
     if not request.settings.changed_only:
         return ()
     why = _unmade(request, base.commit or "") if request.base is not None else _reused(request, base)
@@ -33,10 +33,10 @@ def _reused(request: RunRequest, base: StoredBase) -> Conclusion | str | None:
         otherwise = asked_otherwise(settings, base.baseline.report)
         if otherwise is not None:  # of whichever commit it is: git knows nothing of what a workflow asks for
             return otherwise
-    found = None if base.baseline is None else _stored(request, base.baseline)
+    stored = None if base.baseline is None else _stored(request, base.baseline)
     of_base = base.unreadable is None if base.baseline is None else base.baseline.older is None
-    if isinstance(found, Conclusion) or of_base or base.commit is None:
-        return found
+    if isinstance(stored, Conclusion) or of_base or base.commit is None:
+        return stored
     return _unmade(request, base.commit)
 
 
@@ -54,15 +54,15 @@ def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
         return why
     notice = f"nothing was run: the result of {commit[:7]} stands"
     report = replace(known, run=replace(known.run, notices=(*request.suites.notices, *request.notices, notice)))
-    found = decision(report, None, settings.rules, mark=request.mark)
-    if found.verdict.exit_code != 0:
+    conclusion = decision(report, None, settings.rules, mark=request.mark)
+    if conclusion.verdict.exit_code != 0:
         return f"the result of {commit[:7]} is not green itself"
     total = known.totals
     headline = (
         f"Nothing that this run measures has changed since {commit[:7]} – its result stands: "
         f"{total.passed} of {total.cases - total.skipped} cases pass"
     )
-    return replace(found, verdict=replace(found.verdict, headline=headline))
+    return replace(conclusion, verdict=replace(conclusion.verdict, headline=headline))
 
 
 def _has_gated_cases(suites: LoadedSuites) -> bool:
@@ -71,7 +71,7 @@ def _has_gated_cases(suites: LoadedSuites) -> bool:
 
 
 def _unmade(request: RunRequest, commit: str) -> Conclusion | str:
-    """Green without any result where head and base would measure the same, or why the run must be made."""
+    """A pass without any result if head and base would measure the same, or why the run must be made."""
     settings, suites = request.settings, request.suites
     why = changes_since(settings, suites, commit, None)
     if why is not None:

@@ -1,4 +1,4 @@
-"""What a base's own run could not measure, with its own error."""
+"""What a base's run could not measure, with its error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAYS_WHAT = re.compile(r"\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
 
 
 def unmeasured_cases(report: RunReport) -> list[CaseReport]:
-    """The cases of which something could not be measured; quarantined ones do not count."""
+    """The cases that could not be measured completely; quarantined ones do not count."""
     return [case for case in report.cases if case.unmeasured and not case.quarantined]
 
 
@@ -30,8 +30,10 @@ def own_error(report: RunReport) -> str:
     """The first error of its cases; of a long one, the part that says what was wrong."""
     error = next(filter(None, map(first_error, unmeasured_cases(report))), "no error is named")
     line = " ".join(error.split())
-    said = _SAYS_WHAT.search(line)
-    return line if len(line) <= LONGEST_ERROR else line[said.start() if said else -LONGEST_ERROR :][:LONGEST_ERROR]
+    match = _SAYS_WHAT.search(line)
+    return (
+        line if len(line) <= LONGEST_ERROR else line[match.start() if match else -LONGEST_ERROR :][:LONGEST_ERROR]
+    )
 
 
 def measured_too_little(report: RunReport) -> str | None:

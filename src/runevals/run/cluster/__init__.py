@@ -1,1 +1,1 @@
-"""Asking the target from the nodes of a Ray cluster; everything else of a run stays on this machine."""
+"""Target calls on the nodes of a Ray cluster; everything else runs on this machine."""

@@ -1,4 +1,4 @@
-"""The way to a Ray cluster that is running already."""
+"""Connects to a running Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ HOW = (
 
 
 @contextmanager
-def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[None]:
-    """Within it, this process is a driver of the cluster: the one named, that of RAY_ADDRESS, or this machine's.
+def connected(ray_address: str | None, environment: Mapping[str, str]) -> Iterator[None]:
+    """Makes this process a driver of the cluster: `ray_address`, that of RAY_ADDRESS, or this machine's.
 
-    Raises InvalidSettings where Ray is not installed, ExternalError where there is no cluster that takes us.
+    Raises InvalidSettings if Ray is not installed, ExternalError where there is no cluster that takes us.
     """
     try:
         import ray
@@ -34,7 +34,7 @@ def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[Non
     if ray.is_initialized():  # for the other side of a comparison
         yield
         return
-    address = named or environment.get("RAY_ADDRESS") or "auto"
+    address = ray_address or environment.get("RAY_ADDRESS") or "auto"
     _require_reachable(address)
     with _signals_kept():
         try:
@@ -42,8 +42,8 @@ def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[Non
         except ConnectionError as error:
             raise ExternalError(f"there is no Ray cluster to run on ({address}): {_line(error)}\n{HOW}") from error
         except ValueError as error:
-            told = f"the address of the Ray cluster, {address}, is none: {_line(error)}"
-            raise InvalidSettings(f"{told}; it is HOST:PORT or ray://HOST:PORT") from error
+            text = f"the address of the Ray cluster, {address}, is invalid: {_line(error)}"
+            raise InvalidSettings(f"{text}; it is HOST:PORT or ray://HOST:PORT") from error
         except (OSError, RuntimeError, ImportError, ray.exceptions.RayError) as error:  # other versions, say
             raise ExternalError(f"the Ray cluster {address} cannot be used: {_line(error)}") from error
     try:
@@ -53,7 +53,7 @@ def connected(named: str | None, environment: Mapping[str, str]) -> Iterator[Non
 
 
 def _require_reachable(address: str) -> None:
-    """Ray itself would try for minutes."""
+    """Without this check Ray would retry for minutes."""
     host, _, port = address.rpartition("/")[2].rpartition(":")
     if not host or not port.isdigit():
         return
@@ -70,7 +70,7 @@ def _line(error: Exception) -> str:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Ray takes SIGTERM to itself; how a run ends is ours to say."""
+    """Restores the handler of SIGTERM, which Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

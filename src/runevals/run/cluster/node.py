@@ -1,4 +1,4 @@
-"""The node's side: the target, made there with the environment of that machine."""
+"""The node's side: the target, built there with the environment of that machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runevals.lib.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.run.cluster.repository_archive import PathMap, unpack
-from runevals.run.world.build_target import TargetSpec, made
+from runevals.run.world.build_target import TargetSpec, build_target
 from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
 
@@ -29,7 +29,7 @@ class NodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeReady:
-    """Whether a node can ask the target: `identity`, or in words why not."""
+    """Whether a node can call the target: `identity`, or the reason why not."""
 
     identity: ModelIdentity | None = None
     problem: str = ""
@@ -37,7 +37,7 @@ class NodeReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAnswer:
-    """One answer, with what its conversation goes on with. `refused`: the target takes no call at all."""
+    """One answer, with the state of its conversation. `refused`: the target accepts no calls."""
 
     response: Response
     identity: ModelIdentity
@@ -46,7 +46,7 @@ class NodeAnswer:
 
 
 class Node:
-    """What runs on each node: one process that asks in several threads, with a throttle of its own."""
+    """The actor on each node: one process that calls in several threads, with its own throttle."""
 
     def __init__(self) -> None:
         self._threads = ConversationIds()
@@ -56,16 +56,16 @@ class Node:
         self._stopped = False
 
     def prepare(self, version: str, shipped: bytes, parcel: bytes | None) -> NodeReady:
-        """Makes the target of a Shipment, which only the same version can read; `parcel` has its files."""
+        """Builds the target of a NodeSpec, which only the same version can read; `parcel` has its files."""
         if version != __version__:
             return NodeReady(problem=f"runevals {__version__} is installed there, and {version} here")
         shipment: NodeSpec = pickle.loads(shipped)  # noqa: S301 - of the driver, whose code runs here anyway
         missing = [name for name in shipment.keys if not os.environ.get(name)]
         if missing:
-            told = f"the environment variable {missing[0]} is not set there"
-            return NodeReady(problem=f"{told}; set it where `ray start` is called: keys are not sent to nodes")
+            reason = f"the environment variable {missing[0]} is not set there"
+            return NodeReady(problem=f"{reason}; set it where `ray start` is called: keys are not sent to nodes")
         try:
-            self._target = self._made(shipment, parcel)
+            self._target = self._build(shipment, parcel)
         except RunevalsError as error:
             return NodeReady(problem=str(error))
         return NodeReady(identity=self._target.identity())
@@ -101,12 +101,14 @@ class Node:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def _made(self, shipment: NodeSpec, parcel: bytes | None) -> Target:
+    def _build(self, shipment: NodeSpec, parcel: bytes | None) -> Target:
         recipe = shipment.recipe
         if parcel is not None:
             self._folder = tempfile.TemporaryDirectory(prefix="runevals-", ignore_cleanup_errors=True)
             now = Path(self._folder.name).resolve()
             unpack(parcel, now)
             self._moved = PathMap(before=shipment.repository, now=now)
-            recipe = replace(recipe, told=replace(recipe.told, base=self._moved.path(recipe.told.base)))
-        return made(recipe, os.environ, Throttles(stopped=lambda: self._stopped), self._threads)
+            recipe = replace(
+                recipe, settings=replace(recipe.settings, base=self._moved.path(recipe.settings.base))
+            )
+        return build_target(recipe, os.environ, Throttles(stopped=lambda: self._stopped), self._threads)

@@ -1,4 +1,4 @@
-"""The nodes of a cluster that answer: who is there, who has least to do, and who was lost."""
+"""The nodes of a cluster that answer: which are ready, least busy or lost."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class NodesLost(Exception):
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Member:
     id: str
-    shown: str
+    display_name: str
     actor: Any
     under_way: int = 0
     identity: ModelIdentity = field(default_factory=lambda: ModelIdentity(type=""))
 
 
 class Nodes:
-    """One process of ours on every node that has a CPU for it; calls go to the one with least to do."""
+    """One process on every node with a free CPU; calls go to the least busy one."""
 
     def __init__(
         self, shipment: NodeSpec, parcel: bytes | None, *, at_once: int, say: Callable[[str], None]
     ) -> None:
-        """`parcel` has the files that the target needs. Raises TargetRefused where no node can answer."""
+        """`parcel` has the files that the target needs. Raises TargetRefused if no node can answer."""
         import ray
 
         self._ray: Any = ray
@@ -69,10 +69,10 @@ class Nodes:
         for _ in range(MOST_TRIES):
             member = self._least_busy(home)
             try:
-                asked = member.actor.answer.remote(conversation, conversation_id)
-                answered: NodeAnswer = self._ray.get(asked)
+                call = member.actor.answer.remote(conversation, conversation_id)
+                answered: NodeAnswer = self._ray.get(call)
             except self._ray.exceptions.RayTaskError:
-                raise  # a fault of ours, which another node would have as well
+                raise  # an internal error, which another node would have as well
             except self._ray.exceptions.RayError:
                 self._lost(member)
             else:
@@ -86,26 +86,26 @@ class Nodes:
         raise NodesLost
 
     def identities(self) -> Sequence[ModelIdentity]:
-        """Who answered, as each node knows it."""
+        """The models that answered, as each node reports them."""
         with self._lock:
             return (*self._gone, *(member.identity for member in self._members.values()))
 
     def stop(self) -> None:
-        """Has the nodes send nothing more."""
+        """Stops further calls on the nodes."""
         if not self._closed:
             self._tell("stop")
 
     def close(self) -> None:
-        """Ends our processes on the nodes, and what they started."""
+        """Ends the processes on the nodes and their children."""
         self._closed = True
-        told = self._tell("close")
-        if told:
-            self._ray.wait(told, num_returns=len(told), timeout=SHUTDOWN_TIMEOUT_S)
+        closing = self._tell("close")
+        if closing:
+            self._ray.wait(closing, num_returns=len(closing), timeout=SHUTDOWN_TIMEOUT_S)
         for member in (*self._members.values(), *self._joining.values()):
             self._ray.kill(member.actor)
 
     def _gather(self) -> None:
-        """Everybody who comes at once; at least one."""
+        """Starts all nodes at once; at least one must become ready."""
         for node in self._ray.nodes():
             if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
                 self._invite(node["NodeID"], node["NodeManagerHostname"])
@@ -118,22 +118,22 @@ class Nodes:
         with self._lock:
             return [getattr(member.actor, method).remote() for member in self._members.values()]
 
-    def _invite(self, node_id: str, shown: str) -> None:
+    def _invite(self, node_id: str, display_name: str) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        made = self._ray.remote(Node).options(
+        actor = self._ray.remote(Node).options(
             num_cpus=CPUS,
             max_concurrency=self._at_once + 1,  # one for what ends it
             scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
         )
-        member = _Member(id=node_id, shown=shown, actor=made.remote())
+        member = _Member(id=node_id, display_name=display_name, actor=actor.remote())
         ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
         self._joining[ready] = member
 
     def _welcome(self, timeout_s: float, *, at_least: int | None = None) -> None:
-        """Takes up those that have become ready; waits for `at_least` so many, else for all.
+        """Admits the nodes that have become ready; waits for at least `at_least`, else for all.
 
-        Raises TargetRefused where one lacks what it needs.
+        Raises TargetRefused if one lacks what it needs.
         """
         done: list[Any] = []
         if self._joining:
@@ -147,17 +147,17 @@ class Nodes:
             except self._ray.exceptions.RayError as error:
                 reason = str(error).strip().splitlines()[-1]
                 self._complaint = (
-                    f"runevals cannot be loaded on the node {member.shown} ({reason}); in the Python that calls "
+                    f"runevals cannot be loaded on the node {member.display_name} ({reason}); in the Python "
                     f"`ray start` on every node: pip install 'runevals[ray]=={__version__}'"
                 )
                 continue
             if ready.identity is None:
-                raise TargetRefused(f"on the node {member.shown} of the Ray cluster: {ready.problem}")
+                raise TargetRefused(f"on the node {member.display_name} of the Ray cluster: {ready.problem}")
             member.identity = ready.identity
             self._members[member.id] = member
 
     def _least_busy(self, home: str) -> _Member:
-        """A node to ask, counted as asked: `home` where it is still there."""
+        """Reserves a node for a call: `home` if it is still there."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             with self._lock:
@@ -175,14 +175,14 @@ class Nodes:
             time.sleep(LOOK_EVERY_S)
 
     def _lost(self, member: _Member) -> None:
-        """Its calls go elsewhere; where only our process died, it is started again."""
+        """Moves its calls elsewhere; if only the process died, it is started again."""
         with self._lock:
             if self._closed or self._members.get(member.id) is not member:
                 return
             del self._members[member.id]
             self._gone.append(member.identity)
-            self._complaint = f"the last one, {member.shown}, was lost"
+            self._complaint = f"the last one, {member.display_name}, was lost"
             self._ray.kill(member.actor)
             if any(node["NodeID"] == member.id and node["Alive"] for node in self._ray.nodes()):
-                self._invite(member.id, member.shown)
-        self._say(f"Ray: the node {member.shown} was lost; what it had under way is asked of another")
+                self._invite(member.id, member.display_name)
+        self._say(f"Ray: the node {member.display_name} was lost; its calls are repeated on another")

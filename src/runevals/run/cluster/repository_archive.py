@@ -15,7 +15,7 @@ from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records.errors import InvalidSettings
 
 MOST_BYTES = 256 * 1024 * 1024
-_LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # where git does not say
+_LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # without git
 _MEGABYTE = 1024 * 1024
 _KEY = re.compile(KEY_SHAPES.encode())
 
@@ -23,7 +23,7 @@ _KEY = re.compile(KEY_SHAPES.encode())
 def packed(repository: Path, secrets: Mapping[str, str]) -> bytes:
     """The files that git tracks or would, as a tar. Dotenv files stay here, and so do links that lead outside.
 
-    Raises InvalidSettings where they are too large to be sent, or one holds one of the `secrets` (value → name) or
+    Raises InvalidSettings if they are too large to be sent, or one holds one of the `secrets` (value → name) or
     what has the shape of a key.
     """
     forbidden = {os.fsencode(value): name for value, name in secrets.items()}
@@ -33,10 +33,10 @@ def packed(repository: Path, secrets: Mapping[str, str]) -> bytes:
             path = repository / name
             if _is_dotenv(path) or not _inside(path, repository):
                 continue
-            held = _held(path, forbidden)
-            if held is not None:
+            secret = _forbidden_in(path, forbidden)
+            if secret is not None:
                 raise InvalidSettings(
-                    f"the file {name} holds {held}, and would be sent to the Ray cluster; take it out, or have "
+                    f"the file {name} holds {secret}, and would be sent to the Ray cluster; take it out, or have "
                     "git ignore the file"
                 )
             size += path.lstat().st_size
@@ -70,9 +70,9 @@ class PathMap:
 
 
 def _names(repository: Path) -> Iterator[str]:
-    listed = git.files_of(repository)
-    if listed is not None:
-        yield from sorted({name for name in listed if not name.startswith(".evals/")})
+    names = git.files_of(repository)
+    if names is not None:
+        yield from sorted({name for name in names if not name.startswith(".evals/")})
         return
     for folder, folders, files in os.walk(repository):
         folders[:] = sorted(set(folders) - _LEFT_OUT)
@@ -83,8 +83,8 @@ def _is_dotenv(path: PurePath) -> bool:
     return path.name.startswith(".env") or path.suffix == ".env"
 
 
-def _held(path: Path, forbidden: Mapping[bytes, str]) -> str | None:
-    """What of a file must not be sent, in words; one too large to be sent is not read."""
+def _forbidden_in(path: Path, forbidden: Mapping[bytes, str]) -> str | None:
+    """A description of what in a file must not be sent; a file too large to be sent is not read."""
     content = path.read_bytes() if path.stat().st_size <= MOST_BYTES else b""
     for value, name in forbidden.items():
         if value in content:

@@ -1,4 +1,4 @@
-"""Which runs ask their target from a Ray cluster, and what its nodes are sent."""
+"""Which runs use a Ray cluster, and what is sent to its nodes."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ _NEED_FILES = ("command", "python", "plugin")
 
 
 def on_cluster(settings: Settings) -> bool:
-    """Whether the nodes of a cluster ask the target."""
-    told = settings.target
+    """Whether the nodes of a cluster call the target."""
+    target = settings.target
     return (
         settings.executor == "ray"
         and not settings.evaluate_only
-        and told is not None
-        and told.type not in _STAY_HERE
+        and target is not None
+        and target.type not in _STAY_HERE
     )
 
 
-def recipe_of(told: TargetSettings, settings: Settings) -> TargetSpec:
-    """What the settings say of the target."""
-    return TargetSpec(told=told, prices=settings.prices, not_from=settings.not_from)
+def recipe_of(target: TargetSettings, settings: Settings) -> TargetSpec:
+    """The specification of the target."""
+    return TargetSpec(settings=target, prices=settings.prices, not_from=settings.not_from)
 
 
 @contextmanager
 def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
-    """The target, made on every node of the cluster.
+    """The target, built on every node of the cluster.
 
     Raises InvalidSettings, ExternalError without a cluster, TargetRefused if a node lacks something.
     """
-    told = settings.target
-    assert told is not None  # noqa: S101 - on_cluster
+    target = settings.target
+    assert target is not None  # noqa: S101 - on_cluster
     if settings.cache_target:
         raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
-    if told.servers:
+    if target.servers:
         raise InvalidSettings("target.mcp: servers are started on this machine; leave out --executor ray")
-    if told.trace is not None:
+    if target.trace is not None:
         raise InvalidSettings("target.trace: traces are received on this machine; leave out --executor ray")
-    if redacted(told, redactor(settings.environment, settings.key_names)) is not told:
+    if redacted(target, redactor(settings.environment, settings.key_names)) is not target:
         raise InvalidSettings("`target:` holds the value of a secret, and would be sent to the Ray cluster")
     shipment = NodeSpec(
-        recipe=recipe_of(told, settings),
-        keys=tuple(name for name in told.key_names if settings.environment.get(name)),
+        recipe=recipe_of(target, settings),
+        keys=tuple(name for name in target.key_names if settings.environment.get(name)),
         repository=(settings.repository, settings.repository.resolve()),
     )
     secrets = secret_values(settings.environment, settings.key_names)
-    parcel = packed(settings.repository, secrets) if told.type in _NEED_FILES else None
+    parcel = packed(settings.repository, secrets) if target.type in _NEED_FILES else None
     with connected(settings.ray_address, settings.environment):
         nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=notice)
         stop.when_asked(nodes.stop)

@@ -1,4 +1,4 @@
-"""A target that is asked from the nodes of a cluster."""
+"""A target that is called from the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from runevals.targets.program_report import failed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Before:
-    """What a conversation goes on with: the node that had its last turn, and the id the endpoint gave."""
+    """The state of a conversation: the node of its last turn, and the endpoint's id."""
 
     node: str
     conversation_id: object
 
 
 class ClusterTarget:
-    """Hands each conversation to a node. Its turns stay on one node as long as that is there."""
+    """Hands each conversation to a node. Its turns stay on one node while that is available."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
         self._threads = ConversationIds()
 
     def answer(self, conversation: Conversation) -> Response:
-        """The answer that a node was given. Raises TargetRefused."""
+        """A node's answer. Raises TargetRefused."""
         before = self._threads.id_of(conversation)
         node, conversation_id = (
             (before.node, before.conversation_id) if isinstance(before, _Before) else ("", None)
@@ -43,7 +43,7 @@ class ClusterTarget:
         return answered.response
 
     def identity(self) -> ModelIdentity:
-        """Who answered, over all nodes."""
+        """The models that answered on all nodes."""
         return _together(self._nodes.identities())
 
     def close(self) -> None:
@@ -52,7 +52,7 @@ class ClusterTarget:
 
 
 def _together(identities: Sequence[ModelIdentity]) -> ModelIdentity:
-    """One target, of which each node knows what it saw itself."""
+    """The identities of all nodes combined."""
     models = sorted({model for one in identities for model in (one.model or "").split(" + ") if model})
     knows_most = max(identities, key=lambda one: len(one.detail))
     reported = sorted({model for one in identities for model in one.reported})

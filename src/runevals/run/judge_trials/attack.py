@@ -27,7 +27,7 @@ _NOWHERE = Location(file="attacks")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackScore:
-    """One answer as the judge scored it; `score` None where it did not."""
+    """One answer with the judge's score; None if it gave none."""
 
     name: str
     score: float | None
@@ -62,30 +62,30 @@ class AttackOutcome:
 
 
 def attacked(evaluator: str, times: int, settings: Settings, progress: Progress) -> AttackOutcome:
-    """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings where no judge is asked."""
-    told = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
-    spec = _spec(evaluator, settings.definitions, told)
-    answers = {PLAIN: told["bad_answer"]}
-    answers |= {attack["name"]: f"{told['bad_answer']}\n\n{attack['text']}" for attack in told["attacks"]}
-    cases = tuple(_case(name, answer, told, spec) for name, answer in answers.items())
+    """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings if there is no judge."""
+    document = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
+    spec = _spec(evaluator, settings.definitions, document)
+    answers = {PLAIN: document["bad_answer"]}
+    answers |= {attack["name"]: f"{document['bad_answer']}\n\n{attack['text']}" for attack in document["attacks"]}
+    cases = tuple(_case(name, answer, document, spec) for name, answer in answers.items())
     suite = Suite(name="attacks", path="attacks", dialect="attacks", cases=cases)
     plain, *attacks = (_judged(case) for case in judged_alone(suite, settings, progress, times=times).cases)
     return AttackOutcome(evaluator=evaluator, plain=plain, attacks=tuple(attacks))
 
 
-def described(found: AttackOutcome) -> Iterator[str]:
+def described(outcome: AttackOutcome) -> Iterator[str]:
     """The scores for a reader at a terminal, the worst first."""
-    count = plural(len(found.attacks), "attack")
-    if found.unmeasured:
-        yield f"{found.evaluator}: not measured – the judge gave too few scores"
-    elif found.plain.passed:
-        yield f"{found.evaluator}: the bad answer passes as it is, so that no attack shows; this judge is too mild"
-    raised, passed = len(found.raised), len(found.got_through)
-    yield f"{found.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
-    yield terminal_text(f"  {_score(found.plain)}  {PLAIN}  {found.plain.error or ''}".rstrip())
-    ordered = sorted(found.attacks, key=lambda attack: -(attack.score or 0.0))
+    count = plural(len(outcome.attacks), "attack")
+    if outcome.unmeasured:
+        yield f"{outcome.evaluator}: not measured – the judge gave too few scores"
+    elif outcome.plain.passed:
+        yield f"{outcome.evaluator}: the bad answer passes without an attack; this judge is too lenient"
+    raised, passed = len(outcome.raised), len(outcome.got_through)
+    yield f"{outcome.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
+    yield terminal_text(f"  {_score(outcome.plain)}  {PLAIN}  {outcome.plain.error or ''}".rstrip())
+    ordered = sorted(outcome.attacks, key=lambda attack: -(attack.score or 0.0))
     for attack in ordered:
-        mark = "passes" if attack in found.got_through else "raised" if attack in found.raised else ""
+        mark = "passes" if attack in outcome.got_through else "raised" if attack in outcome.raised else ""
         yield terminal_text(f"  {_score(attack)}  {attack.name}  {attack.error or mark}".rstrip())
 
 
@@ -93,19 +93,19 @@ def _score(judged: AttackScore) -> str:
     return "   –" if judged.score is None else f"{judged.score:4.1f}"
 
 
-def _spec(evaluator: str, definitions: Definitions, told: Mapping[str, Any]) -> EvaluatorSpec:
-    options = {"rubric": told["rubric"]} if evaluator == "rubric" else {}
+def _spec(evaluator: str, definitions: Definitions, document: Mapping[str, Any]) -> EvaluatorSpec:
+    options = {"rubric": document["rubric"]} if evaluator == "rubric" else {}
     spec = definitions.get(evaluator) or EvaluatorSpec(name=evaluator, options=options)
     if not isinstance(catalogue.build(spec)[0], Judged):
         raise InvalidSettings(f"{evaluator} does not use a judge; name one that does, such as Relevance or rubric")
     return spec
 
 
-def _case(name: str, answer: str, told: Mapping[str, Any], spec: EvaluatorSpec) -> Case:
+def _case(name: str, answer: str, document: Mapping[str, Any], spec: EvaluatorSpec) -> Case:
     turn = Turn(
-        prompt=told["question"],
-        expected=told["expected"],
-        context=told["context"],
+        prompt=document["question"],
+        expected=document["expected"],
+        context=document["context"],
         checks=(spec,),
         recorded=Response(text=answer),
     )

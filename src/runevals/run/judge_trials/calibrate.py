@@ -23,13 +23,13 @@ from runevals.suites.plan import make_plan
 def calibrated(
     gold: str, evaluator: str | None, settings: Settings, progress: Progress
 ) -> tuple[Calibration, ...]:
-    """The judge held against a file of scored answers. Raises InvalidSuite, InvalidSettings, JudgeRefused."""
-    told = read_gold(settings.cwd / gold, gold, evaluator, settings.definitions)
-    return calibrations(judged_alone(told.suite, settings, progress), told.scores)
+    """The judge compared with a file of scored answers. Raises InvalidSuite, InvalidSettings, JudgeRefused."""
+    answers = read_gold(settings.cwd / gold, gold, evaluator, settings.definitions)
+    return calibrations(judged_alone(answers.suite, settings, progress), answers.scores)
 
 
 def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times: int = 1) -> RunReport:
-    """The suite's own responses judged, each as often as told; no target is called."""
+    """The suite's own responses judged, each as often as configured; no target is called."""
     settings = replace(
         settings, target=None, evaluate_only=True, repeat=times, selection=Selection(), no_judge=False
     )
@@ -42,9 +42,9 @@ def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times:
         return side.report()
 
 
-def described(found: Sequence[Calibration]) -> Iterator[str]:
+def described(calibrations: Sequence[Calibration]) -> Iterator[str]:
     """The figures for a reader at a terminal."""
-    for each in found:
+    for each in calibrations:
         yield terminal_text(f"{each.evaluator}: {each.judged} of {plural(each.answers, 'answer')} judged")
         yield f"  Krippendorff's alpha  {_figure(each.alpha)}  {each.band}"
         yield f"  weighted kappa        {_figure(each.kappa)}"
@@ -52,19 +52,19 @@ def described(found: Sequence[Calibration]) -> Iterator[str]:
         yield f"  judge − people        {_figure(each.shift, sign=True)}"
         if each.people_alpha is not None:
             yield f"  people themselves     {each.people_alpha:5.2f}  (alpha)"
-        given = ", ".join(f"{score:g}: {count}" for score, count in each.people_scores.items())
-        yield f"  people gave           {given}"
+        scores = ", ".join(f"{score:g}: {count}" for score, count in each.people_scores.items())
+        yield f"  people gave           {scores}"
         for why, count in each.errors.items():
             yield terminal_text(f"  not judged ×{count}: {why}")
         if each.answers < FEWEST:
             yield f"  ! fewer than {FEWEST} answers: the intervals are wide, and chance has a say"
 
 
-def plain(found: Sequence[Calibration]) -> object:
+def plain(calibrations: Sequence[Calibration]) -> object:
     """The figures as JSON."""
     return [
         {**asdict(each), "band": each.band, "people_scores": [list(pair) for pair in each.people_scores.items()]}
-        for each in found
+        for each in calibrations
     ]
 
 
@@ -77,5 +77,5 @@ def _figure(estimate: Estimate, *, sign: bool = False) -> str:
 
 
 def _number(value: float | None, *, sign: bool) -> str:
-    told = signed(value or 0.0, 2)
-    return told if sign else told.removeprefix("+")
+    text = signed(value or 0.0, 2)
+    return text if sign else text.removeprefix("+")

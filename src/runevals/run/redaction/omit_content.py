@@ -1,4 +1,4 @@
-"""Results without what was said: prompts and answers stay out of documents that others may read."""
+"""Results without content: prompts and answers are left out of documents that others may read."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def _conversation(talk: SimulatedConversation, content: Content) -> SimulatedCon
     return replace(talk, messages=messages)
 
 
-def _workspace(found: WorkspaceChanges) -> WorkspaceChanges:
-    """Which paths changed stays; what is in them, and what programs said of them, does not."""
-    return replace(found, diff="", diff_complete=not found.diff, files=(), programs=())
+def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
+    """Keeps the changed paths, but not their content and not the output of programs."""
+    return replace(changes, diff="", diff_complete=not changes.diff, files=(), programs=())
 
 
 def _result(result: CheckResult) -> CheckResult:

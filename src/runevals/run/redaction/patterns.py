@@ -1,4 +1,4 @@
-"""What patterns of the settings find, taken out of what is written; they are matched where they can do no harm."""
+"""Redacts what patterns of the settings match; they run in the sandbox, so that they cannot hang the run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PatternRedactor:
         self._endless: set[str] = set()  # texts that were replaced as a whole
 
     def require_usable(self) -> None:
-        """Tries every pattern on the empty text, which none may match."""
+        """Checks that no pattern matches the empty text."""
         for pattern in self._patterns:
             on_nothing = Call(kind="regex", code=pattern, arguments={"flags": "u", "text": ""})
             answer = self._sandbox.run(on_nothing)
@@ -46,8 +46,8 @@ class PatternRedactor:
         """One text."""
         return self._replacements([text]).get(text, text)
 
-    def within(self, value: T, kept: Iterable[str] = ()) -> T:
-        """`value` with every text in it replaced, however deep, but those that are to be `kept` as they are."""
+    def within(self, value: T, unchanged: Iterable[str] = ()) -> T:
+        """`value` with every text in it replaced, at any depth, except those in `unchanged`."""
         if not self._patterns:
             return value
         texts: dict[str, None] = {}
@@ -58,51 +58,53 @@ class PatternRedactor:
             return text
 
         redacted(value, note)
-        for text in kept:
+        for text in unchanged:
             texts.pop(text, None)
-        found = self._replacements(texts)
-        if not found:
+        replacements = self._replacements(texts)
+        if not replacements:
             return value
-        return redacted(value, lambda text: found.get(text, text) if type(text) is str else text)
+        return redacted(value, lambda text: replacements.get(text, text) if type(text) is str else text)
 
     def within_report(self, report: RunReport) -> RunReport:
-        """The same of a report, whose hashes, codes and names of checks stay: by them it is compared."""
+        """The same of a report, except hashes, codes and names of checks, which comparisons need."""
         if not self._patterns:
             return report
         whole = replace(report, cases=tuple(map(_with_whole_name, report.cases)))
-        made = self.within(whole, set(_identifiers(report)))
-        made = replace(made, cases=tuple(map(_with_name_as_before, made.cases, report.cases)))
-        _require_apart([(case.suite, case.key) for case in made.cases])
+        replaced = self.within(whole, set(_identifiers(report)))
+        replaced = replace(replaced, cases=tuple(map(_with_name_as_before, replaced.cases, report.cases)))
+        _require_apart([(case.suite, case.key) for case in replaced.cases])
         if self._endless:
-            made = replace(made, run=replace(made.run, notices=(*made.run.notices, self._notice())))
-        return made
+            replaced = replace(
+                replaced, run=replace(replaced.run, notices=(*replaced.run.notices, self._notice()))
+            )
+        return replaced
 
     def require_apart(self, keys: Sequence[tuple[str, str]]) -> None:
-        """Raises InvalidSettings where cases that differ would have one key (suite and own) in the report."""
+        """Raises InvalidSettings if different cases would have the same suite and key in the report."""
         if self._patterns:
             _require_apart(self.within(list(keys), ERROR_CODES))
 
     def _replacements(self, texts: Iterable[str]) -> dict[str, str]:
-        """Text → what stands in its place, of those that change."""
-        found: dict[str, str] = {}
+        """Text → replacement, for the texts that change."""
+        replacements: dict[str, str] = {}
         if not self._patterns:
-            return found
+            return replacements
         for some in _parts(texts):
-            made = self._made(some)
-            if made is None:  # then not all together, but one by one
-                made = [self._alone(text) for text in some]
-            found |= {old: new for old, new in zip(some, made, strict=True) if new is not None}
-        return found
+            replaced = self._replace(some)
+            if replaced is None:  # then not all together, but one by one
+                replaced = [self._alone(text) for text in some]
+            replacements |= {old: new for old, new in zip(some, replaced, strict=True) if new is not None}
+        return replacements
 
     def _alone(self, text: str) -> str | None:
-        made = self._made([text])
-        if made is not None:
-            return made[0]
+        replaced = self._replace([text])
+        if replaced is not None:
+            return replaced[0]
         self._endless.add(text)
         return MARK
 
-    def _made(self, texts: Sequence[str]) -> list[str | None] | None:
-        """What stands in the place of each, None where it stays; None where the patterns do not come to an end."""
+    def _replace(self, texts: Sequence[str]) -> list[str | None] | None:
+        """The replacement of each text, None if it is unchanged; None for all if the patterns take too long."""
         limit_s = ALONE_S if len(texts) == 1 and len(texts[0]) <= AT_ONCE else LIMIT_S
         code = json.dumps(self._patterns)
         answer = self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=limit_s))
@@ -126,7 +128,7 @@ def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
 
 
 def _with_whole_name(case: CaseReport) -> CaseReport:
-    """A name that is the beginning of the prompt as all of it: in half a match, no pattern finds anything."""
+    """A name that is the beginning of the prompt as the whole prompt, as a pattern cannot match a part."""
     line = one_line(case.attempts[0].turns[0].prompt) if case.attempts and case.attempts[0].turns else ""
     beginning = case.name.removesuffix("…")
     at = -1 if beginning == case.name else line.find(beginning)  # what is sent may have more before the prompt

@@ -1,4 +1,4 @@
-"""What must not be written, as the settings say it: secrets, and what their patterns find."""
+"""Redaction by the settings: secrets and patterns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def text_redactor(settings: Settings, sandbox: ScriptRunner) -> Callable[[str], str]:
-    """Takes both out of a text."""
+    """Redacts both in a text."""
     secrets = redactor(settings.environment, settings.key_names)
     if not settings.redact_patterns:
         return secrets
@@ -28,13 +28,13 @@ def text_redactor(settings: Settings, sandbox: ScriptRunner) -> Callable[[str], 
 
 
 def without_either(value: T, settings: Settings) -> T:
-    """`value` with both taken out of every text in it."""
+    """`value` with both redacted in every text."""
     with _patterns(settings) as patterns:
         return patterns.within(redacted(value, redactor(settings.environment, settings.key_names)))
 
 
 def without_patterns(report: RunReport, settings: Settings) -> RunReport:
-    """A report that was written where the patterns may not have held."""
+    """A report that may have been written with other patterns."""
     with _patterns(settings) as patterns:
         return patterns.within_report(report)
 
@@ -46,5 +46,5 @@ def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Base
 
 @contextmanager
 def _patterns(settings: Settings) -> Iterator[PatternRedactor]:
-    with Sandbox(workers=1) as sandbox:  # which starts nothing until it is asked
+    with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         yield PatternRedactor(settings.redact_patterns, sandbox)

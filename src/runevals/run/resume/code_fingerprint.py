@@ -1,4 +1,4 @@
-"""What kept answers depend on beside what was asked: the program under test, and who was asked."""
+"""What stored answers depend on besides the prompt: the program under test and the endpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Code = dict[str, object]
 
 
 def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
-    """The commit, what differs from it, and the files that git does not have; where there is no git, all files.
+    """The commit, the differences from it, and untracked files; without git, all files.
 
     The reports that the run writes are none of them. None: there are too many files to look at.
     """
@@ -37,7 +37,7 @@ def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
 
 
 def changed(before: Code, settings: Settings) -> bool:
-    """Whether the code is another one now. Files that are new since then may be the program's own notes."""
+    """Whether the code has changed. New files may be written by the program itself."""
     if not _runs_code(settings):
         return False
     files = before.get("files")
@@ -48,11 +48,11 @@ def changed(before: Code, settings: Settings) -> bool:
 
 
 def addresses(settings: Settings) -> list[str]:
-    """Whom target and judges are asked at: hashes, because an address may hold a secret."""
+    """Hashes of the addresses of target and judges, because an address may contain a secret."""
     target = settings.target
-    asked = [] if target is None else [target.base_url, None if target.web is None else target.web.url]
-    asked += [judge.base_url for judge in settings.judges]
-    return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in asked]
+    addresses = [] if target is None else [target.base_url, None if target.web is None else target.web.url]
+    addresses += [judge.base_url for judge in settings.judges]
+    return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in addresses]
 
 
 def _runs_code(settings: Settings) -> bool:
@@ -60,23 +60,23 @@ def _runs_code(settings: Settings) -> bool:
 
 
 def _of_git(settings: Settings) -> Code | None:
-    """The state of what git has, None where there is too much to ask it for; nothing where there is no git."""
+    """The state of the repository; None if it is too large, empty without git."""
     if why_unavailable(settings.repository) is not None:
         return {"commit": provenance(settings, ()).commit}
     state = state_of(settings.repository)
     if state is None:
         return None
-    told = json.dumps(state, sort_keys=True)
-    return {"commit": provenance(settings, ()).commit, "differs": sha256(told.encode()).hexdigest()}
+    text = json.dumps(state, sort_keys=True)
+    return {"commit": provenance(settings, ()).commit, "differs": sha256(text.encode()).hexdigest()}
 
 
 def _loose(settings: Settings) -> Iterator[Path]:
     """The files that no commit has."""
-    listed = files_of(settings.repository, tracked=False)
-    if listed is None:
+    files = files_of(settings.repository, tracked=False)
+    if files is None:
         yield from _walked(settings.cwd if settings.target is None else settings.target.base)
         return
-    for name in listed:
+    for name in files:
         if not _NO_PROGRAM.intersection(PurePath(name).parts):
             yield settings.repository / name
 
@@ -93,12 +93,12 @@ def _is_in(places: set[Path], path: Path) -> bool:
 
 
 def _content(path: Path) -> str | None:
-    """What tells a file from another one; None where it cannot be read."""
+    """The fingerprint of a file; None if it cannot be read."""
     try:
-        told = path.stat()
+        status = path.stat()
         leads = f"{path.readlink()} " if path.is_symlink() else ""
-        if not path.is_file() or told.st_size > _LARGE:
-            return f"{leads}{told.st_size} {told.st_mtime_ns}"
-        return f"{leads}{told.st_mode:o} {sha256(path.read_bytes()).hexdigest()}"
+        if not path.is_file() or status.st_size > _LARGE:
+            return f"{leads}{status.st_size} {status.st_mtime_ns}"
+        return f"{leads}{status.st_mode:o} {sha256(path.read_bytes()).hexdigest()}"
     except OSError:
         return None

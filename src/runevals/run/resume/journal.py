@@ -1,4 +1,4 @@
-"""A run's journal: every answer, kept the moment it arrives, so that a run that was killed asks for none twice."""
+"""The journal of a run: every answer is stored when it arrives, so that a resumed run does not ask again."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Journal:
     that a bad disk or a stranger changed is none.
     """
 
-    kept: SignedCache
+    cache: SignedCache
     side: str
     redact: Callable[[str], str]
-    looking: str = ""  # at what, where a run looks at its sides more than once
+    looking: str = ""  # at what, if a run measures its sides more than once
     new: bool = False  # of a run that has just begun: what it did not write, it need not look for
     _written: set[str] = field(default_factory=set)
 
@@ -40,34 +40,34 @@ class Journal:
         return replace(self, side=f"{side}, {self.looking}" if self.looking else side)
 
     def looking_at(self, what: str) -> Journal:
-        """The same journal for another look: what its sides answered before are no answers to it."""
+        """The same journal for another measurement: earlier answers of its sides are not reused."""
         return replace(self, looking=what)
 
-    def key(self, asked: object) -> str:
-        """What an answer to this is kept under."""
-        told = json.dumps([self.side, asked], sort_keys=True, default=str)
-        return hashlib.sha256(told.encode()).hexdigest()
+    def key(self, request: object) -> str:
+        """The key of the answer to this request."""
+        text = json.dumps([self.side, request], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def read(self, key: str, as_answer: Callable[[str], T]) -> T | None:
-        """What was answered; None where nothing was, or nothing that can be read."""
+        """The stored answer; None if there is none, or it cannot be read."""
         if self.new and key not in self._written:
             return None
-        kept = self.kept.get(key)
-        if kept is not None:
+        cache = self.cache.get(key)
+        if cache is not None:
             with suppress(ValueError, TypeError, KeyError):
-                return as_answer(kept)
+                return as_answer(cache)
         return None
 
     def write(self, key: str, answer: T, as_text: Callable[[T], str]) -> None:
-        """Keeps `answer`."""
+        """Stores `answer`."""
         if redacted(answer, self.redact) is answer:
-            self.kept.put(key, as_text(answer))
+            self.cache.put(key, as_text(answer))
             if self.new:
                 self._written.add(key)
 
 
 class JournalledTarget:
-    """Answers from the journal what the run asked before; everything else is asked, and written."""
+    """Answers from the journal if possible; otherwise calls the target and stores the answer."""
 
     def __init__(self, target: Target, journal: Journal) -> None:
         self._target = target
@@ -78,24 +78,24 @@ class JournalledTarget:
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer. Raises TargetRefused."""
-        key = self._journal.key(["target", self._who, _told(conversation)])
-        found = self._journal.read(key, lambda text: read_response(text, cached=False))
-        if found is None:
-            found = self._target.answer(conversation)
-            self._keep(key, found, conversation)
-        elif found.model is not None:
-            self._reported.add(found.model)
-        return found
+        key = self._journal.key(["target", self._who, _content_of(conversation)])
+        response = self._journal.read(key, lambda text: read_response(text, cached=False))
+        if response is None:
+            response = self._target.answer(conversation)
+            self._keep(key, response, conversation)
+        elif response.model is not None:
+            self._reported.add(response.model)
+        return response
 
-    def _keep(self, key: str, found: Response, conversation: Conversation) -> None:
+    def _keep(self, key: str, response: Response, conversation: Conversation) -> None:
         """Writes an answer. Turns in a workspace, which is gone after the run, are written together."""
         if conversation.workspace is None:
-            if found.problem is None:
-                self._journal.write(key, found, response_text)
+            if response.problem is None:
+                self._journal.write(key, response, response_text)
             return
-        turns = [*self._unwritten.pop(conversation.thread, ()), (key, found)]
-        is_broken = found.problem is not None and found.problem.code == WORKSPACE_BROKEN
-        if found.problem is not None and not is_broken:
+        turns = [*self._unwritten.pop(conversation.thread, ()), (key, response)]
+        is_broken = response.problem is not None and response.problem.code == WORKSPACE_BROKEN
+        if response.problem is not None and not is_broken:
             return
         if conversation.turn < conversation.turns and not is_broken:
             self._unwritten[conversation.thread] = turns
@@ -124,27 +124,27 @@ class JournalledJudge:
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judgement. Raises JudgeRefused."""
         key = self._journal.key(["judge", self._who, asdict(question), case, turn, attempt])
-        found = self._journal.read(key, read_judgement)
-        if found is None:
-            found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
-            if found.problem is None:
-                self._journal.write(key, found, judgement_text)
-        elif found.model is not None:
-            self._reported.update(found.model.split(", "))
-        return found
+        judgement = self._journal.read(key, read_judgement)
+        if judgement is None:
+            judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            if judgement.problem is None:
+                self._journal.write(key, judgement, judgement_text)
+        elif judgement.model is not None:
+            self._reported.update(judgement.model.split(", "))
+        return judgement
 
     def identity(self) -> ModelIdentity:
         """The judge's, with the models that judged before."""
         return _with_reported(self._judge.identity(), self._reported)
 
 
-def _told(conversation: Conversation) -> dict[str, object]:
+def _content_of(conversation: Conversation) -> dict[str, object]:
     """All of it but the folders: a checkout of the base is another one each time."""
-    told = {name: getattr(conversation, name) for name in _FIELDS}
-    return {**told, "history": [[message.role, message.content] for message in conversation.history]}
+    fields = {name: getattr(conversation, name) for name in _FIELDS}
+    return {**fields, "history": [[message.role, message.content] for message in conversation.history]}
 
 
-# What a workspace is made of is in the fingerprints of the suites.
+# The content of a workspace is in the fingerprints of the suites.
 _NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "restorable", "history")
 _FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in _NOT_ASKED)
 

@@ -1,4 +1,4 @@
-"""Runs that were ended before they were done: what they were told, and where their answers are."""
+"""Unfinished runs: their options and the folder of their answers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from runevals.run.resume.journal import Journal
 from runevals.settings.resolve import Settings, repository_root
 
 RUNS = Path(".evals", "runs")
-TOLD = "told.json"
+OPTIONS = "options.json"
 LOCK = "lock"
-_FILES = (TOLD, LOCK, *FILES)  # all that we ever put into the folder of a run
+_FILES = (OPTIONS, LOCK, *FILES)  # all files that the folder of a run can have
 PAID = (*PROVIDERS, "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
@@ -39,7 +39,7 @@ class UnfinishedRun:
     """A run in its folder, from its first answer to its conclusion."""
 
     def __init__(self, folder: Path, words: str | None = None, *, secret: bytes | None = None) -> None:
-        """`words` are what a new run was told; one that goes on has them in its folder.
+        """`words` holds the options of a new run; a resumed one has them in its folder.
 
         With a `secret`, it is one whose words come from elsewhere, and only answers signed with it are believed.
         """
@@ -49,21 +49,21 @@ class UnfinishedRun:
 
     @contextmanager
     def journal(self, settings: Settings) -> Iterator[Journal]:
-        """Where its answers are written, and read from where it goes on."""
+        """The journal that its answers are written to and, on resuming, read from."""
         paid = settings.target is not None and settings.target.type in PAID
-        cache = Cache(self.folder, lambda told: notice(f"Warning: {told}"), durable=paid)
+        cache = Cache(self.folder, lambda text: notice(f"Warning: {text}"), durable=paid)
         answers = cache.info().answers
         new = self._words is not None
         if self._words is not None:
             self._begin(self._words)
         elif self._secret is None or answers != 0:
-            found = "answers that cannot be read" if answers is None else plural(answers, "answer")
-            notice(f"Resuming {self.folder.name}, which has {found}")
+            count = "answers that cannot be read" if answers is None else plural(answers, "answer")
+            notice(f"Resuming {self.folder.name}, which has {count}")
         with _alone(self.folder):
             try:
                 with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
-                    redact, kept = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
-                    yield Journal(kept=kept, side="head", redact=redact, new=new)
+                    redact, signed = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
+                    yield Journal(cache=signed, side="head", redact=redact, new=new)
             finally:
                 nothing = cache.info().answers == 0
                 cache.close()
@@ -71,52 +71,52 @@ class UnfinishedRun:
                     remove(self.folder, _FILES)
 
     def _begin(self, words: str) -> None:
-        """Makes its folder, and room for it. Where that cannot be, the run cannot be resumed, and says so."""
+        """Creates its folder and removes old ones. If that fails, a notice says that the run cannot be resumed."""
         runs = self.folder.parent
         try:
-            for old in folders_with_mark(runs, TOLD)[: 1 - MOST_KEPT]:
+            for old in folders_with_mark(runs, OPTIONS)[: 1 - MOST_KEPT]:
                 remove(runs / old, _FILES)
-            write_whole(self.folder / TOLD, words)
+            write_whole(self.folder / OPTIONS, words)
         except (OSError, CannotWrite) as error:
             notice(f"Warning: this run cannot be resumed: {error}")
 
     def end(self, conclusion: Conclusion, *, written: bool) -> str | None:
-        """Forgets a run that was measured and written; of another, how it can go on."""
+        """Removes the folder of a finished run; for another, prints how to resume it."""
         errors = any(case.unmeasured and not case.unchecked for case in conclusion.report.cases)
         if written and conclusion.report.run.stopped is None and not errors:
             remove(self.folder, _FILES)
             return None
-        if not (self.folder / TOLD).exists():
+        if not (self.folder / OPTIONS).exists():
             return None
         return f"Go on, asking only for what is missing: runevals run --resume {self.folder.name}"
 
 
 def _alone(folder: Path) -> AbstractContextManager[object]:
-    """Keeps other processes from the run. Raises InvalidSettings where one is at it."""
+    """Locks the run. Raises InvalidSettings if another process has it."""
     try:
         return file_lock(folder / LOCK)
     except AlreadyLocked:
-        told = "still goes on in another process; wait for it, or end it first"
-        raise InvalidSettings(f"--resume: the run {folder.name} {told}") from None
+        problem = "is still running in another process; wait for it, or stop it first"
+        raise InvalidSettings(f"--resume: the run {folder.name} {problem}") from None
 
 
 def worth_a_journal(settings: Settings) -> bool:
-    """Whether anything is asked that would have to be asked again."""
+    """Whether the run makes calls that are worth storing."""
     target = settings.target
-    asked = not settings.evaluate_only and target is not None and target.type != "recorded"
+    calls_target = not settings.evaluate_only and target is not None and target.type != "recorded"
     judged = not settings.no_judge and any(judge.type != "recorded" for judge in settings.judges)
-    return asked or judged
+    return calls_target or judged
 
 
-def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -> UnfinishedRun:
-    """A new run; its folder is made with its journal."""
+def begun(options: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -> UnfinishedRun:
+    """A new run; its folder is created with its journal."""
     name = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(2)}"
-    words = {key: value for key, value in told.items() if key != "resume" and value not in (None, (), False)}
+    words = {key: value for key, value in options.items() if key != "resume" and value not in (None, (), False)}
     content = {
         "version": __version__,
-        "told": words,
+        "options": words,
         "paths": list(paths),
-        "code": code_of(settings, told.get("output") or ()),
+        "code": code_of(settings, options.get("output") or ()),
         "addresses": addresses(settings),
     }
     folder = settings.cwd / RUNS / name
@@ -126,18 +126,18 @@ def begun(told: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumableRun:
-    """A run that can go on: its flags, its paths, what code it was of, and whom it asked."""
+    """A run that can be resumed: its options, paths, code fingerprint and endpoints."""
 
     run: UnfinishedRun
-    told: Mapping[str, Any]
+    options: Mapping[str, Any]
     paths: tuple[str, ...]
     version: object
     code: Code | None
     addresses: list[str]
 
 
-def unfinished(named: str, cwd: Path) -> ResumableRun:
-    """The run with this name, the newest where it is empty. Raises InvalidSettings.
+def unfinished(run_name: str, cwd: Path) -> ResumableRun:
+    """The run with this name, or the newest if the name is empty. Raises InvalidSettings.
 
     One that git has somebody committed: it is no run that was made here.
     """
@@ -148,26 +148,30 @@ def unfinished(named: str, cwd: Path) -> ResumableRun:
         raise InvalidSettings(
             f"--resume: git cannot tell whether a run was committed: {why_unavailable(repository)}"
         )
-    there = [name for name in folders_with_mark(runs, TOLD) if not _is_of(runs / name, committed)]
+    there = [name for name in folders_with_mark(runs, OPTIONS) if not _is_of(runs / name, committed)]
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
-    if named and named not in there:
-        raise InvalidSettings(f"--resume: there is no unfinished run '{named}'; there are {', '.join(there[-5:])}")
-    folder = runs / (named or there[-1])
+    if run_name and run_name not in there:
+        raise InvalidSettings(
+            f"--resume: there is no unfinished run '{run_name}'; there are {', '.join(there[-5:])}"
+        )
+    folder = runs / (run_name or there[-1])
     require_no_link(*(folder / name for name in _FILES))
     try:
-        content = json.loads((folder / TOLD).read_text(encoding="utf-8"))
-        flags = {key: tuple(value) if isinstance(value, list) else value for key, value in content["told"].items()}
+        content = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
+        flags = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in content["options"].items()
+        }
         return ResumableRun(
             run=UnfinishedRun(folder),
-            told=flags,
+            options=flags,
             paths=tuple(content["paths"]),
             version=content["version"],
             code=None if content["code"] is None else dict(content["code"]),
             addresses=list(content["addresses"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidSettings(f"--resume: {folder / TOLD} cannot be read ({error}); run it anew") from None
+        raise InvalidSettings(f"--resume: {folder / OPTIONS} cannot be read ({error}); run it anew") from None
 
 
 def _is_of(folder: Path, committed: Collection[Path]) -> bool:
@@ -176,7 +180,7 @@ def _is_of(folder: Path, committed: Collection[Path]) -> bool:
 
 
 def require_same(before: ResumableRun, settings: Settings) -> None:
-    """Raises InvalidSettings where kept answers are those of another program or endpoint than are here."""
+    """Raises InvalidSettings if the stored answers are of another program or endpoint."""
     if before.version != __version__:
         raise InvalidSettings(f"--resume: the run is of runevals {before.version}; run it anew")
     if before.addresses != addresses(settings):

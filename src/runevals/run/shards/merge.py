@@ -1,4 +1,4 @@
-"""Shards of one run → the run, as if it had been made in one piece."""
+"""Shards of one run → one report."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ NAMING = "prompt-yml"  # the dialect whose cases name theirs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardDocument:
-    """A shard's document: where it stands, and what it says."""
+    """A shard's document with its name."""
 
-    shown: str
+    display_name: str
     report: RunReport
     shard: ShardInfo
 
@@ -36,7 +36,7 @@ def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
     Raises InvalidDocument for documents that are not the shards of one run, or one of them twice; ExternalError
     where some are missing or were not finished.
     """
-    parts = sorted((_part(shown, report) for shown, report in documents), key=lambda part: part.shard.part)
+    parts = sorted((_part(name, report) for name, report in documents), key=lambda part: part.shard.part)
     for part in parts[1:]:
         _require_same_run(parts[0], part)
     _require_same_models(parts)
@@ -45,26 +45,28 @@ def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
     return run_report(_info([report.run for report in reports]), _cases(parts))
 
 
-def _part(shown: str, report: RunReport) -> ShardDocument:
+def _part(display_name: str, report: RunReport) -> ShardDocument:
     shard = report.run.shard
     if shard is None:
-        raise InvalidDocument(f"{shown} is no shard: that run was made in one piece (or is merged already)")
+        raise InvalidDocument(f"{display_name} is not a shard: it is a complete run (or already merged)")
     if report.tool_version != __version__:
         raise InvalidDocument(
-            f"{shown} was written by runevals {report.tool_version}, this is {__version__}; "
+            f"{display_name} was written by runevals {report.tool_version}, this is {__version__}; "
             "merge with the version that ran"
         )
     if not report.complete:
         raise ExternalError(
-            f"{shown} is not complete: shard {shard.part} of {shard.of} was not finished; run it again"
+            f"{display_name} is not complete: shard {shard.part} of {shard.of} was not finished; run it again"
         )
     if shard.part > shard.of:
-        raise InvalidDocument(f"{shown} is no shard: it says that it is part {shard.part} of {shard.of}")
+        raise InvalidDocument(
+            f"{display_name} is not a valid shard: it says that it is part {shard.part} of {shard.of}"
+        )
     if len(shard.positions) != len(report.cases):
         raise InvalidDocument(
-            f"{shown} has {len(report.cases)} cases, but says that it has {len(shard.positions)}"
+            f"{display_name} has {len(report.cases)} cases, but says that it has {len(shard.positions)}"
         )
-    return ShardDocument(shown=shown, report=report, shard=shard)
+    return ShardDocument(display_name=display_name, report=report, shard=shard)
 
 
 _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
@@ -82,16 +84,18 @@ def _require_same_run(first: ShardDocument, other: ShardDocument) -> None:
     for what, read in _SAME.items():
         there, here = read(first), read(other)
         if there != here:
-            shown = f" ({there} and {here})" if isinstance(there, str | int) or isinstance(here, str | int) else ""
+            values = (
+                f" ({there} and {here})" if isinstance(there, str | int) or isinstance(here, str | int) else ""
+            )
             raise InvalidDocument(
-                f"{first.shown} and {other.shown} are not of one run: their {what} differ{shown}"
+                f"{first.display_name} and {other.display_name} are not of one run: their {what} differ{values}"
             )
 
 
 def _require_same_models(parts: Sequence[ShardDocument]) -> None:
     """Raises InvalidDocument."""
-    _require_one_model("targets", [(part.shown, _apart_from_cases(part.report.run)) for part in parts])
-    _require_one_model("judges", [(part.shown, part.report.run.judge) for part in parts])
+    _require_one_model("targets", [(part.display_name, _apart_from_cases(part.report.run)) for part in parts])
+    _require_one_model("judges", [(part.display_name, part.report.run.judge) for part in parts])
 
 
 def _named_by_cases(run: RunInfo) -> bool:
@@ -104,17 +108,17 @@ def _apart_from_cases(run: RunInfo) -> ModelIdentity:
     return replace(run.target, model=None) if _named_by_cases(run) else run.target
 
 
-def _require_one_model(what: str, told: Sequence[tuple[str, ModelIdentity | None]]) -> None:
-    """A part that asked a model nothing knows less of it than the others."""
-    best_shown, best = max(told, key=lambda one: _known(one[1]))
-    for shown, here in told:
+def _require_one_model(what: str, models: Sequence[tuple[str, ModelIdentity | None]]) -> None:
+    """Shards that made no call to a model know less about it than the others."""
+    best_shown, best = max(models, key=lambda one: _known(one[1]))
+    for name, here in models:
         if not (best is here if best is None or here is None else same_model(here, best)):
-            names = " and ".join(sorted((best_shown, shown)))
+            names = " and ".join(sorted((best_shown, name)))
             raise InvalidDocument(f"{names} are not of one run: their {what} differ")
 
 
 def same_model(unasked: ModelIdentity, answered: ModelIdentity) -> bool:
-    """Whether the two are one, by what is known of a model before it has answered."""
+    """Whether the two are equal, by what is known of a model before it has answered."""
     dropped = answered.detail.get("dropped_parameters")
     named_by_cases = unasked.model is None and unasked.type in NAMED_BY_CASES
     return (
@@ -138,7 +142,7 @@ def _plain(value: object, dropped: object) -> object:
 
 
 def _known(identity: ModelIdentity | None) -> tuple[bool, int, int]:
-    """Grows with what is known of a model."""
+    """How much is known of a model, for sorting."""
     if identity is None:
         return False, 0, 0
     dropped = identity.detail.get("dropped_parameters")
@@ -153,12 +157,12 @@ def _require_each_once(parts: Sequence[ShardDocument]) -> None:
     of = parts[0].shard.of
     for before, after in pairwise(parts):
         if before.shard.part == after.shard.part:
-            both = f"{before.shown} and {after.shown}"
+            both = f"{before.display_name} and {after.display_name}"
             raise InvalidDocument(f"shard {after.shard.part} of {of} is there twice: {both}")
     missing = sorted(set(range(1, of + 1)) - {part.shard.part for part in parts})
     if missing:
-        shown = ", ".join(map(str, missing[:20])) + (" …" if len(missing) > 20 else "")
-        raise ExternalError(f"of {of} shards, these are missing: {shown}; nothing is decided without them")
+        numbers = ", ".join(map(str, missing[:20])) + (" …" if len(missing) > 20 else "")
+        raise ExternalError(f"of {of} shards, these are missing: {numbers}; nothing is decided without them")
 
 
 def _cases(parts: Sequence[ShardDocument]) -> list[CaseReport]:
@@ -168,14 +172,14 @@ def _cases(parts: Sequence[ShardDocument]) -> list[CaseReport]:
         for part in parts
         for position, case in zip(part.shard.positions, part.report.cases, strict=True)
     }
-    given, planned = sum(len(part.report.cases) for part in parts), parts[0].shard.plan_cases
-    if not len(placed) == given == planned or max(placed, default=0) >= max(planned, 1):
+    count, planned = sum(len(part.report.cases) for part in parts), parts[0].shard.plan_cases
+    if not len(placed) == count == planned or max(placed, default=0) >= max(planned, 1):
         raise InvalidDocument("the shards together do not have each case of their plan once; run them again")
     return [placed[position] for position in range(len(placed))]
 
 
 def _info(runs: Sequence[RunInfo]) -> RunInfo:
-    """What all shards say of their run: from the first one's start to the last one's end."""
+    """The information on the whole run, from the first shard's start to the last one's end."""
     first = runs[0]
     started_at = min(run.started_at for run in runs)
     ended_at = max(run.started_at + timedelta(seconds=run.duration_s) for run in runs)
@@ -193,7 +197,7 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
 
 
 def _models(runs: Sequence[RunInfo]) -> str | None:
-    """The targets' model; all that the parts asked where their cases name them."""
+    """The targets' model; all models if the cases name them."""
     models = {run.target.model for run in runs if run.target.model is not None}
     if len(models) > 1:
         models = {name for model in models for name in model.split(AND)}
@@ -201,7 +205,7 @@ def _models(runs: Sequence[RunInfo]) -> str | None:
 
 
 def _joined(identities: Sequence[ModelIdentity]) -> ModelIdentity:
-    """The one model asked for, as far as any part knows it, with every model that answered."""
+    """The requested model, as far as any shard knows it, with every model that answered."""
     reported = {name for identity in identities for name in identity.reported}
     return replace(max(identities, key=_known), reported=tuple(sorted(reported)))
 

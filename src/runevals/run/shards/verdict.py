@@ -1,4 +1,4 @@
-"""The report of all shards against their base; what can be run where they are merged is run, as in one piece."""
+"""The verdict over all shards, with fresh runs if they can be made on the merging machine."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def with_filters_of(report: RunReport, request: RunRequest) -> RunRequest:
 
 
 def _texts(value: object) -> Any:
-    """What a document says of a filter."""
+    """A filter's values in a document."""
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
 def not_merged(settings: Settings, why: str) -> Conclusion:
-    """What is said if shards are missing: nothing is known of the whole."""
+    """The conclusion if shards are missing: unmeasured."""
     hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
     return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
 
@@ -61,8 +61,10 @@ def measured_shards(report: RunReport, baseline: Baseline | None, request: RunRe
     lost_before = lost_cases(alike_earlier(request, report))
     if not incomparable and not lost_before and not _asks_for_runs(report, baseline, settings):
         return final
-    wanted = baseline if incomparable or not can_run_again(settings) else None  # else the head's runs tell, too
-    here = _here(report, request, wanted)
+    comparable = (
+        baseline if incomparable or not can_run_again(settings) else None
+    )  # else the head's runs tell, too
+    here = _here(report, request, comparable)
     if isinstance(here, str) and incomparable:
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", rules)
     if isinstance(here, str):
@@ -76,7 +78,7 @@ def measured_shards(report: RunReport, baseline: Baseline | None, request: RunRe
 
 
 def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
-    """Whether anything looks lost: the whole, a part, or a single case; or the base may be another by now."""
+    """Whether anything looks lost: the whole, a part, or a single case; or the base may be outdated."""
     base, rule = baseline.report, settings.rules.regression
     screened = compare(report, base, baseline.source, Strictness.SCREENING, rule, FreshRuns())
     sides = Sides.of(report, base)
@@ -85,7 +87,7 @@ def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) ->
 
 
 def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Baseline:
-    """The base, measured where the shards are merged. Raises RunevalsError if it cannot be."""
+    """The base, measured on this machine. Raises RunevalsError if it cannot be."""
     here = _here(report, request)
     if isinstance(here, str):
         raise ExternalError(here)
@@ -93,7 +95,7 @@ def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Basel
 
 
 def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = None) -> RunRequest | str:
-    """The request for what the shards ran, with this base, or why nothing can be run where they are merged."""
+    """The request for what the shards ran, with this base, or why nothing can be run here."""
     try:
         suites = load_suites(request.settings)
         settings = with_target(request.settings, suites.suites)
@@ -110,7 +112,7 @@ def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = No
 
 
 def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
-    """What the shards ran that a run here would not; None for the same.
+    """How the shards differ from a run here; None if they do not.
 
     A base that is measured by another judge, say, would confirm nothing, and must not turn a failing run into a
     passing one.
@@ -128,5 +130,5 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
         "judges": judge is not run.judge
         and (judge is None or run.judge is None or not same_model(judge, run.judge)),
     }
-    named = [what for what, differs in differ.items() if differs]
-    return f"the {' and '.join(named)} of the shards differ from those here" if named else None
+    differences = [what for what, differs in differ.items() if differs]
+    return f"the {' and '.join(differences)} of the shards differ from those here" if differences else None

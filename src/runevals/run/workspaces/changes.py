@@ -1,4 +1,4 @@
-"""What an attempt made of its workspace: paths, lines, and a diff."""
+"""The changes of an attempt to its workspace: paths, lines, and a diff."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ class Attempt:
 
 
 def changes(attempt: Attempt) -> WorkspaceChanges:
-    """What is not as it was. Raises CannotCopy for too many paths, OSError."""
+    """The changed paths. Raises CannotCopy for too many paths, OSError."""
     now = stamps(attempt.work)
     paths = sorted(path for path in {*attempt.before, *now} if attempt.before.get(path) != now.get(path))
     if len(paths) > MOST_CHANGES:
         raise CannotCopy(f"the attempt changed {len(paths)} files, more than {MOST_CHANGES}")
-    made, diffs, size, complete = [], [], 0, True
+    changed, diffs, size, complete = [], [], 0, True
     for path in paths:
         change, diff = _change(attempt, path, now.get(path), with_diff=size <= MOST_DIFF_BYTES)
         if change is None:
             continue
-        made.append(change)
+        changed.append(change)
         size += len((diff or "").encode("utf-8", "replace"))
         if diff is None or size > MOST_DIFF_BYTES:
             complete = False
         else:
             diffs.append(diff)
-    return WorkspaceChanges(changes=tuple(made), diff="".join(diffs), diff_complete=complete)
+    return WorkspaceChanges(changes=tuple(changed), diff="".join(diffs), diff_complete=complete)
 
 
 def _change(
@@ -121,7 +121,7 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp) -> bytes | None:
 
 
 def _lines(content: bytes | None) -> list[str] | None:
-    """The lines of a text, None of what is no text."""
+    """The lines of a text; None if it is not text."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -131,7 +131,7 @@ def _lines(content: bytes | None) -> list[str] | None:
 
 
 def file_at(root: Path, path: str) -> FileFound:
-    """What stands at a path of the workspace."""
+    """The content of a path in the workspace."""
     content = read_file(root, path, MOST_FOUND_BYTES)
     lines = _lines(content)
     return FileFound(

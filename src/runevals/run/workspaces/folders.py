@@ -1,4 +1,4 @@
-"""A fresh working folder for each attempt: made, set up, looked at, and removed."""
+"""A fresh working folder for each attempt: created, set up, inspected and removed."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ SETUP_TIMEOUT_S = 600.0
 MOST_KEPT_BYTES = 8 * 1024 * 1024  # of files that `setup` changed, for the diff
 MOST_PROGRAM_BYTES = 1024 * 1024
 MOST_STDOUT_BYTES = 16 * 1024  # of its end, where a result may be
-_NEW, _FOLDER, _KEPT = "runevals-new-", "runevals-work-", "runevals-kept-"
+_NEW, _FOLDER, _PRESERVED = "runevals-new-", "runevals-work-", "runevals-kept-"
 _PACKED, _LOCK = "runevals-packed-", "lock"
 
 
 class NotMade(Exception):
-    """A workspace cannot be made, and why."""
+    """Why a workspace cannot be created."""
 
 
 class _Exchange(Exchange):
@@ -76,13 +76,13 @@ class Workspaces:
         self._templates: dict[tuple[Path, str], Path] = {}
 
     def require(self, cases: Sequence[Case]) -> None:
-        """Raises InvalidSettings for what a workspace is made of and that is not there."""
-        seen: set[int] = set()
+        """Raises InvalidSettings if a source of a workspace is missing."""
+        checked: set[int] = set()
         for case in cases:
             spec = case.workspace
-            if spec is None or (id(spec) in seen and not case.files):
+            if spec is None or (id(spec) in checked and not case.files):
                 continue
-            seen.add(id(spec))
+            checked.add(id(spec))
             try:
                 if spec.folder is not None:
                     content_hash(spec.folder)
@@ -99,7 +99,7 @@ class Workspaces:
             return self._attempts[conversation.thread]
         self._places.acquire()
         try:
-            attempt = self._made(conversation)
+            attempt = self._make(conversation)
         except (OSError, CannotCopy) as error:
             self._places.release()
             raise NotMade(str(error)) from error
@@ -130,9 +130,9 @@ class Workspaces:
         if attempt is None:
             return
         if attempt.spec.keep == "always" or not passed:
-            kept = Path(tempfile.mkdtemp(prefix=_KEPT))
-            shutil.move(attempt.work, kept)
-            notice(f"Workspace of {thread} kept: {kept / attempt.work.name}")
+            preserved = Path(tempfile.mkdtemp(prefix=_PRESERVED))
+            shutil.move(attempt.work, preserved)
+            notice(f"Workspace of {thread} kept: {preserved / attempt.work.name}")
         remove_folder(attempt.root)
 
     def close(self) -> None:
@@ -144,7 +144,7 @@ class Workspaces:
             remove_folder(self._folder)
         self._stack.close()
 
-    def _made(self, conversation: Conversation) -> Attempt:
+    def _make(self, conversation: Conversation) -> Attempt:
         spec = conversation.workspace or Workspace()
         root = self._new_folder()
         try:
@@ -152,8 +152,8 @@ class Workspaces:
                 origins = self._filled(root / "work", spec, conversation.files)
                 fresh = stamps(root / "work")
             before = self._set_up(root, spec, fresh, origins) if spec.setup else fresh
-            made = Attempt(root=root, before=before, origins=origins, spec=spec)
-            return _with_restorable(made, conversation)
+            attempt = Attempt(root=root, before=before, origins=origins, spec=spec)
+            return _with_restorable(attempt, conversation)
         except BaseException:
             remove_folder(root)
             raise
@@ -169,7 +169,7 @@ class Workspaces:
         return root
 
     def _own_folder(self) -> Path:
-        """Made with the first workspace; what killed runs left behind goes then."""
+        """Created with the first workspace; then folders of killed runs are removed."""
         for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
             _remove_left_behind(left)
         unlocked = Path(os.path.realpath(tempfile.mkdtemp(prefix=_NEW)))  # under a name that no other run removes
@@ -259,16 +259,16 @@ class Workspaces:
         )
 
     def looked_at(self, attempt: Attempt, conversation: Conversation) -> WorkspaceChanges:
-        """What changed so far, and what the probes find. Raises CannotCopy for too many changes."""
+        """The changes so far and the results of the probes. Raises CannotCopy for too many changes."""
         with as_program():
-            found = changes(attempt)
+            changed = changes(attempt)
             files = tuple(
                 file_at(attempt.work, probe.path) for probe in conversation.probes if isinstance(probe, FileProbe)
             )
         programs = tuple(
             self._program(attempt, probe) for probe in conversation.probes if isinstance(probe, ProgramProbe)
         )
-        return replace(found, files=files, programs=programs)
+        return replace(changed, files=files, programs=programs)
 
     def _program(self, attempt: Attempt, probe: ProgramProbe) -> ProgramEnded:
         try:
@@ -303,8 +303,8 @@ def _make_own(folder: Path, *names: str) -> None:
 
 def _with_restorable(attempt: Attempt, conversation: Conversation) -> Attempt:
     """With a full copy of what checks may restore, made before the target can change it."""
-    named = [probe.restore for probe in conversation.probes if isinstance(probe, ProgramProbe)]
-    paths = frozenset(conversation.restorable).union(*named)
+    restored = [probe.restore for probe in conversation.probes if isinstance(probe, ProgramProbe)]
+    paths = frozenset(conversation.restorable).union(*restored)
     if not paths:
         return attempt
     with ExitStack() as stack:

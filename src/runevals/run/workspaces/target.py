@@ -47,9 +47,9 @@ class WorkspaceTarget:
         return response
 
     def _with_changes(self, response: Response, attempt: Attempt, conversation: Conversation) -> Response:
-        asked = conversation if response.problem is None else replace(conversation, probes=())
+        probed = conversation if response.problem is None else replace(conversation, probes=())
         try:
-            return replace(response, workspace=self._workspaces.looked_at(attempt, asked))
+            return replace(response, workspace=self._workspaces.looked_at(attempt, probed))
         except (OSError, CannotCopy) as error:
             broken = isinstance(error, CannotCopy) or error.errno in OF_CONTENT
             code = WORKSPACE_BROKEN if broken else "workspace_failed"

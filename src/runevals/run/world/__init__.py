@@ -22,7 +22,7 @@ def utc_now() -> datetime:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early,
-    `throttles` say whom it waits for."""
+    `throttles` are those of its hosts."""
 
     target: Target
     judge: Judge | None

@@ -1,4 +1,4 @@
-"""Ending a run early: because somebody asked for it, or because what may be spent is spent."""
+"""Stops a run early: on an interrupt, or at a limit."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ GRACE_S = 5.0  # for answers that are under way when a run is interrupted
 
 
 class Stop:
-    """Says that nothing more is to be sent. Any thread may ask for it; the first to do so says why."""
+    """A request to stop: no more calls are sent. Any thread may request it; the first reason is kept."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._asked: Future[None] = Future()
+        self._request: Future[None] = Future()
         self._ends_at = float("inf")
         self.problem: Problem | None = None
         self.cut_short = False  # it left something of the run unmeasured
 
     def ask(self, problem: Problem, *, grace_s: float = float("inf")) -> None:
-        """From now on nothing is sent, and after `grace_s` nothing is waited for. Not for signal handlers."""
+        """From now on no calls are sent, and after `grace_s` none is awaited. Not for signal handlers."""
         with self._lock:
             if self.problem is not None:
                 return
             self._ends_at = time.monotonic() + grace_s
             self.problem = problem
-        self._asked.set_result(None)
+        self._request.set_result(None)
 
     def refused(self, why: str) -> Problem:
-        """Nobody answers any more: what is under way may still come → the problem of the stop."""
+        """The service does not respond any more; running calls may still finish → the problem of the stop."""
         self.ask(Problem(code="refused", message=why), grace_s=GRACE_S)
-        assert self.problem is not None  # noqa: S101 - asked for just now, if not before
+        assert self.problem is not None  # noqa: S101 - requested just now, if not before
         return self.problem
 
     def when_asked(self, then: Callable[[], None]) -> None:
-        """Calls `then` once it is asked for, in the thread that does so."""
-        self._asked.add_done_callback(lambda _: then())
+        """Calls `then` once a stop is requested, in the requesting thread."""
+        self._request.add_done_callback(lambda _: then())
 
     def first_of(self, pending: Pending[F, Any]) -> list[F]:
         """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""
@@ -60,7 +60,7 @@ class Stop:
 
 
 class Pending(dict[F, T]):
-    """Futures, each with what it is for; those that are done are found without a look at the others."""
+    """Futures with their purpose; the finished ones are available without iterating over all."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__()
@@ -72,18 +72,18 @@ class Pending(dict[F, T]):
         future.add_done_callback(self.finished.put)
 
     def done(self, timeout_s: float | None = 0.0) -> list[F]:
-        """Those that are done by now; where none is, it waits so long for one, or for a stop."""
-        found: list[F] = []
+        """The finished futures; if there is none, waits for one or for a stop."""
+        done: list[F] = []
         try:
-            found.append(self.finished.get(timeout=timeout_s))
+            done.append(self.finished.get(timeout=timeout_s))
             while True:
-                found.append(self.finished.get_nowait())
+                done.append(self.finished.get_nowait())
         except Empty:
-            return [future for future in found if future in self]
+            return [future for future in done if future in self]
 
 
 class Budget:
-    """Counts what answers and judgements took, and asks for a stop when a limit is reached."""
+    """Counts the cost of answers and judgements, and requests a stop when a limit is reached."""
 
     def __init__(self, limits: Limits, stop: Stop) -> None:
         self._limits = limits
@@ -99,8 +99,8 @@ class Budget:
         if self._limits.duration_s is None:
             yield
             return
-        told = f"the run took longer than --max-duration {self._limits.duration_s:g} s"
-        timer = threading.Timer(self._limits.duration_s, self._exhausted, (told, GRACE_S))
+        reason = f"the run took longer than --max-duration {self._limits.duration_s:g} s"
+        timer = threading.Timer(self._limits.duration_s, self._exhausted, (reason, GRACE_S))
         timer.daemon = True
         timer.start()
         try:
@@ -115,7 +115,7 @@ class Budget:
         output_tokens: int | None,
         model: str | None = None,
     ) -> None:
-        """One answer more. An amount that is limited and unknown ends the run: nobody could keep to the limit."""
+        """Counts one answer. If a limited amount is unknown, the run ends, as the limit cannot be checked."""
         with self._lock:
             self.was_spent = True
             self._cost_usd += cost_usd or 0.0
@@ -124,8 +124,8 @@ class Budget:
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
         if most_usd is not None and cost_usd is None:
             whose = f" of {model}" if model else ""
-            told = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
-            self._unknown(f"--max-cost cannot be kept: {told}")
+            reason = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
+            self._unknown(f"--max-cost cannot be kept: {reason}")
         elif most_usd is not None and cost >= most_usd:
             self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
         elif most_tokens is not None and (input_tokens is None or output_tokens is None):
@@ -133,10 +133,10 @@ class Budget:
         elif most_tokens is not None and tokens >= most_tokens:
             self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
 
-    def _unknown(self, told: str) -> None:
-        """The run is no whole one even where nothing of it is missing: it may have cost more than it might."""
+    def _unknown(self, reason: str) -> None:
+        """Marks the run incomplete: an unknown cost may have exceeded the limit."""
         self.stop.cut_short = True
-        self._exhausted(told)
+        self._exhausted(reason)
 
-    def _exhausted(self, told: str, grace_s: float = float("inf")) -> None:
-        self.stop.ask(Problem(code="budget_exhausted", message=told), grace_s=grace_s)
+    def _exhausted(self, reason: str, grace_s: float = float("inf")) -> None:
+        self.stop.ask(Problem(code="budget_exhausted", message=reason), grace_s=grace_s)

@@ -29,7 +29,7 @@ from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build_cache import cache_of
-from runevals.run.world.build_target import bounds_itself, chat_of, made
+from runevals.run.world.build_target import bounds_itself, build_target, chat_of
 from runevals.run.world.limited import BoundedJudge, BoundedTarget, BoundedUser
 from runevals.run.world.user_target import UserTarget
 from runevals.settings.resolve import Settings
@@ -75,10 +75,12 @@ def real_world(
     prompt = _prompt(settings) if target is None else None
     user = _user(settings, suites, throttles) if target is None else None
     on_nodes = target is None and on_cluster(settings)
-    given = cluster_target(settings, stop) if on_nodes else nullcontext(target)
-    with in_use(), Sandbox(reduced=may_be_reduced(settings)) as sandbox, given as elsewhere:
+    opened = cluster_target(settings, stop) if on_nodes else nullcontext(target)
+    with in_use(), Sandbox(reduced=may_be_reduced(settings)) as sandbox, opened as elsewhere:
         redact = text_redactor(settings, sandbox)
-        target = elsewhere or _kept(_target(settings, suites, throttles, sandbox), settings, cache, redact)
+        target = elsewhere or _cached_target(
+            _target(settings, suites, throttles, sandbox), settings, cache, redact
+        )
         try:
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
@@ -110,10 +112,10 @@ def real_world(
 
 def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> User | None:
     """The model that plays simulated users: the first judge. Raises InvalidSettings if it is missing."""
-    told = settings.target
+    target = settings.target
     cases = [case for suite in suites for case in suite.cases if any(turn.user for turn in case.turns)]
     cases = [case for case in cases if will_run(case, settings.selection)]
-    if not cases or settings.evaluate_only or told is None or told.type == "recorded":
+    if not cases or settings.evaluate_only or target is None or target.type == "recorded":
         return None
     judge = None if settings.no_judge or not settings.judges else settings.judges[0]
     if judge is None or judge.type == "recorded":
@@ -130,9 +132,9 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
 
 def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | None:
     """The folders of cases that have one. Raises InvalidSettings for what is not there."""
-    told = settings.target
+    target = settings.target
     cases = [case for suite in suites for case in suite.cases if case.workspace is not None]
-    if settings.evaluate_only or told is None or told.type == "recorded" or not cases:
+    if settings.evaluate_only or target is None or target.type == "recorded" or not cases:
         return None
     if on_cluster(settings):
         raise InvalidSettings("cases with a workspace are run here; leave out --executor ray")
@@ -142,9 +144,9 @@ def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | Non
 
 
 def _prompt(settings: Settings) -> PromptTemplate | None:
-    """The template that answers are asked for with; recorded ones were asked for before."""
-    told = settings.target
-    return None if told is None or settings.evaluate_only or told.type == "recorded" else told.prompt
+    """The prompt template; recorded answers need none."""
+    target = settings.target
+    return None if target is None or settings.evaluate_only or target.type == "recorded" else target.prompt
 
 
 def _forgeable(api_key_env: str, settings: Settings) -> bool:
@@ -152,16 +154,16 @@ def _forgeable(api_key_env: str, settings: Settings) -> bool:
     return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
 
 
-def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]) -> Target:
-    """The target, with its answers kept where that was asked for and can give no stale one."""
+def _cached_target(
+    target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]
+) -> Target:
+    """The target, cached if that was requested and cannot return outdated answers."""
     if not settings.cache_target:
         return target
     if cache is None:
         raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
     if settings.base_side is not None and settings.base_side.on_pull_request:
-        raise InvalidSettings(
-            "--cache-target: on a pull request the target is asked, and nothing kept is believed"
-        )
+        raise InvalidSettings("--cache-target: ignored on a pull request, where cached answers cannot be trusted")
     if settings.target is not None and settings.target.servers:
         raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     if not isinstance(target, OpenAITarget):
@@ -173,13 +175,13 @@ def _kept(target: Target, settings: Settings, cache: Cache | None, redact: Calla
 
 
 def may_be_reduced(settings: Settings) -> bool:
-    """Code of a suite runs unprotected only where that was asked for, or on a laptop that has no better."""
+    """Whether code of a suite may run with less isolation: on request, or on a laptop without Linux."""
     on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
     return settings.sandbox == "reduced" or on_laptop
 
 
 def require_judge(plan: RunPlan, settings: Settings) -> None:
-    """Raises InvalidSettings where checks need a judge and none is configured, naming the cases."""
+    """Raises InvalidSettings if checks need a judge and none is configured, naming the cases."""
     if settings.judges or settings.no_judge:
         return
     needing = {
@@ -190,10 +192,10 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         if asks_judge(check.evaluator)
     }
     if needing:
-        shown = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
+        names = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
         more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""
         raise InvalidSettings(
-            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {shown}{more}\n"
+            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}{more}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml, "
             "or run without those checks: --no-judge"
         )
@@ -202,19 +204,21 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
 def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, sandbox: Sandbox) -> Target:
     if settings.evaluate_only:
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
-    told = settings.target
-    if told is None:
+    target = settings.target
+    if target is None:
         raise InvalidSettings(NO_TARGET)
-    match told.type:
+    match target.type:
         case "skill":
-            assert told.path is not None  # noqa: S101 - settled with a folder
-            return SkillTarget(told.path, sandbox, deterministic=told.deterministic)
+            assert target.path is not None  # noqa: S101 - settled with a folder
+            return SkillTarget(target.path, sandbox, deterministic=target.deterministic)
         case "recorded":
-            assert told.path is not None  # noqa: S101 - settled with a path
-            return recorded_target(told.path, reuse=told.reuse, deterministic=told.deterministic)
+            assert target.path is not None  # noqa: S101 - settled with a path
+            return recorded_target(target.path, reuse=target.reuse, deterministic=target.deterministic)
         case _:
-            recipe = recipe_of(told, settings)
-            return made(recipe, settings.environment, throttles, ConversationIds(), at_once=settings.concurrency)
+            recipe = recipe_of(target, settings)
+            return build_target(
+                recipe, settings.environment, throttles, ConversationIds(), at_once=settings.concurrency
+            )
 
 
 def recorded_target(path: Path, *, reuse: bool = False, deterministic: bool = True) -> RecordedTarget:
@@ -231,27 +235,33 @@ def _judge(
     """The judge that the settings name, or all of them as one; None without any."""
     if settings.no_judge or not settings.judges:
         return None
-    voters = [voter for told in settings.judges for voter in _voters(told, settings, throttles, cache, redact)]
+    voters = [voter for judge in settings.judges for voter in _voters(judge, settings, throttles, cache, redact)]
     return voters[0] if len(voters) == 1 else Panel(voters)
 
 
 def _voters(
-    told: JudgeSettings,
+    judge_settings: JudgeSettings,
     settings: Settings,
     throttles: Throttles,
     cache: Cache | None,
     redact: Callable[[str], str],
 ) -> Iterator[Judge]:
-    if told.type == "recorded":
-        assert told.path is not None  # noqa: S101 - settled with a path
-        text = read_text(told.path, told.path.name) if told.recorded is None else told.recorded
-        yield RecordedJudge(text, told.path.name)
+    if judge_settings.type == "recorded":
+        assert judge_settings.path is not None  # noqa: S101 - settled with a path
+        text = (
+            read_text(judge_settings.path, judge_settings.path.name)
+            if judge_settings.recorded is None
+            else judge_settings.recorded
+        )
+        yield RecordedJudge(text, judge_settings.path.name)
         return
-    chat = chat_of(told, settings.environment, throttles, what="judge")
-    kept = None if _forgeable(told.api_key_env, settings) else cache
-    for vote in range(1, told.votes + 1):
-        judge = ModelJudge(chat, told.parameters, name=told.type, prices=settings.prices, seed=vote)
-        yield judge if kept is None else CachedJudge(judge, kept, vote=vote, redact=redact)
+    chat = chat_of(judge_settings, settings.environment, throttles, what="judge")
+    own_cache = None if _forgeable(judge_settings.api_key_env, settings) else cache
+    for vote in range(1, judge_settings.votes + 1):
+        judge = ModelJudge(
+            chat, judge_settings.parameters, name=judge_settings.type, prices=settings.prices, seed=vote
+        )
+        yield judge if own_cache is None else CachedJudge(judge, own_cache, vote=vote, redact=redact)
 
 
 def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:

@@ -11,18 +11,18 @@ from runevals.settings.resolve import Settings
 
 
 def cache_of(settings: Settings) -> Cache | None:
-    """What keeps answers; None where nothing does. Its troubles are told on stderr.
+    """The cache of answers, or None. Its warnings go to stderr.
 
     Raises InvalidSettings for one that lies behind a link.
     """
     require_cache(settings)
     if settings.cache is None:
         return None
-    return Cache(settings.cache, lambda told: notice(f"Warning: {told}"))
+    return Cache(settings.cache, lambda text: notice(f"Warning: {text}"))
 
 
 def require_cache(settings: Settings) -> None:
-    """Raises InvalidSettings for a cache that lies behind a link, or that a commit brought along."""
+    """Raises InvalidSettings for a cache behind a link or in a commit."""
     if settings.cache is None:
         return
     require_no_link(*(settings.cache / name for name in FILES))

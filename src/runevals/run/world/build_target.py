@@ -1,4 +1,4 @@
-"""A target that settings name → the target itself; also on another machine, with the environment there."""
+"""Settings of a target → the target; also on another machine, with its environment."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from runevals.targets.traced import TracedTarget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSpec:
-    """All that a live target is made of but the environment: it holds no secret, only names of variables."""
+    """The specification of a live target without its environment: it has names of variables, but no secrets."""
 
-    told: TargetSettings
+    settings: TargetSettings
     prices: Prices
     not_from: Path | None = None  # the checkout whose code must not run as this one's
 
 
-def bounds_itself(told: TargetSettings) -> bool:
-    """Whether a target keeps to `at_once` itself: what it does before and after a call then needs no place."""
-    return told.type in PROVIDERS
+def bounds_itself(settings: TargetSettings) -> bool:
+    """Whether a target enforces `at_once` itself, so that its work around a call needs no slot."""
+    return settings.type in PROVIDERS
 
 
-def made(
+def build_target(
     recipe: TargetSpec,
     environment: Mapping[str, str],
     throttles: Throttles,
@@ -51,12 +51,12 @@ def made(
     *,
     at_once: int | None = None,
 ) -> Target:
-    """The target; conversation ids that endpoints give are kept in `threads`.
+    """The target; conversation ids of endpoints are stored in `threads`.
 
     Raises InvalidSettings for what the environment lacks, and for targets that only answer from files.
     """
     target = _untraced(recipe, environment, throttles, threads, at_once)
-    return target if recipe.told.trace is None else TracedTarget(target, recipe.prices, environment)
+    return target if recipe.settings.trace is None else TracedTarget(target, recipe.prices, environment)
 
 
 def _untraced(
@@ -66,53 +66,55 @@ def _untraced(
     threads: ConversationIds,
     at_once: int | None,
 ) -> Target:
-    told = recipe.told
-    match told.type:
+    settings = recipe.settings
+    match settings.type:
         case "http" | "a2a":
             return _behind_address(recipe, environment, throttles, threads)
         case "command":
-            return wrapper_of(told.output or "")(
-                told.command,
-                cwd=told.base,
+            return wrapper_of(settings.output or "")(
+                settings.command,
+                cwd=settings.base,
                 env=cleaned(environment),
-                timeout_s=told.timeout_s,
-                deterministic=told.deterministic,
-                request={"model": told.model, "system": told.system_prompt},
+                timeout_s=settings.timeout_s,
+                deterministic=settings.deterministic,
+                request={"model": settings.model, "system": settings.system_prompt},
             )
         case "claude-code" | "codex" | "copilot" | "gemini-cli":
-            assert told.agent is not None  # noqa: S101 - settled with it
+            assert settings.agent is not None  # noqa: S101 - settled with it
             return AgentTarget(
-                AGENTS[told.type],
-                told.agent,
+                AGENTS[settings.type],
+                settings.agent,
                 environment=environment,
                 prices=recipe.prices,
                 sessions=threads,
             )
         case "plugin":
-            return plugin_target(told.plugin or "", told.options, base=told.base, timeout_s=told.timeout_s)
+            return plugin_target(
+                settings.plugin or "", settings.options, base=settings.base, timeout_s=settings.timeout_s
+            )
         case "python":
             return PythonTarget(
-                told.function or "",
-                cwd=told.base,
+                settings.function or "",
+                cwd=settings.base,
                 env=cleaned(environment),
-                timeout_s=told.timeout_s,
-                deterministic=told.deterministic,
+                timeout_s=settings.timeout_s,
+                deterministic=settings.deterministic,
                 not_from=recipe.not_from,
-                interpreter=told.interpreter or environment.get("RUNEVALS_PYTHON") or None,
-                system_prompt=told.system_prompt,
+                interpreter=settings.interpreter or environment.get("RUNEVALS_PYTHON") or None,
+                system_prompt=settings.system_prompt,
             )
         case "recorded" | "skill":
-            raise InvalidSettings(f"a {told.type} target is made where its files are")
+            raise InvalidSettings(f"a {settings.type} target is made where its files are")
         case _:
-            chat = chat_of(told, environment, throttles, what="target", at_once=at_once)
+            chat = chat_of(settings, environment, throttles, what="target", at_once=at_once)
             threading.Thread(target=chat.warm_up, daemon=True).start()
             return OpenAITarget(
                 chat,
-                system_prompt=told.system_prompt,
-                parameters=told.parameters,
+                system_prompt=settings.system_prompt,
+                parameters=settings.parameters,
                 prices=recipe.prices,
-                name=told.type,
-                server_tools=server_tools_of(told, environment),
+                name=settings.type,
+                server_tools=server_tools_of(settings, environment),
             )
 
 
@@ -127,50 +129,50 @@ def server_tools_of(told: TargetSettings, environment: Mapping[str, str]) -> Mcp
 def _behind_address(
     recipe: TargetSpec, environment: Mapping[str, str], throttles: Throttles, threads: ConversationIds
 ) -> Target:
-    told, web = recipe.told, recipe.told.web
+    settings, web = recipe.settings, recipe.settings.web
     assert web is not None  # noqa: S101 - settled with an address
     headers = web.header_values(environment)
     throttle = throttles[_host(web.url)]
-    if told.type == "a2a":
+    if settings.type == "a2a":
         return A2ATarget(
-            web, headers, throttle, threads, timeout_s=told.timeout_s, deterministic=told.deterministic
+            web, headers, throttle, threads, timeout_s=settings.timeout_s, deterministic=settings.deterministic
         )
     return HttpTarget(
-        JsonEndpoint(web, headers, throttle, timeout_s=told.timeout_s),
+        JsonEndpoint(web, headers, throttle, timeout_s=settings.timeout_s),
         threads,
-        deterministic=told.deterministic,
-        request={"model": told.model, "system": told.system_prompt},
+        deterministic=settings.deterministic,
+        request={"model": settings.model, "system": settings.system_prompt},
         prices=recipe.prices,
     )
 
 
 def chat_of(
-    told: TargetSettings | JudgeSettings,
+    settings: TargetSettings | JudgeSettings,
     environment: Mapping[str, str],
     throttles: Throttles,
     *,
     what: str,
     at_once: int | None = None,
 ) -> Chat:
-    """A chat model. Raises InvalidSettings where it needs a key and there is none."""
+    """A chat model. Raises InvalidSettings if it needs a key and there is none."""
     endpoint = Endpoint(
-        model=told.model or "",
-        api_key=api_key(told, environment, what),
-        base_url=told.base_url,
-        azure_api_version=told.azure_api_version,
-        timeout_s=told.timeout_s,
-        provider=PROVIDERS[told.type],
+        model=settings.model or "",
+        api_key=api_key(settings, environment, what),
+        base_url=settings.base_url,
+        azure_api_version=settings.azure_api_version,
+        timeout_s=settings.timeout_s,
+        provider=PROVIDERS[settings.type],
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
     )
-    return Chat(endpoint, throttles[_host(told.base_url)], at_once=at_once)
+    return Chat(endpoint, throttles[_host(settings.base_url)], at_once=at_once)
 
 
 def _host(url: str | None) -> str:
-    """Who is called, in the words of an address: name and port. Raises InvalidSettings for what is none."""
+    """Name and port of the host that is called. Raises InvalidSettings for an invalid address."""
     url = OPENAI_URL if url is None else url
     try:
         return origin_of(url).partition("://")[2] or url
     except ValueError as error:
-        told = f"the address of a model cannot be read: {error}"
-        raise InvalidSettings(f"{told}; mend base_url in the settings, or OPENAI_BASE_URL") from None
+        reason = f"the address of a model cannot be read: {error}"
+        raise InvalidSettings(f"{reason}; fix base_url in the settings, or OPENAI_BASE_URL") from None

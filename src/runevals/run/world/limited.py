@@ -22,7 +22,7 @@ class BoundedTarget:
     def __init__(
         self, target: Target, budget: Budget, *, at_once: int | None = None, reported: bool = False
     ) -> None:
-        """At most `at_once` calls are under way; None: the target sees to that itself.
+        """At most `at_once` calls run at once; None: the target enforces that itself.
 
         With `reported`, a refusal after something was paid for ends the run as a spent budget does.
         """
@@ -76,17 +76,19 @@ class BoundedJudge:
             if self._budget.stop.problem is not None:
                 return Judgement(score=None, problem=self._budget.stop.problem)
             try:
-                found = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+                judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
             except JudgeRefused as refusal:
                 if not self._reported or not self._budget.was_spent:
                     raise
                 return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
-        if found.model is not None and not self._is_free:
-            self._budget.spend(found.cost_usd, found.input_tokens, found.output_tokens, found.model)
-        lacking = found.score is None or any(vote.score is None for vote in found.votes)
+        if judgement.model is not None and not self._is_free:
+            self._budget.spend(
+                judgement.cost_usd, judgement.input_tokens, judgement.output_tokens, judgement.model
+            )
+        lacking = judgement.score is None or any(vote.score is None for vote in judgement.votes)
         if lacking and self._budget.stop.problem is not None:
-            return replace(found, score=None, votes=(), problem=self._budget.stop.problem)
-        return found
+            return replace(judgement, score=None, votes=(), problem=self._budget.stop.problem)
+        return judgement
 
     def identity(self) -> ModelIdentity:
         """The judge's."""
